@@ -1,0 +1,239 @@
+"""What moves between the steps: texts, tokens, fingerprints, pairs, decisions and the result.
+
+Everything here is arrays, so that a step handles many posts in one call. Two kinds of numbers point at posts:
+
+``row``       the zero-based position of a post in the input, over all files; what users see.
+``position``  the zero-based place of a *distinct* text in the order of deciding; what steps and kernels see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybriddup.summary import Summary
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+UInt8s = NDArray[np.uint8]
+UInt32s = NDArray[np.uint32]
+UInt64s = NDArray[np.uint64]
+Float32s = NDArray[np.float32]
+Float64s = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class EncodedTexts(NamedTuple):
+    """Texts as one array of code points; text ``i`` is ``code_points[offsets[i]:offsets[i + 1]]``."""
+
+    code_points: UInt32s
+    """uint32[n_code_points]: lone surrogates stand for themselves."""
+    offsets: Int64s
+    """int64[n_texts + 1], rising from 0."""
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.offsets) - 1
+
+
+def encode_texts(texts: Sequence[str]) -> EncodedTexts:
+    """Return the texts as one array of code points.
+
+    Examples
+    --------
+    >>> encode_texts(["ab", "", "c"]).offsets.tolist()
+    [0, 2, 2, 3]
+    """
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
+    # copied, because kernels would be compiled a second time for arrays that cannot be written to
+    return EncodedTexts(code_points.astype(np.uint32), offsets)
+
+
+class Tokens(NamedTuple):
+    """Tokens of many texts. A token is a slice of ``code_points``; slices may overlap, as n-grams do."""
+
+    code_points: UInt32s
+    """uint32[n_code_points]."""
+    starts: Int64s
+    """int64[n_tokens]: where each token begins in ``code_points``."""
+    lengths: Int32s
+    """int32[n_tokens]: code points of each token, at least 1."""
+    offsets: Int64s
+    """int64[n_texts + 1]: the tokens of text ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.offsets) - 1
+
+    def strings(self, text: int) -> list[str]:
+        """Return the tokens of one text as strings, in order; for people and for tests, slow."""
+        spans = range(int(self.offsets[text]), int(self.offsets[text + 1]))
+        points = self.code_points.astype("<u4", copy=False)
+        slices = (points[int(self.starts[t]) : int(self.starts[t]) + int(self.lengths[t])] for t in spans)
+        return [part.tobytes().decode("utf-32-le", "surrogatepass") for part in slices]
+
+
+def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
+    """Return ``Tokens`` for one list of strings a text; empty strings are left out.
+
+    Examples
+    --------
+    >>> tokens_from_lists([["big", "cat"], []]).offsets.tolist()
+    [0, 2, 2]
+    """
+    kept = [[token for token in tokens if token] for tokens in token_lists]
+    flat = [token for tokens in kept for token in tokens]
+    encoded = encode_texts(flat)
+    offsets = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, kept), np.int64, len(kept)), out=offsets[1:])
+    lengths = np.diff(encoded.offsets).astype(np.int32)
+    return Tokens(encoded.code_points, encoded.offsets[:-1], lengths, offsets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprints:
+    """Simhash fingerprints of distinct texts, with what stage 1 needs to know of each text."""
+
+    positions: Int64s
+    """int64[n]: places in the order of deciding, rising."""
+    bits: UInt64s
+    """uint64[n, words]: bit ``b`` of a fingerprint is bit ``b % 64`` of word ``b // 64``."""
+    strengths: UInt8s
+    """uint8[n, 64 * words]: how far each bit's sum was from zero, as a share of the text's total weight, 255 =
+    a quarter or more. The bits with the smallest strength are those that an edit flips first."""
+    limits: PairLimits
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.positions)
+
+    def take(self, chosen: Int64s | Bools | slice) -> Fingerprints:
+        """Return the chosen texts, in the order given."""
+        limits = PairLimits(*(column[chosen] for column in self.limits))
+        return Fingerprints(self.positions[chosen], self.bits[chosen], self.strengths[chosen], limits)
+
+
+class PairLimits(NamedTuple):
+    """What a pair must satisfy to be worth a second look; all three are those of the pair's shorter text."""
+
+    lengths: Int32s
+    """int32[n]: code points after normalizing."""
+    max_hamming_distances: Int32s
+    """int32[n]: the limit of the text's length band, inclusive; -1 where the text may only be an exact repeat."""
+    max_partner_lengths: Int32s
+    """int32[n]: the longest text that this one, as the shorter, could still match, inclusive."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidatePairs:
+    """Pairs that passed stage 1: sorted by ``later`` then ``earlier``, none twice, ``earlier < later``."""
+
+    earlier: Int64s
+    """int64[n_pairs]: positions."""
+    later: Int64s
+    """int64[n_pairs]: positions."""
+    hamming_distances: Int32s
+    """int32[n_pairs]: differing bits, 0 to the fingerprint's width."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.earlier)
+
+    def take(self, chosen: Int64s | Bools) -> CandidatePairs:
+        """Return the chosen pairs, in the order given."""
+        return CandidatePairs(self.earlier[chosen], self.later[chosen], self.hamming_distances[chosen])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VerifiedPairs:
+    """Candidate pairs that the verifier of their length band accepted, with the score and how it was reached."""
+
+    earlier: Int64s
+    later: Int64s
+    hamming_distances: Int32s
+    scores: Float64s
+    """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; ``score >= threshold`` holds for each."""
+    thresholds: Float64s
+    verifiers: Int32s
+    """int32[n_pairs]: index into the verifier names of the plan."""
+    length_bands: Int32s
+    """int32[n_pairs]: index of the length band."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.earlier)
+
+    def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
+        """Return the chosen pairs, in the order given."""
+        return VerifiedPairs(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """One removed post: the kept post that it matches and the pair's own evidence."""
+
+    row: int
+    """Zero-based input row over all files."""
+    id: Any
+    text: str
+    """The text as it was read."""
+    keeper_row: int
+    keeper_id: Any
+    reason: str
+    """``exact``: equal after normalizing; ``near``: any other verified pair."""
+    hamming_distance: int
+    verifier: str
+    """Name of the verifier whose score decided; ``equal`` for exact repeats."""
+    score: float
+    threshold: float
+    length_band: str
+    """The band of the pair's shorter text, such as ``7-20``."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches."""
+
+    kept: list[int]
+    """Rows that stay, in input order."""
+    removed: list[Removed]
+    """Rows that go, in input order."""
+    summary: Summary
+    n_rows: int
+    verified_rows: Int64s
+    """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
+
+    def clusters(self, *, connected: bool = False) -> list[list[int]]:
+        """Return the rows that belong together, keeper first, only where there are two or more.
+
+        Parameters
+        ----------
+        connected
+            False: each kept row with the rows removed for it, so that every member matches the first.
+            True: connected components of all verified pairs, which may chain texts that do not match each other.
+        """
+        from hybriddup.clusters import connected_clusters, keeper_clusters
+
+        return connected_clusters(self) if connected else keeper_clusters(self)
+
+    def to_pandas(self) -> Any:
+        """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
+
+        Raises
+        ------
+        HybriddupError
+            pandas is not installed.
+        """
+        from hybriddup.frames import removed_to_pandas
+
+        return removed_to_pandas(self.removed)
