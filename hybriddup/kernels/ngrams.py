@@ -1,0 +1,104 @@
+"""Character n-grams whose size goes by script, as slices of the text's code points."""
+
+import numpy as np
+from numba import njit
+
+from hybriddup.records import Bools, Int32s, Int64s, UInt32s
+
+
+@njit(cache=True, nogil=True)
+def is_dense_script(code_point: np.uint32) -> bool:
+    """Return whether one character carries about as much as a word: Han, kana, hangul, emoji and their punctuation.
+
+    Full-width forms and CJK punctuation count with the characters they stand among; so does the general punctuation
+    block, whose quotation marks and dashes are Chinese ones in Chinese text.
+    """
+    return (
+        0x2E80 <= code_point <= 0x9FFF  # CJK radicals, punctuation, kana, bopomofo, Han
+        or 0xAC00 <= code_point <= 0xD7AF  # hangul syllables
+        or 0x1100 <= code_point <= 0x11FF  # hangul jamo
+        or 0xF900 <= code_point <= 0xFAFF  # Han, compatibility
+        or 0xFF00 <= code_point <= 0xFFEF  # full-width and half-width forms
+        or 0x2000 <= code_point <= 0x206F  # general punctuation
+        or 0x2600 <= code_point <= 0x27BF  # symbols and dingbats
+        or code_point >= 0x1F000  # emoji, and Han of the supplementary planes
+    )
+
+
+@njit(cache=True, nogil=True)
+def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
+    """Return the end of the run of one kind of script that begins at ``start``, and whether the script is dense."""
+    dense = is_dense_script(code_points[start])
+    position = start + 1
+    while position < end and is_dense_script(code_points[position]) == dense:
+        position += 1
+    return position, dense
+
+
+@njit(cache=True, nogil=True)
+def count_ngrams(length: int, sizes: Int64s) -> int:
+    """Return how many n-grams a run has; a run shorter than the smallest size is one n-gram by itself."""
+    n_ngrams = np.int64(0)
+    for size in range(min(sizes[0], length), min(sizes[1], length) + 1):
+        n_ngrams += length - size + 1
+    return n_ngrams
+
+
+@njit(cache=True, nogil=True)
+def count_text_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: Int64s) -> Int64s:
+    """Return int64[n_texts + 1]: where each text's n-grams begin. Sizes as in `script_ngrams`."""
+    token_offsets = np.zeros(len(offsets), np.int64)
+    for text in range(len(offsets) - 1):
+        n_ngrams = np.int64(0)
+        position = offsets[text]
+        while position < offsets[text + 1]:
+            run_end, is_dense = find_runs(code_points, position, offsets[text + 1])
+            sizes = dense if is_dense else other
+            n_ngrams += count_ngrams(run_end - position, sizes)
+            position = run_end
+        token_offsets[text + 1] = token_offsets[text] + n_ngrams
+    return token_offsets
+
+
+@njit(cache=True, nogil=True)
+def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: Int64s) -> tuple[Int64s, Int32s, Int64s]:
+    """Return starts int64[n_tokens], lengths int32[n_tokens] and offsets int64[n_texts + 1] of the n-grams.
+
+    Parameters
+    ----------
+    code_points, offsets
+        The texts, as `hybriddup.records.EncodedTexts`.
+    dense, other
+        int64[2]: smallest and largest n-gram of runs in dense scripts and in all others, inclusive.
+
+    Notes
+    -----
+    N-grams never cross from one kind of script into the other, so a word of Latin in a Chinese post keeps its tokens
+    whatever stands beside it. Within a run they are in order of size, then of place.
+    """
+    token_offsets = count_text_ngrams(code_points, offsets, dense, other)
+    starts = np.empty(token_offsets[-1], np.int64)
+    lengths = np.empty(token_offsets[-1], np.int32)
+    token = 0
+    for text in range(len(offsets) - 1):
+        position = offsets[text]
+        while position < offsets[text + 1]:
+            run_end, is_dense = find_runs(code_points, position, offsets[text + 1])
+            sizes = dense if is_dense else other
+            length = run_end - position
+            for size in range(min(sizes[0], length), min(sizes[1], length) + 1):
+                for start in range(position, run_end - size + 1):
+                    starts[token] = start
+                    lengths[token] = size
+                    token += 1
+            position = run_end
+    return starts, lengths, token_offsets
+
+
+@njit(cache=True, nogil=True)
+def mark_dense(code_points: UInt32s, starts: Int64s) -> Bools:
+    """Return bool[n_tokens]: whether each token begins with a character of a dense script."""
+    dense = np.empty(len(starts), np.bool_)
+    for token in range(len(starts)):
+        dense[token] = is_dense_script(code_points[starts[token]])
+    return dense

@@ -1,0 +1,24 @@
+"""Number of 1-bits of a word: one machine instruction when compiled, plain Python when the JIT is off."""
+
+from typing import Any
+
+import numpy as np
+from numba import config, types
+from numba.extending import intrinsic
+
+if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
+
+    def popcount(word: np.uint64) -> np.uint64:
+        """Return the number of 1-bits of a 64-bit word, 0 to 64."""
+        return np.uint64(int(word).bit_count())
+
+else:
+
+    @intrinsic
+    def popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  (numba passes the context by position)
+        """Return the number of 1-bits of a 64-bit word, 0 to 64."""
+
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(arguments[0])
+
+        return types.uint64(types.uint64), generate

@@ -1,0 +1,81 @@
+"""A hash table from tokens, by their 64-bit hash, to numbers: document frequencies and fitted weights."""
+
+import numpy as np
+from numba import njit
+
+from hybriddup.records import Float32s, Int32s, Int64s, UInt64s
+
+# Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
+EMPTY = np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
+def find_slot(keys: UInt64s, key: np.uint64) -> int:
+    """Return the slot that holds the key, or the empty slot where it would go. ``len(keys)`` is a power of 2."""
+    mask = np.uint64(len(keys) - 1)
+    slot = (key ^ (key >> np.uint64(32))) & mask
+    while keys[np.int64(slot)] != EMPTY and keys[np.int64(slot)] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return np.int64(slot)
+
+
+@njit(cache=True, nogil=True)
+def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
+    """Return the distinct tokens uint64[n] (by hash, sorted by first use) and how many texts hold each, int32[n].
+
+    Parameters
+    ----------
+    hashes
+        uint64[n_tokens].
+    offsets
+        int64[n_texts + 1]: where each text's tokens begin.
+    """
+    n_slots = 16
+    while n_slots < 2 * len(hashes):
+        n_slots *= 2
+    keys = np.zeros(n_slots, np.uint64)
+    index_of_slot = np.zeros(n_slots, np.int64)
+    distinct = np.empty(len(hashes), np.uint64)
+    counts = np.zeros(len(hashes), np.int32)
+    last_text = np.full(len(hashes), -1, np.int64)
+    n_distinct = 0
+    for text in range(len(offsets) - 1):
+        for token in range(offsets[text], offsets[text + 1]):
+            key = max(hashes[token], np.uint64(1))
+            slot = find_slot(keys, key)
+            if keys[slot] == EMPTY:
+                keys[slot] = key
+                index_of_slot[slot] = n_distinct
+                distinct[n_distinct] = key
+                n_distinct += 1
+            index = index_of_slot[slot]
+            if last_text[index] != text:
+                last_text[index] = text
+                counts[index] += 1
+    return distinct[:n_distinct].copy(), counts[:n_distinct].copy()
+
+
+@njit(cache=True, nogil=True)
+def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
+    """Return a table (keys uint64[n_slots], values float32[n_slots]) at most half full; keys are distinct."""
+    n_slots = 16
+    while n_slots < 2 * len(keys):
+        n_slots *= 2
+    table_keys = np.zeros(n_slots, np.uint64)
+    table_values = np.zeros(n_slots, np.float32)
+    for index in range(len(keys)):
+        slot = find_slot(table_keys, max(keys[index], np.uint64(1)))
+        table_keys[slot] = max(keys[index], np.uint64(1))
+        table_values[slot] = values[index]
+    return table_keys, table_values
+
+
+@njit(cache=True, nogil=True)
+def look_up(table_keys: UInt64s, table_values: Float32s, hashes: UInt64s, absent: np.float32) -> Float32s:
+    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it."""
+    values = np.empty(len(hashes), np.float32)
+    for token in range(len(hashes)):
+        key = max(hashes[token], np.uint64(1))
+        slot = find_slot(table_keys, key)
+        values[token] = table_values[slot] if table_keys[slot] == key else absent
+    return values

@@ -1,0 +1,60 @@
+"""The compiled XXH3 of short tokens against the xxhash library."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hybriddup.kernels.xxh3 import LONGEST_TOKEN, hash_short_tokens
+from hybriddup.records import encode_texts
+
+seeds = st.one_of(st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1]), st.integers(0, 2**63 - 1))
+tokens_1_to_4 = st.text(st.characters(), min_size=1, max_size=LONGEST_TOKEN)
+
+
+def hash_tokens(tokens: list[str], words: int, seed: int) -> list[list[int]]:
+    """The words of each token by the kernel."""
+    code_points, offsets = encode_texts(tokens)
+    lengths = np.diff(offsets).astype(np.int32)
+    return hash_short_tokens(code_points, offsets[:-1], lengths, words, np.uint64(seed)).tolist()
+
+
+def library_hash(token: str, words: int, seed: int) -> list[int]:
+    """The words of a token by the xxhash library."""
+    encoded = token.encode("utf-32-le", "surrogatepass")
+    return [xxhash.xxh3_64_intdigest(encoded, seed + word) for word in range(words)]
+
+
+@given(st.lists(tokens_1_to_4, max_size=8), st.sampled_from([1, 2, 4]), seeds)
+@example(["a", "ab", "abc", "abcd"], 2, 0)
+@example(["\0", "\0\0", "\0\0\0", "\0\0\0\0"], 2, 2**63 - 1)
+@example(["\U0010ffff" * n for n in (1, 2, 3, 4)], 4, 2**32 - 1)
+@example(["\ud800", "\udfff\ud800"], 1, 1)
+def test_hashes_equal_those_of_the_library(tokens: list[str], words: int, seed: int) -> None:
+    """Every length, seed and word, lone surrogates included."""
+    assert hash_tokens(tokens, words, seed) == [library_hash(token, words, seed) for token in tokens]
+
+
+def test_longer_tokens_are_left_to_the_caller() -> None:
+    """Their rows stay 0 beside short tokens that are hashed."""
+    long, short = hash_tokens(["abcde", "abcd"], 2, 0)
+    assert (long, short) == ([0, 0], library_hash("abcd", 2, 0))
+
+
+def test_overlapping_tokens_hash_as_their_characters() -> None:
+    """A token is a slice of the text, so neighbors share code points."""
+    code_points, _ = encode_texts(["猫狗猫狗"])
+    starts, lengths = np.array([0, 1, 2, 0], np.int64), np.array([2, 2, 2, 4], np.int32)
+    hashes = hash_short_tokens(code_points, starts, lengths, 1, np.uint64(0))[:, 0].tolist()
+    assert hashes == [library_hash(token, 1, 0)[0] for token in ("猫狗", "狗猫", "猫狗", "猫狗猫狗")]
+
+
+@pytest.mark.parametrize("words", [1, 2, 4])
+def test_no_tokens_give_no_hashes(words: int) -> None:
+    """The shape keeps its width."""
+    assert hash_short_tokens(
+        np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int32), words, np.uint64(0)
+    ).shape == (0, words)
