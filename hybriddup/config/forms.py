@@ -1,0 +1,110 @@
+"""The two forms of a configuration: as it is written, with options beside ``use``, and as the models hold it.
+
+Written configurations may hold anything anywhere; what has the wrong type is passed through for the models to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from hybriddup.plugin.options import Path
+from hybriddup.plugin.roles import RoleName
+
+STEP_ROLES: dict[str, RoleName] = {
+    "normalizer": "normalizer",
+    "tokenizer": "tokenizer",
+    "weighter": "weighter",
+    "hasher": "hasher",
+    "blocks": "block_index",
+}
+"""Keys of the configuration that choose one component, and the role it fills."""
+
+VERIFIER_KEYS = ("use", "threshold")
+"""Keys of a verifier's mapping that are not options of the component."""
+
+
+def thaw(value: Any) -> Any:
+    """Return a copy in which every mapping is a dict and every list or tuple a list."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    return [thaw(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def structured(merged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is written as the models hold it: options apart from ``use``, combined verifiers as members."""
+    structured = dict(merged)
+    for key in STEP_ROLES:
+        structured[key] = _component(merged[key], "use")
+    if isinstance(merged["lengths"], list):
+        structured["lengths"] = [_band(band) for band in merged["lengths"]]
+    return structured
+
+
+def _component(written: Any, *keys: str) -> Any:
+    if not isinstance(written, dict):
+        return written
+    own = {key: written[key] for key in keys if key in written}
+    return {**own, "options": {key: value for key, value in written.items() if key not in keys}}
+
+
+def _band(written: Any) -> Any:
+    if not isinstance(written, dict) or written.get("verifier") is None:
+        return written
+    return {**written, "verifier": _verifier(written["verifier"])}
+
+
+def _verifier(written: Any) -> Any:
+    combine = combined_by(written)
+    if combine is None:
+        return _component(written, *VERIFIER_KEYS)
+    members = written[combine]
+    if isinstance(members, list):
+        members = [_component(member, *VERIFIER_KEYS) for member in members]
+    return {"combine": combine, "members": members}
+
+
+def combined_by(verifier: Any) -> str | None:
+    """Return ``all`` or ``any`` where the verifier is a combination, else None."""
+    found = [key for key in ("all", "any") if isinstance(verifier, dict) and key in verifier]
+    return found[0] if found else None
+
+
+def written_path(path: Path, merged: Mapping[str, Any]) -> Path:
+    """Return the path of a value of the models as it stands in the file."""
+    if len(path) > 3 and path[0] == "lengths" and path[2:4] == ("verifier", "members"):
+        combine = combined_by(merged["lengths"][path[1]]["verifier"]) or "all"
+        return (*path[:3], combine, *path[4:])
+    return path
+
+
+class Chosen(NamedTuple):
+    """A component as it is chosen somewhere in the configuration."""
+
+    role: RoleName
+    path: Path
+    written: dict[str, Any]
+    keys: tuple[str, ...]
+    """Keys of the mapping that are not options of the component."""
+
+
+def chosen_components(merged: Mapping[str, Any]) -> Iterator[Chosen]:
+    """Yield every component that the configuration chooses, verifiers of each band included."""
+    for key, role in STEP_ROLES.items():
+        if isinstance(merged[key], dict):
+            yield Chosen(role, (key,), merged[key], ("use",))
+    for number, band in enumerate(merged["lengths"] if isinstance(merged["lengths"], list) else ()):
+        if isinstance(band, dict):
+            yield from _verifiers(("lengths", number, "verifier"), band.get("verifier"))
+
+
+def _verifiers(path: Path, verifier: Any) -> Iterator[Chosen]:
+    if not isinstance(verifier, dict):
+        return
+    combine = combined_by(verifier)
+    if combine is None:
+        yield Chosen("verifier", path, verifier, VERIFIER_KEYS)
+    elif isinstance(verifier[combine], list):
+        for place, member in enumerate(verifier[combine]):
+            if isinstance(member, dict):
+                yield Chosen("verifier", (*path, combine, place), member, VERIFIER_KEYS)

@@ -1,0 +1,150 @@
+"""From what a user wrote to `Settings`: defaults filled in, plugins loaded, options checked, all faults at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path as FilePath
+from types import ModuleType
+from typing import Any
+
+from hybriddup.config.forms import STEP_ROLES, chosen_components, structured, thaw, written_path
+from hybriddup.config.read import Written, read_config
+from hybriddup.config.rules import setting_faults
+from hybriddup.config.settings import Settings
+from hybriddup.errors import ConfigError
+from hybriddup.plugin.manager import PluginManager, create_plugin_manager
+from hybriddup.plugin.options import Fault, Path, parse_options, spell
+from hybriddup.plugin.registry import Registry
+
+Config = str | FilePath | Mapping[str, Any] | Settings
+"""A shipped name, a path, a mapping that names what it changes, or resolved settings."""
+
+MERGED_SECTIONS = ("fingerprint", "audit")
+"""Keys that hold a mapping of single settings, each of which may be changed alone."""
+
+
+def open_session(
+    config: Config, plugins: Iterable[str | ModuleType] = (), entry_points: bool = True
+) -> tuple[Settings, PluginManager]:
+    """Return the settings of a configuration and a new plugin manager in which all that they name is loaded.
+
+    Parameters
+    ----------
+    config
+        A shipped name, a path, a mapping that names what it changes, or settings.
+    plugins
+        Modules to load besides the installed plugins and those that the configuration names.
+    entry_points
+        Whether to load installed plugins.
+
+    Raises
+    ------
+    ConfigError
+        The configuration cannot be used; the message holds every fault.
+    PluginError
+        A plugin cannot be loaded.
+    """
+    manager = create_plugin_manager(entry_points, plugins)
+    return load_settings(config, manager), manager
+
+
+def load_settings(config: Config, manager: PluginManager | None = None) -> Settings:
+    """Return the settings of a configuration, every default and every component option filled in.
+
+    Parameters
+    ----------
+    config
+        A shipped name, a path, a mapping that names what it changes, or settings.
+    manager
+        The plugins whose components may be named; a new one with all installed plugins where it is None. Modules that
+        the configuration lists under ``plugins`` are loaded into it first.
+
+    Raises
+    ------
+    ConfigError
+        The configuration cannot be used; the message holds every fault, one a line, each with its place.
+    PluginError
+        A plugin that it names cannot be loaded.
+    """
+    manager = create_plugin_manager() if manager is None else manager
+    written = _as_written(config)
+    modules = written.data.get("plugins")
+    if isinstance(modules, (list, tuple)):
+        manager.load_modules(name for name in modules if isinstance(name, str))
+    return _resolve(written, manager.registry)
+
+
+def _as_written(config: Config) -> Written:
+    if isinstance(config, Settings):
+        return Written(config.to_dict())
+    if isinstance(config, Mapping):
+        return Written(thaw(config))
+    if isinstance(config, (str, FilePath)):
+        return read_config(config)
+    raise ConfigError(f"config must be a name, a path, a mapping or Settings; got {type(config).__name__}.")
+
+
+def _resolve(written: Written, registry: Registry) -> Settings:
+    merged = _merge(Settings().to_dict(), written.data)
+    faults = [*_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
+    _raise_faults(faults, written)
+    settings = Settings.model_validate(structured(merged))
+    _raise_faults(_component_faults(settings, registry), written)
+    return settings
+
+
+def _raise_faults(faults: Iterable[Fault], written: Written) -> None:
+    """Raise one error for all faults, in the order of the file, the first that names a place kept."""
+    by_path: dict[Path, Fault] = {}
+    for fault in faults:
+        by_path.setdefault(fault.path, fault)
+    if by_path:
+        order = sorted(by_path.values(), key=lambda fault: written.line_of(fault.path))
+        raise ConfigError("\n".join(written.locate(fault.path) + fault.message for fault in order))
+
+
+def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the defaults with what was given in their place.
+
+    A step that names another component brings none of the default component's options along; one that does not
+    changes only the options that it names. ``lengths``, ``keep`` and ``plugins`` are replaced whole.
+    """
+    merged = {**defaults, **given}
+    for key in (*STEP_ROLES, *MERGED_SECTIONS):
+        value, default = given.get(key), defaults[key]
+        if isinstance(value, Mapping):
+            keeps = value.get("use", default.get("use")) == default.get("use")
+            merged[key] = {**default, **value} if keeps else dict(value)
+    return merged
+
+
+def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:
+    """Return the faults of every key but the components' options."""
+    parsed = parse_options(Settings, structured(merged), rename=lambda path: written_path(path, merged))
+    return [fault for fault in parsed if fault.path] if isinstance(parsed, list) else []
+
+
+def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fault]:
+    """Fill the options of every component in place; yield what is wrong with them."""
+    for chosen in chosen_components(merged):
+        name = chosen.written.get("use")
+        if not isinstance(name, str):
+            continue
+        if name not in registry.names(chosen.role):
+            yield Fault(
+                (*chosen.path, "use"), f"{spell(chosen.path)}.use: {registry.explain_missing(chosen.role, name)}"
+            )
+            continue
+        given = {key: value for key, value in chosen.written.items() if key not in chosen.keys}
+        filled = registry.fill_options(chosen.role, name, given, chosen.path)
+        if isinstance(filled, list):
+            yield from filled
+        else:
+            chosen.written.update(filled)
+
+
+def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]:
+    """Yield what the components themselves find wrong when they see all settings."""
+    for key, role in STEP_ROLES.items():
+        for message in registry.check(role, getattr(settings, key).use, settings):
+            yield Fault((key,), message)

@@ -1,0 +1,180 @@
+"""Reading what a user wrote: a shipped name, a YAML file or a mapping, with the line of every key.
+
+Only plain YAML is read: mappings, lists, text, numbers, true, false and null. Tags that would build other objects, keys
+written twice and keys that are not text are errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+
+from hybriddup.errors import ConfigError
+from hybriddup.plugin.options import Path, quote, suggest
+
+MAX_NODES = 100_000
+"""Values of a file, those behind aliases counted each time, so that nested aliases cannot fill the memory."""
+
+MAX_DEPTH = 50
+
+_PACKAGE = FilePath(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A configuration as its author wrote it: only the keys that it changes."""
+
+    data: dict[str, Any]
+    name: str = ""
+    """File or shipped name; empty for a mapping."""
+    lines: dict[Path, int] = field(default_factory=dict)
+    """One-based line of each value, by its path."""
+
+    def line_of(self, path: Path) -> int:
+        """Return the one-based line of a value or of the nearest one around it; 0 where nothing of it is written."""
+        known = (self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines)
+        return next(known, 0)
+
+    def locate(self, path: Path) -> str:
+        """Return ``file:line: `` for a path; empty for a mapping, which has neither."""
+        line = self.line_of(path)
+        place = f"{self.name}:{line}" if line else self.name
+        return f"{place}: " if place else ""
+
+
+def shipped_directory() -> FilePath:
+    """Return the directory of the shipped configurations, in an installed package or a source tree."""
+    installed = _PACKAGE / "configs"
+    return installed if installed.is_dir() else _PACKAGE.parent / "configs"
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the shipped configurations, in alphabetical order."""
+    return sorted(path.stem for path in shipped_directory().glob("*.yaml"))
+
+
+def read_config(config: str | FilePath) -> Written:
+    """Return a configuration by shipped name or by path.
+
+    Raises
+    ------
+    ConfigError
+        There is no such name or file, or the file is not plain YAML with a mapping at the top.
+    """
+    shipped = shipped_names()
+    if isinstance(config, str) and config in shipped:
+        return read_file(shipped_directory() / f"{config}.yaml", config)
+    path = FilePath(config)
+    if not path.exists():
+        raise ConfigError(
+            f"config {str(config)!r} is neither a file nor a shipped configuration.{suggest(config, shipped)} "
+            f"(shipped: {', '.join(shipped)})"
+        )
+    return read_file(path, str(path))
+
+
+def read_file(path: FilePath, name: str) -> Written:
+    """Return the configuration in a YAML file; ``name`` is what error messages call it."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{name}: cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name}: must be UTF-8; byte {error.start} is not.") from error
+    return parse_yaml(text, name)
+
+
+def parse_yaml(text: str, name: str) -> Written:
+    """Return the configuration in a YAML text.
+
+    Raises
+    ------
+    ConfigError
+        The text is not plain YAML with a mapping at the top; names the line.
+    """
+    try:
+        loader = _PlainLoader(text)
+        node = loader.get_single_node()
+        lines = {} if node is None else _lines_of(node)
+        data = {} if node is None else loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise ConfigError(_explain(error, name)) from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}: is nested too deeply.") from error
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{name}:{lines.get((), 1)}: the top must be a mapping of keys; got {quote(data)}.")
+    return Written(data, name, lines)
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """A safe loader that keeps dates as text and refuses sets, binary data, repeated keys and keys that are no text."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - how PyYAML is extended
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    yaml_constructors = {  # noqa: RUF012
+        tag: constructor
+        for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+        if tag is None or tag.rsplit(":", 1)[1] in {"null", "bool", "int", "float", "str", "seq", "map"}
+    }
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        first_lines: dict[str, int] = {}
+        for key_node, _ in node.value:
+            key, line = key_node.value, key_node.start_mark.line + 1
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
+            if key_node.tag != "tag:yaml.org,2002:str":
+                raise _fail(key_node, f"a key must be text; got {_source(key_node)}. Put it in quotes if it is meant.")
+            if key in first_lines:
+                raise _fail(key_node, f"the key {key!r} is written twice, first in line {first_lines[key]}.")
+            first_lines[key] = line
+        return super().construct_mapping(node, deep)
+
+
+def _source(node: yaml.Node) -> str:
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else "a list or mapping"
+
+
+def _fail(node: yaml.Node, message: str) -> yaml.MarkedYAMLError:
+    return yaml.constructor.ConstructorError(None, None, message, node.start_mark)
+
+
+def _explain(error: yaml.YAMLError, name: str) -> str:
+    mark = getattr(error, "problem_mark", None)
+    place = f"{name}:{mark.line + 1}" if mark is not None else name
+    problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error).rstrip(".")
+    if "could not determine a constructor" in problem:
+        tag = problem.split("'")[1].replace("tag:yaml.org,2002:", "!!")
+        problem = f"the tag {tag} is not allowed, only plain mappings, lists, text, numbers, true, false and null"
+    elif not isinstance(error, yaml.constructor.ConstructorError):
+        problem = f"is not YAML: {problem}"
+    return f"{place}: {problem}."
+
+
+def _lines_of(root: yaml.Node) -> dict[Path, int]:
+    """Return the one-based line of every value, by its path; that of a mapping's value is the line of its key."""
+    lines: dict[Path, int] = {}
+    pending: list[tuple[Path, yaml.Node, int]] = [((), root, root.start_mark.line + 1)]
+    while pending:
+        path, node, line = pending.pop()
+        lines.setdefault(path, line)
+        if len(path) > MAX_DEPTH:
+            raise _fail(root, f"the file is nested more than {MAX_DEPTH} deep, aliases followed.")
+        if len(lines) + len(pending) > MAX_NODES:
+            raise _fail(root, f"the file holds more than {MAX_NODES} values, aliases counted each time.")
+        if isinstance(node, yaml.MappingNode):
+            pending += [((*path, key.value), value, key.start_mark.line + 1) for key, value in _scalar_keys(node)]
+        elif isinstance(node, yaml.SequenceNode):
+            pending += [((*path, place), item, item.start_mark.line + 1) for place, item in enumerate(node.value)]
+    return lines
+
+
+def _scalar_keys(node: yaml.MappingNode) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
+    return [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]

@@ -1,0 +1,95 @@
+"""Rules across the keys of a configuration, which no single field can check.
+
+They look at the mapping as it is written, every default filled in, and pass over whatever has the wrong type: that is
+reported by the field itself, and the other rules are still worth checking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hybriddup.config.forms import combined_by
+from hybriddup.plugin.options import Fault, quote
+
+BAND_KEYS = ("max_hamming_distance", "verifier")
+
+
+def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
+    """Return every breach of a rule that links several keys."""
+    lengths = written.get("lengths")
+    faults = list(_number_faults(written))
+    if isinstance(lengths, Sequence) and not isinstance(lengths, str):
+        bands = [band if isinstance(band, Mapping) else None for band in lengths]
+        faults += _order_faults(bands)
+        for number, band in enumerate(bands):
+            if band is not None:
+                faults += _band_faults(number, band, written.get("fingerprint"))
+                faults += _verifier_faults(number, band.get("verifier"))
+    return faults
+
+
+def _number_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
+    normalizer = written.get("normalizer")
+    masked = isinstance(normalizer, Mapping) and normalizer.get("digits") == "mask"
+    if written.get("numbers_must_match") is True and masked:
+        yield Fault(
+            ("numbers_must_match",),
+            "numbers_must_match must be false where normalizer.digits is mask, because masked digits are all alike; "
+            "keep the digits or drop the guard.",
+        )
+
+
+def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:
+    """Yield what keeps the bands from covering every length once: order, overlap, and an end that is not open."""
+    before: int | None = None
+    for number, band in enumerate(bands):
+        if band is None:
+            before = None
+            continue
+        up_to, path = band.get("up_to"), ("lengths", number, "up_to")
+        if number == len(bands) - 1 and up_to is not None:
+            yield Fault(
+                path,
+                f"lengths[{number}].up_to must be left out of the last band, so that longer texts have a band too; "
+                f"got {quote(up_to)}.",
+            )
+        elif number < len(bands) - 1 and up_to is None:
+            yield Fault(path, f"lengths[{number}].up_to is missing; only the last band may be open.")
+        if isinstance(up_to, int) and before is not None and up_to <= before:
+            yield Fault(
+                path, f"lengths[{number}].up_to must be above {before}, the end of the band before it; got {up_to}."
+            )
+        before = up_to if isinstance(up_to, int) else None
+
+
+def _band_faults(number: int, band: Mapping[str, Any], fingerprint: Any) -> Iterator[Fault]:
+    place = f"lengths[{number}]"
+    given = [key for key in BAND_KEYS if band.get(key) is not None]
+    if band.get("exact_only") is True:
+        for key in given:
+            yield Fault(
+                ("lengths", number, key),
+                f"{place}.{key} must be left out where exact_only is true; got {quote(band[key])}.",
+            )
+        return
+    for key in BAND_KEYS:
+        if key not in given:
+            yield Fault(("lengths", number, key), f"{place}.{key} is missing; set it, or set exact_only: true.")
+    distance = band.get("max_hamming_distance")
+    bits = fingerprint.get("bits") if isinstance(fingerprint, Mapping) else None
+    if isinstance(distance, int) and isinstance(bits, int) and distance >= bits:
+        yield Fault(
+            ("lengths", number, "max_hamming_distance"),
+            f"{place}.max_hamming_distance must be below fingerprint.bits, which is {bits}; got {distance}.",
+        )
+
+
+def _verifier_faults(number: int, verifier: Any) -> Iterator[Fault]:
+    combine = combined_by(verifier)
+    for key in verifier if combine else ():
+        if key != combine:
+            yield Fault(
+                ("lengths", number, "verifier", key),
+                f"lengths[{number}].verifier.{key} cannot stand beside {combine}; give it to a verifier of that list.",
+            )

@@ -1,0 +1,88 @@
+"""The JSON Schema of a configuration file, for editors: keys, ranges and descriptions, with each component's options.
+
+Made from the same models that check a file, so that the two cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hybriddup.config.forms import STEP_ROLES
+from hybriddup.config.settings import Settings
+from hybriddup.plugin.registry import Registry
+from hybriddup.plugin.roles import RoleName
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def config_schema(registry: Registry) -> dict[str, Any]:
+    """Return the JSON Schema of a configuration file, under the components that the registry has.
+
+    Every key is optional, because a file names only what it changes.
+    """
+    schema = copy.deepcopy(Settings.model_json_schema(mode="validation"))
+    definitions, properties = schema["$defs"], schema["properties"]
+    for key, role in STEP_ROLES.items():
+        description, default = properties[key]["description"], Settings().to_dict()[key]
+        properties[key] = {**_step(role, default["use"], registry), "description": description, "default": default}
+    definitions["SingleVerifier"] = _verifier(definitions["SingleVerifier"], registry)
+    definitions["CombinedVerifier"] = _combined(definitions["CombinedVerifier"])
+    properties["lengths"]["default"] = Settings().to_dict()["lengths"]
+    del definitions["ComponentSettings"]
+    return {"$schema": DIALECT, **schema, "title": "hybriddup configuration", "description": _ABOUT}
+
+
+_ABOUT = "What hybriddup does; keys that are left out keep their defaults."
+
+
+def _step(role: RoleName, default: str, registry: Registry) -> dict[str, Any]:
+    """Return the schema of a step: one branch a component; without ``use``, the options are the default component's."""
+    branches = [_component(role, name, registry, required=name != default) for name in registry.names(role)]
+    return {"oneOf": branches}
+
+
+def _component(role: RoleName, name: str, registry: Registry, *, required: bool) -> dict[str, Any]:
+    use = {"const": name, "description": f"The {role.replace('_', ' ')} {name!r}."}
+    properties = {"use": use, **_options(role, name, registry)}
+    branch = {"type": "object", "title": name, "properties": properties, "additionalProperties": False}
+    return {**branch, "required": ["use"]} if required else branch
+
+
+def _options(role: RoleName, name: str, registry: Registry) -> dict[str, Any]:
+    """Return the schema of each option; what it refers to is put in its place, since definitions would mix."""
+    model = registry.options_model(role, name)
+    if model is None:
+        return {}
+    schema = model.model_json_schema(mode="validation")
+    options: dict[str, Any] = _inlined(schema.get("properties", {}), schema.get("$defs", {}))
+    return options
+
+
+def _inlined(fragment: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(fragment, list):
+        return [_inlined(item, definitions) for item in fragment]
+    if not isinstance(fragment, dict):
+        return fragment
+    if "$ref" in fragment:
+        target = definitions[fragment["$ref"].rsplit("/", 1)[1]]
+        return {**_inlined(target, definitions), **{key: fragment[key] for key in fragment if key != "$ref"}}
+    return {key: _inlined(value, definitions) for key, value in fragment.items()}
+
+
+def _verifier(model: dict[str, Any], registry: Registry) -> dict[str, Any]:
+    branches = []
+    for name in registry.names("verifier"):
+        branch = _component("verifier", name, registry, required=True)
+        branch["properties"]["threshold"] = model["properties"]["threshold"]
+        branches.append({**branch, "required": ["use", "threshold"]})
+    return {"title": model["title"], "description": model["description"], "oneOf": branches}
+
+
+def _combined(model: dict[str, Any]) -> dict[str, Any]:
+    members = model["properties"]["members"]
+    branches = [
+        {"type": "object", "properties": {combine: members}, "required": [combine], "additionalProperties": False}
+        for combine in ("all", "any")
+    ]
+    return {"title": model["title"], "description": model["description"], "oneOf": branches}

@@ -1,0 +1,235 @@
+"""Every key of a configuration: name, type, range, default and one sentence. The defaults are those of `weibo`.
+
+These are the resolved settings of a run. What a user writes is a mapping that names only what it changes
+(`hybriddup.config.load` turns one into the other), in which a component's options stand beside its ``use``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from hybriddup.config.rules import setting_faults
+from hybriddup.plugin.options import WRITTEN_FORM
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _written_as(example: str) -> ConfigDict:
+    return ConfigDict(json_schema_extra={WRITTEN_FORM: example})
+
+
+class ComponentSettings(_Section):
+    """The component that performs a step."""
+
+    model_config = _written_as("{use: NAME}")
+
+    use: str = Field(description="Name of the component, as `hybriddup plugins` lists it.")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Its options; in a file they stand beside `use`, without this key."
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step as a file writes it: ``use`` and the options in one mapping."""
+        return {"use": self.use, **self.options}
+
+
+class FingerprintSettings(_Section):
+    """The simhash fingerprint."""
+
+    bits: int = Field(
+        128,
+        ge=64,
+        le=512,
+        multiple_of=64,
+        description="Width of a fingerprint; more bits tell texts apart more finely and cost memory and time.",
+    )
+
+
+class KeepHighest(_Section):
+    """Keep the post with the highest value of a field."""
+
+    model_config = _written_as("{highest: FIELD}")
+
+    highest: str = Field(min_length=1, description="Name of the field whose highest value is kept.")
+
+
+class AuditSettings(_Section):
+    """The estimate of what stage 1 missed."""
+
+    sample: int = Field(
+        3000,
+        ge=0,
+        description="Kept posts compared again with all others to estimate the recall of stage 1; 0 for no estimate.",
+    )
+
+
+class SingleVerifier(_Section):
+    """One verifier with the score that a pair must reach."""
+
+    model_config = _written_as("{use: edit, threshold: 0.8}")
+
+    use: str = Field(description="Name of the verifier, as `hybriddup plugins` lists it.")
+    threshold: float = Field(
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="Lowest score that makes a pair a duplicate, inclusive; 1.0 asks for the same text.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Its options; in a file they stand beside `use`, without this key."
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verifier as a file writes it."""
+        return {"use": self.use, "threshold": self.threshold, **self.options}
+
+
+class CombinedVerifier(_Section):
+    """Several verifiers, of which all or any must accept a pair."""
+
+    model_config = _written_as("{all: [{use: edit, threshold: 0.8}, ...]}")
+
+    combine: Literal["all", "any"] = Field(description="Whether all members must accept a pair, or one is enough.")
+    members: tuple[SingleVerifier, ...] = Field(min_length=1, description="The verifiers, cheapest first.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verifiers as a file writes them: ``{all: [...]}`` or ``{any: [...]}``."""
+        return {self.combine: [member.to_dict() for member in self.members]}
+
+
+def _verifier_kind(value: Any) -> str:
+    combined = isinstance(value, CombinedVerifier) or (isinstance(value, Mapping) and "combine" in value)
+    return "combined" if combined else "single"
+
+
+VerifierSettings = Annotated[
+    Annotated[SingleVerifier, Tag("single")] | Annotated[CombinedVerifier, Tag("combined")],
+    Discriminator(_verifier_kind),
+]
+
+
+class LengthBand(_Section):
+    """How pairs are judged whose shorter text has a length in this band."""
+
+    up_to: int | None = Field(
+        None,
+        ge=1,
+        description="Longest text of the band in code points after normalizing, inclusive; left out in the last band.",
+    )
+    exact_only: bool = Field(
+        False, description="Whether texts of the band are repeats only where they are equal after normalizing."
+    )
+    max_hamming_distance: int | None = Field(
+        None, ge=0, le=511, description="Most bits in which two fingerprints may differ to be compared, inclusive."
+    )
+    verifier: VerifierSettings | None = Field(None, description="The second look at the text, which decides.")
+
+    def name(self, lower: int) -> str:
+        """Return the band as results name it, such as ``7-20`` or ``141-``, given its shortest length."""
+        return f"{lower}-" if self.up_to is None else f"{lower}-{self.up_to}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the band as a file writes it."""
+        band: dict[str, Any] = {} if self.up_to is None else {"up_to": self.up_to}
+        if self.exact_only:
+            return {**band, "exact_only": True}
+        verifier = None if self.verifier is None else self.verifier.to_dict()
+        return {**band, "max_hamming_distance": self.max_hamming_distance, "verifier": verifier}
+
+
+def _keep_kind(value: Any) -> str:
+    return "field" if isinstance(value, (Mapping, KeepHighest)) else "rule"
+
+
+Keep = Annotated[
+    Annotated[Literal["first", "last", "longest"], Tag("rule")] | Annotated[KeepHighest, Tag("field")],
+    Discriminator(_keep_kind),
+]
+
+
+def _near(up_to: int | None, max_hamming_distance: int, threshold: float) -> LengthBand:
+    verifier = SingleVerifier(use="edit", threshold=threshold)
+    return LengthBand(up_to=up_to, max_hamming_distance=max_hamming_distance, verifier=verifier)
+
+
+DEFAULT_LENGTHS = (LengthBand(up_to=6, exact_only=True), _near(20, 44, 0.85), _near(140, 40, 0.8), _near(None, 36, 0.8))
+
+
+class Settings(_Section):
+    """What a run does, every key resolved; the keys follow the order of the steps."""
+
+    plugins: tuple[str, ...] = Field(
+        (),
+        description="Modules to load as plugins besides the installed ones; also looked for in the current directory.",
+    )
+    normalizer: ComponentSettings = Field(
+        ComponentSettings(use="microblog"),
+        description="What two posts may differ in and still be equal, such as case, URLs and mentions.",
+    )
+    tokenizer: ComponentSettings = Field(
+        ComponentSettings(use="char_ngrams", options={"cjk": [1, 2], "other": [3, 3]}),
+        description="How a text is split into the features that make its fingerprint.",
+    )
+    weighter: ComponentSettings = Field(
+        ComponentSettings(use="tfidf", options={"clip": [2, 5], "other": 3.5}),
+        description="How strongly each feature pulls the bits of the fingerprint.",
+    )
+    hasher: ComponentSettings = Field(
+        ComponentSettings(use="xxh3", options={"seed": 0}), description="How a feature becomes random bits."
+    )
+    fingerprint: FingerprintSettings = Field(FingerprintSettings(), description="The simhash fingerprint of each text.")
+    blocks: ComponentSettings = Field(
+        ComponentSettings(use="tables", options={"target_recall": 0.99}),
+        description="The block index, which finds the texts whose fingerprints differ in few bits.",
+    )
+    numbers_must_match: bool = Field(
+        False, description="Whether two texts whose runs of digits differ, such as EP01 and EP02, are never duplicates."
+    )
+    keep: Keep = Field(
+        "first",
+        description="Which post of a set of repeats stays: first, last, longest, or the one with the highest field.",
+    )
+    audit: AuditSettings = Field(AuditSettings(), description="The estimate of the recall of stage 1 in the summary.")
+    lengths: tuple[LengthBand, ...] = Field(
+        DEFAULT_LENGTHS,
+        min_length=1,
+        description="Bands of text length, shortest first, without gaps; a pair is judged by that of its shorter text.",
+    )
+
+    @model_validator(mode="after")
+    def _check_rules(self) -> Settings:
+        if faults := setting_faults(self.to_dict()):
+            raise ValueError(" ".join(fault.message for fault in faults))
+        return self
+
+    @property
+    def max_hamming_distance(self) -> int:
+        """The largest Hamming limit of all length bands, inclusive; 0 where every band is for equal texts only."""
+        return max(band.max_hamming_distance or 0 for band in self.lengths)
+
+    def bands(self) -> Iterator[tuple[int, LengthBand]]:
+        """Yield each length band with the shortest length that belongs to it, which is 0 for the first."""
+        lower = 0
+        for band in self.lengths:
+            yield lower, band
+            lower = (band.up_to or 0) + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as a file writes them, in the order of the steps; plain data that YAML and JSON hold."""
+        written: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, ComponentSettings):
+                written[name] = value.to_dict()
+            elif isinstance(value, BaseModel):
+                written[name] = value.model_dump(mode="json")
+            elif isinstance(value, tuple):
+                written[name] = [item.to_dict() if isinstance(item, LengthBand) else item for item in value]
+            else:
+                written[name] = value
+        return written

@@ -1,0 +1,200 @@
+"""Adapters: a plain function that handles one text becomes a batch component, and what it returns is checked.
+
+An adapter pickles when its function does, and runs in the interpreter: more workers means more processes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from hybriddup.errors import HybriddupError, PluginError
+from hybriddup.plugin.components import Registered
+from hybriddup.plugin.roles import RoleName
+from hybriddup.records import CandidatePairs, Float32s, Float64s, Int32s, Tokens, UInt64s, tokens_from_lists
+
+MAX_WEIGHT = 1000.0
+ANY_LENGTH = 2**31 - 1
+
+
+def adapt(found: Registered, function: Callable[..., Any]) -> Any:
+    """Return the function as a batch component of a role that has an adapter."""
+    return _ADAPTERS[found.role](function, found)
+
+
+class _Adapter:
+    """What all adapters share: the function, and how it was registered, for errors to name it."""
+
+    holds_interpreter = True
+
+    def __init__(self, function: Callable[..., Any], found: Registered) -> None:
+        self.function = function
+        self._label = found.label
+        self._owner = found.owner
+
+    def _call(self, *arguments: Any) -> Any:
+        try:
+            return self.function(*arguments)
+        except HybriddupError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"{self._label} failed on {_shorten(arguments)}: {type(error).__name__}: {error}"
+            ) from error
+
+    def _fail(self, arguments: tuple[Any, ...], allowed: str, given: object) -> PluginError:
+        return PluginError(f"{self._label} must return {allowed}; for {_shorten(arguments)} it returned {given}.")
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what the function adds to the recipe id: its own ``recipe()``, or the release that it comes with."""
+        own = getattr(self.function, "recipe", None)
+        return dict(own()) if callable(own) else self._owner.recipe()
+
+
+class NormalizerAdapter(_Adapter):
+    """A normalizer made of a function ``(text: str) -> str``."""
+
+    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
+        """Return the normalized texts, in the same order, one for each."""
+        return [self._normalize(text) for text in texts]
+
+    def _normalize(self, text: str) -> str:
+        normalized = self._call(text)
+        if not isinstance(normalized, str):
+            raise self._fail((text,), "a str", kind_of(normalized))
+        return normalized
+
+
+class TokenizerAdapter(_Adapter):
+    """A tokenizer made of a function ``(text: str) -> list[str]``."""
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        """Return the tokens of each text, in order; empty tokens are left out."""
+        return tokens_from_lists([self._tokenize(text) for text in texts])
+
+    def _tokenize(self, text: str) -> list[str]:
+        returned = self._call(text)
+        if isinstance(returned, (str, bytes, Mapping)) or not isinstance(returned, Iterable):
+            raise self._fail((text,), "a list of str", kind_of(returned))
+        if isinstance(returned, Set):
+            raise self._fail((text,), "a list of str", f"{kind_of(returned)}, whose order changes from run to run")
+        tokens = list(returned)
+        for token in tokens:
+            if not isinstance(token, str):
+                raise self._fail((text,), "a list of str", f"a list with {kind_of(token)}")
+        return tokens
+
+
+class WeighterAdapter(_Adapter):
+    """A weighter made of a function ``(tokens: list[str]) -> list[float]``."""
+
+    needs_fit = False
+
+    def fit(self, sample: Tokens) -> None:
+        """Learn nothing: the function weighs each text by itself."""
+
+    def weigh_batch(self, tokens: Tokens) -> Float32s:
+        """Return float32[n_tokens], one weight for each token, from above 0 to 1,000."""
+        weights = [self._weigh(tokens.strings(text)) for text in range(tokens.n_texts)]
+        return np.array([weight for of_text in weights for weight in of_text], np.float32)
+
+    def _weigh(self, tokens: list[str]) -> list[float]:
+        returned = self._call(tokens)
+        allowed = "one weight a token, each a number above 0 and at most 1000"
+        if isinstance(returned, (str, bytes, Mapping, Set)) or not isinstance(returned, Iterable):
+            raise self._fail((tokens,), allowed, kind_of(returned))
+        weights = list(returned)
+        if len(weights) != len(tokens):
+            raise self._fail((tokens,), allowed, f"{len(weights)} weights for {len(tokens)} tokens")
+        for weight in weights:
+            if not (isinstance(weight, Real) and 0 < float(np.float32(weight)) <= MAX_WEIGHT):
+                raise self._fail((tokens,), allowed, f"a weight of {weight!r}")
+        return [float(weight) for weight in weights]
+
+
+class HasherAdapter(_Adapter):
+    """A hasher made of a function ``(token: str, bits: int) -> int``."""
+
+    def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
+        """Return uint64[n_tokens, words]; word 0 holds the lowest 64 bits of the function's number."""
+        bits, seen = 64 * words, dict[str, list[int]]()
+        hashes = np.empty((len(tokens.starts), words), np.uint64)
+        row = 0
+        for text in range(tokens.n_texts):
+            for token in tokens.strings(text):
+                if token not in seen:
+                    seen[token] = self._hash(token, bits)
+                hashes[row] = seen[token]
+                row += 1
+        return hashes
+
+    def _hash(self, token: str, bits: int) -> list[int]:
+        number = self._call(token, bits)
+        if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) < 2**bits:
+            given = number if isinstance(number, Integral) else kind_of(number)
+            raise self._fail((token, bits), f"an int from 0 to 2**{bits} - 1", given)
+        return [(int(number) >> shift) & (2**64 - 1) for shift in range(0, bits, 64)]
+
+
+class VerifierAdapter(_Adapter):
+    """A verifier made of a function ``(a: str, b: str) -> float``.
+
+    Scores are rounded to 12 decimals, so that a pair exactly on a threshold is not lost to a rounding error.
+    """
+
+    def __init__(self, function: Callable[[str, str], float], found: Registered) -> None:
+        super().__init__(function, found)
+        self._texts: Sequence[str] = ()
+
+    def prepare(self, context: Any) -> None:
+        """Remember the texts of the run."""
+        self._texts = context.texts
+
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return float64[n_pairs]: the function's score of each pair, the earlier text first."""
+        texts, scores = self._texts, np.empty(len(thresholds), np.float64)
+        for row, (earlier, later) in enumerate(zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)):
+            scores[row] = self._score(texts[earlier], texts[later])
+        return scores
+
+    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - nothing is known
+        """Return 2**31 - 1 for each length: of a plain function nothing is known that length could rule out."""
+        return np.full(len(lengths), ANY_LENGTH, np.int32)
+
+    def _score(self, a: str, b: str) -> float:
+        score = self._call(a, b)
+        if not (isinstance(score, Real) and math.isfinite(score)):
+            raise self._fail((a, b), "a number from 0.0 to 1.0", score if isinstance(score, Real) else kind_of(score))
+        rounded = round(float(score), 12)
+        if not 0.0 <= rounded <= 1.0:
+            raise self._fail((a, b), "a number from 0.0 to 1.0", score)
+        return rounded
+
+
+_ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
+    "normalizer": NormalizerAdapter,
+    "tokenizer": TokenizerAdapter,
+    "weighter": WeighterAdapter,
+    "hasher": HasherAdapter,
+    "verifier": VerifierAdapter,
+}
+
+
+def kind_of(value: object) -> str:
+    """Return the type of a value with its article, such as ``an int``."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _shorten(arguments: tuple[Any, ...]) -> str:
+    """Return the arguments of a call, each cut to 40 characters, for an error message."""
+    texts = (ascii(value) if _has_surrogate(value) else repr(value) for value in arguments)
+    return ", ".join(text if len(text) <= 40 else text[:37] + "..." for text in texts)
+
+
+def _has_surrogate(value: object) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in str(value))

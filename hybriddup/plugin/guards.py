@@ -1,0 +1,206 @@
+"""Guards: what a plugin's batch component returns is checked once a batch, because compiled kernels trust it.
+
+A wrong shape or type becomes an error that names the component and its plugin. Built-ins are tested instead of guarded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.errors import PluginError
+from hybriddup.plugin.adapters import MAX_WEIGHT, kind_of
+from hybriddup.plugin.components import Registered
+from hybriddup.plugin.roles import RoleName
+from hybriddup.records import (
+    CandidatePairs,
+    Fingerprints,
+    Float32s,
+    Float64s,
+    Int32s,
+    Tokens,
+    UInt64s,
+)
+
+
+def guard(found: Registered, component: Any) -> Any:
+    """Return the component with its answers checked; a role whose answers need no check gives it back."""
+    return _GUARDS[found.role](component, found) if found.role in _GUARDS else component
+
+
+class _Guard:
+    """A component whose other attributes are reached as if the guard were not there."""
+
+    def __init__(self, component: Any, found: Registered) -> None:
+        self.component = component
+        """The plugin's own component."""
+        self._label = found.label
+        self._owner = found.owner
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "component":  # not there yet while a pickle is read
+            raise AttributeError(name)
+        return getattr(self.component, name)
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what the component adds to the recipe id: its own, or the release that it comes with."""
+        own = getattr(self.component, "recipe", None)
+        return dict(own()) if callable(own) else self._owner.recipe()
+
+    def _demand(self, holds: object, method: str, allowed: str, given: object) -> None:
+        if not holds:
+            raise PluginError(f"{self._label}: {method} must return {allowed}; it returned {given}.")
+
+    def _demand_array(self, value: Any, method: str, dtype: type[Any], shape: tuple[int, ...]) -> None:
+        right = isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
+        allowed = f"{np.dtype(dtype)}[{', '.join(map(str, shape))}], C-contiguous"
+        self._demand(right and value.flags.c_contiguous, method, allowed, _describe(value))
+
+
+class NormalizerGuard(_Guard):
+    """A normalizer that returns one text for each."""
+
+    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
+        """Return the normalized texts, checked."""
+        normalized = self.component.normalize_batch(texts)
+        right = isinstance(normalized, list) and len(normalized) == len(texts)
+        self._demand(right, "normalize_batch", f"a list of {len(texts)} str", _describe(normalized))
+        wrong = next((text for text in normalized if not isinstance(text, str)), None)
+        self._demand(
+            all(isinstance(text, str) for text in normalized),
+            "normalize_batch",
+            f"a list of {len(texts)} str",
+            f"a list with {kind_of(wrong)}",
+        )
+        return list(normalized)
+
+
+class TokenizerGuard(_Guard):
+    """A tokenizer whose tokens are slices inside their code points."""
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        """Return the tokens, checked."""
+        tokens = self.component.tokenize_batch(texts)
+        self._demand(isinstance(tokens, Tokens), "tokenize_batch", "hybriddup.records.Tokens", _describe(tokens))
+        self._check_arrays(tokens, len(texts))
+        return Tokens(*tokens)
+
+    def _check_arrays(self, tokens: Tokens, n_texts: int) -> None:
+        n_tokens, n_points = len(tokens.starts), len(tokens.code_points)
+        self._demand_array(tokens.code_points, "tokenize_batch: code_points", np.uint32, (n_points,))
+        self._demand_array(tokens.starts, "tokenize_batch: starts", np.int64, (n_tokens,))
+        self._demand_array(tokens.lengths, "tokenize_batch: lengths", np.int32, (n_tokens,))
+        self._demand_array(tokens.offsets, "tokenize_batch: offsets", np.int64, (n_texts + 1,))
+        offsets, ends = tokens.offsets, tokens.starts + tokens.lengths
+        covers = offsets[0] == 0 and offsets[-1] == n_tokens and (np.diff(offsets) >= 0).all()
+        self._demand(covers, "tokenize_batch: offsets", f"numbers rising from 0 to {n_tokens}", offsets.tolist()[:8])
+        inside = n_tokens == 0 or (tokens.starts.min() >= 0 and ends.max() <= n_points and tokens.lengths.min() >= 1)
+        self._demand(inside, "tokenize_batch: starts and lengths", "tokens inside code_points", "others")
+
+
+class WeighterGuard(_Guard):
+    """A weighter that gives one weight a token, in range."""
+
+    def fit(self, sample: Tokens) -> None:
+        """Learn from a sample of the corpus."""
+        self.component.fit(sample)
+
+    def weigh_batch(self, tokens: Tokens) -> Float32s:
+        """Return the weights, checked."""
+        weights: Float32s = self.component.weigh_batch(tokens)
+        self._demand_array(weights, "weigh_batch", np.float32, (len(tokens.starts),))
+        wrong = weights[~((weights > 0) & (weights <= MAX_WEIGHT))]
+        self._demand(not len(wrong), "weigh_batch", "weights above 0 and at most 1000", wrong.tolist()[:3])
+        return weights
+
+
+class HasherGuard(_Guard):
+    """A hasher that gives as many words as were asked for."""
+
+    def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
+        """Return the hashes, checked."""
+        hashes: UInt64s = self.component.hash_batch(tokens, words)
+        self._demand_array(hashes, "hash_batch", np.uint64, (len(tokens.starts), words))
+        return hashes
+
+
+class BlockIndexGuard(_Guard):
+    """A block index that returns pairs of texts it was given, in order."""
+
+    def prepare(self, expectation: Any) -> None:
+        """Choose the shape of the index."""
+        self.component.prepare(expectation)
+        self._added: list[NDArray[np.int64]] = []
+
+    def add(self, prints: Fingerprints) -> None:
+        """Make these texts findable."""
+        self.component.add(prints)
+        self._added.append(prints.positions)
+
+    def candidates(self, prints: Fingerprints) -> CandidatePairs:
+        """Return the pairs between texts added so far and these, checked."""
+        known = np.concatenate([*self._added, np.empty(0, np.int64)])
+        return self._check(self.component.candidates(prints), "candidates", known, prints.positions)
+
+    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
+        """Return the pairs among these texts, checked."""
+        pairs = self.component.candidates_within(prints)
+        return self._check(pairs, "candidates_within", prints.positions, prints.positions)
+
+    def _check(self, pairs: Any, method: str, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> CandidatePairs:
+        self._demand(isinstance(pairs, CandidatePairs), method, "hybriddup.records.CandidatePairs", _describe(pairs))
+        shape = (len(pairs.earlier),)
+        self._demand_array(pairs.earlier, f"{method}: earlier", np.int64, shape)
+        self._demand_array(pairs.later, f"{method}: later", np.int64, shape)
+        self._demand_array(pairs.hamming_distances, f"{method}: hamming_distances", np.int32, shape)
+        steps = np.diff(pairs.later)
+        rising = (steps > 0) | ((steps == 0) & (np.diff(pairs.earlier) > 0))
+        self._demand(rising.all(), method, "pairs sorted by later, then earlier, none twice", "others")
+        self._demand((pairs.earlier < pairs.later).all(), method, "pairs with earlier < later", "others")
+        known = np.isin(pairs.earlier, earlier) & np.isin(pairs.later, later)
+        self._demand(known.all(), method, "pairs of texts that it was given", "a position of no such text")
+        checked: CandidatePairs = pairs
+        return checked
+
+
+class VerifierGuard(_Guard):
+    """A verifier that gives one score a pair, at most 1.0."""
+
+    def prepare(self, context: Any) -> None:
+        """Look at the texts of the run."""
+        self.component.prepare(context)
+
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return the scores, checked."""
+        scores: Float64s = self.component.score_pairs(pairs, thresholds)
+        self._demand_array(scores, "score_pairs", np.float64, (len(pairs.earlier),))
+        wrong = scores[~(scores <= 1.0)]
+        self._demand(not len(wrong), "score_pairs", "scores of at most 1.0", wrong.tolist()[:3])
+        return scores
+
+    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
+        """Return the bounds, checked."""
+        bounds: Int32s = self.component.max_partner_lengths(lengths, threshold)
+        self._demand_array(bounds, "max_partner_lengths", np.int32, (len(lengths),))
+        return bounds
+
+
+_GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {
+    "normalizer": NormalizerGuard,
+    "tokenizer": TokenizerGuard,
+    "weighter": WeighterGuard,
+    "hasher": HasherGuard,
+    "block_index": BlockIndexGuard,
+    "verifier": VerifierGuard,
+}
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        contiguous = "" if value.flags.c_contiguous else ", not contiguous"
+        return f"{value.dtype}[{', '.join(map(str, value.shape))}]{contiguous}"
+    size = f" of {len(value)}" if isinstance(value, (list, tuple)) else ""
+    return kind_of(value) + size

@@ -1,0 +1,235 @@
+"""Loading: built-ins, installed plugins and the modules that were asked for, each into a manager of its own."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from hybriddup import __version__
+from hybriddup.errors import HybriddupError, PluginError
+from hybriddup.plugin import spec
+from hybriddup.plugin.components import BUILTINS, Owner
+from hybriddup.plugin.options import suggest
+from hybriddup.plugin.registry import Registry
+
+if TYPE_CHECKING:
+    import typer
+
+    from hybriddup.records import Result
+
+DISABLE_VARIABLE = "HYBRIDDUP_DISABLE_PLUGINS"
+"""Environment variable: names of plugins, separated by commas, that are not loaded."""
+
+
+@dataclass(frozen=True)
+class PluginDescription:
+    """What `hybriddup plugins` shows of one plugin."""
+
+    name: str
+    distribution: str
+    """Empty for a module that is not packaged."""
+    version: str
+    hooks: list[str]
+    components: dict[str, list[str]] = field(default_factory=dict)
+    """Names of the components it brought that are in use, by role."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as plain data that JSON can hold."""
+        return asdict(self)
+
+
+def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | ModuleType] = ()) -> PluginManager:
+    """Return a new manager with the built-ins, the installed plugins and ``modules`` loaded, in this order.
+
+    Parameters
+    ----------
+    entry_points
+        Whether to load the plugins that installed distributions offer in the entry-point group ``hybriddup``.
+    modules
+        Modules, or names of modules to import; they are looked for in the current directory too.
+
+    Raises
+    ------
+    PluginError
+        A plugin cannot be imported or registered, clashes with another, or has a hook that does not exist.
+    """
+    manager = PluginManager()
+    manager.load_builtins()
+    if entry_points:
+        manager.load_entry_points()
+    manager.load_modules(modules)
+    return manager
+
+
+class PluginManager:
+    """The plugins of one program and the registry that they filled; `create_plugin_manager` makes one."""
+
+    registry: Registry
+
+    def __init__(self) -> None:
+        self.registry = Registry()
+        self._pluggy = pluggy.PluginManager(spec.PROJECT)
+        self._pluggy.add_hookspecs(spec)
+        self._owners: dict[str, Owner] = {}
+        names = os.environ.get(DISABLE_VARIABLE, "").split(",")
+        self.disabled = frozenset(name.strip() for name in names if name.strip())
+        """Names of plugins that are not to be loaded."""
+
+    def load_builtins(self) -> None:
+        """Load the components that hybriddup ships."""
+        self._load(Owner(BUILTINS, spec.PROJECT, __version__), lambda: importlib.import_module(BUILTINS))
+
+    def load_entry_points(self) -> None:
+        """Load what installed distributions offer in the entry-point group ``hybriddup``, by name."""
+        found = metadata.entry_points(group=spec.PROJECT)
+        for entry_point in sorted(found, key=lambda entry_point: (entry_point.name, entry_point.value)):
+            self._load(_owner_of(entry_point), entry_point.load)
+
+    def load_modules(self, modules: Iterable[str | ModuleType]) -> None:
+        """Load plugins that are modules; one that is loaded already is left as it is."""
+        for module in modules:
+            if isinstance(module, str):
+                self._load(Owner(module), _importer(module))
+            else:
+                self._load(Owner(module.__name__), lambda module=module: module)  # type: ignore[misc]
+
+    def _load(self, owner: Owner, obtain: Callable[[], object]) -> None:
+        if owner.plugin in self.disabled:
+            return
+        with _blamed_on(owner, "cannot be imported"):
+            plugin = obtain()
+        if self._pluggy.is_registered(plugin):
+            return
+        if taken := self._owners.get(owner.plugin):
+            raise PluginError(f"two plugins are named {owner.plugin!r}: {taken} and {owner}; uninstall or block one.")
+        self._register(owner, plugin)
+
+    def _register(self, owner: Owner, plugin: object) -> None:
+        with _blamed_on(owner, "cannot be used"):
+            self._pluggy.register(plugin, name=owner.plugin)
+        self._owners[owner.plugin] = owner
+        self._check_hooks(owner, plugin)
+        with _blamed_on(owner, "failed to register its components"), self.registry.owned_by(owner):
+            self._caller(spec.hybriddup_register.__name__, owner.plugin)(registry=self.registry)
+
+    def _check_hooks(self, owner: Owner, plugin: object) -> None:
+        try:
+            self._pluggy.check_pending()
+        except pluggy.PluginValidationError as error:
+            known = _hook_names()
+            unknown = sorted(_marked(plugin) - set(known))
+            message = f"{owner} has a hook that does not exist: {', '.join(unknown)}.{suggest(unknown[0], known)}"
+            raise PluginError(f"{message} (hooks: {', '.join(known)})") from error
+        if not self._hooks_of(owner.plugin):
+            raise PluginError(f"{owner} has no hook: mark a function hybriddup_register with @hybriddup.hookimpl.")
+
+    def _caller(self, hook: str, name: str) -> pluggy.HookCaller:
+        """Return a caller of one plugin's implementation, so that a failure can be blamed on it."""
+        others = [plugin for other, plugin in self._pluggy.list_name_plugin() if other != name and plugin is not None]
+        return self._pluggy.subset_hook_caller(hook, others)
+
+    def _hooks_of(self, name: str) -> list[str]:
+        callers = self._pluggy.get_hookcallers(self._pluggy.get_plugin(name)) or []
+        return sorted(caller.name for caller in callers)
+
+    def _call_each(self, hook: str, **arguments: Any) -> None:
+        for name, owner in self._owners.items():
+            if hook in self._hooks_of(name):
+                with _blamed_on(owner, f"failed in {hook}"):
+                    self._caller(hook, name)(**arguments)
+
+    def add_commands(self, app: typer.Typer) -> None:
+        """Let every plugin add its commands, in the order in which plugins were loaded."""
+        self._call_each(spec.hybriddup_add_commands.__name__, app=app)
+
+    def run_finished(self, result: Result) -> None:
+        """Show the result of a run to every plugin, in the order in which plugins were loaded."""
+        self._call_each(spec.hybriddup_run_finished.__name__, result=result)
+
+    def describe(self) -> list[PluginDescription]:
+        """Return what each loaded plugin is and brought, in the order in which plugins were loaded."""
+        return [
+            PluginDescription(
+                owner.plugin, owner.distribution, owner.version, self._hooks_of(name), self._components_of(owner)
+            )
+            for name, owner in self._owners.items()
+        ]
+
+    def _components_of(self, owner: Owner) -> dict[str, list[str]]:
+        components: dict[str, list[str]] = {}
+        for registered in self.registry.registered():
+            if registered.owner == owner:
+                components.setdefault(registered.role, []).append(registered.name)
+        return components
+
+
+@contextmanager
+def _blamed_on(owner: Owner, what: str) -> Iterator[None]:
+    """Turn an exception of a plugin's own code into a `PluginError` that names the plugin."""
+    try:
+        yield
+    except HybriddupError:
+        raise
+    except Exception as error:
+        raise PluginError(f"{owner} {what}: {type(error).__name__}: {error}") from error
+
+
+def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
+    distribution = entry_point.dist
+    if distribution is None:
+        return Owner(entry_point.name)
+    return Owner(entry_point.name, distribution.name, distribution.version)
+
+
+def _importer(name: str) -> Callable[[], ModuleType]:
+    return lambda: _import(name)
+
+
+def _import(name: str) -> ModuleType:
+    """Import a module by name, from the current directory where it is nowhere else.
+
+    The directory then stays on ``sys.path``, because worker processes import the module again.
+    """
+    if not _is_importable(name):
+        here = str(Path.cwd())
+        sys.path.append(here)
+        importlib.invalidate_caches()
+        if not _is_importable(name):
+            sys.path.remove(here)
+            raise PluginError(_explain_absent(name, here))
+    return importlib.import_module(name)
+
+
+def _is_importable(name: str) -> bool:
+    if not all(part.isidentifier() for part in name.split(".")):
+        return False
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # the package that a dotted name begins with
+        return False
+
+
+def _explain_absent(name: str, here: str) -> str:
+    hint = " Give the module's name, without '.py' and with dots for slashes." if name.endswith(".py") else ""
+    return f"plugin module {name!r} is not installed and not in {here}.{hint}"
+
+
+def _hook_names() -> list[str]:
+    return [name for name in vars(spec) if name.startswith(f"{spec.PROJECT}_")]
+
+
+def _marked(plugin: object) -> set[str]:
+    """Return the names of a plugin's functions that are marked as implementations of hooks."""
+    marker = f"{spec.PROJECT}_impl"
+    return {name for name, value in vars(plugin).items() if getattr(value, marker, None) is not None}

@@ -1,0 +1,245 @@
+"""Options of a component: the base class that declares them, and what is said when a given one is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+RESERVED_NAMES = frozenset({"use", "options", "threshold", "all", "any"})
+"""Keys that a configuration gives a meaning of its own beside a component's options."""
+
+WRITTEN_FORM = "x-written-form"
+"""Key of a JSON Schema: an example of how people write the mapping, where it is not written as the model holds it."""
+
+Path = tuple[str | int, ...]
+"""Where a value stands in a configuration: keys and zero-based list positions."""
+
+
+class Options(BaseModel):
+    """Options of a component, one typed field each, with a default, a range and a description.
+
+    Examples
+    --------
+    >>> from pydantic import Field
+    >>> class ShoutOptions(Options):
+    ...     volume: int = Field(3, ge=1, le=9, description="How many times each token is said.")
+    >>> ShoutOptions().volume
+    3
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Fault(NamedTuple):
+    """One thing wrong with a configuration: where it stands, and a sentence that begins with that place."""
+
+    path: Path
+    message: str
+
+
+def parse_options(
+    model: type[BaseModel], given: Mapping[str, Any], path: Path = (), rename: Callable[[Path], Path] = tuple
+) -> BaseModel | list[Fault]:
+    """Return the options that ``given`` stands for, or every fault in it.
+
+    Values are read as JSON would be: a list serves for a tuple, but text is never taken for a number.
+
+    Parameters
+    ----------
+    model
+        What declares the options.
+    given
+        Option values by name; those left out take their defaults.
+    path
+        Where the options stand in the configuration, for the faults to name.
+    rename
+        Turns a path in the model into the path that the user wrote, where they differ.
+    """
+    try:
+        return model.model_validate_json(json.dumps(dict(given), default=to_plain), strict=True)
+    except TypeError as error:
+        return [Fault(path, f"{spell(path) or 'options'} must be made of plain data as in YAML: {error}.")]
+    except ValidationError as error:
+        return _faults_of(error, model, path, rename)
+
+
+def to_plain(value: object) -> object:
+    """Return a path or a numpy scalar as JSON can hold it; the ``default`` of `json.dumps`."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "item"):  # numpy scalars
+        return value.item()
+    raise TypeError(f"{value!r} is of type {type(value).__name__}")
+
+
+def _faults_of(
+    error: ValidationError, model: type[BaseModel], path: Path, rename: Callable[[Path], Path]
+) -> list[Fault]:
+    schema = model.model_json_schema(mode="validation")
+    faults = [_fault(details, schema, path, rename) for details in error.errors(include_url=False)]
+    inner = {fault.path[:end] for fault in faults for end in range(len(fault.path))}
+    return [fault for fault in faults if fault.path not in inner]  # a list is faulty because of its item: say it once
+
+
+def spell(path: Path) -> str:
+    """Return a path as people write it.
+
+    Examples
+    --------
+    >>> spell(("lengths", 1, "verifier", "threshold"))
+    'lengths[1].verifier.threshold'
+    """
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def quote(value: object) -> str:
+    """Return a value as YAML would write it, cut to 60 characters."""
+    if isinstance(value, str):
+        text = repr(value)
+    else:
+        try:
+            text = json.dumps(value, ensure_ascii=False)
+        except (TypeError, ValueError):
+            text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def suggest(name: object, choices: Sequence[str]) -> str:
+    """Return `` Did you mean 'x'?`` when one of the choices is close to the name, else nothing."""
+    close = get_close_matches(str(name), choices, n=1, cutoff=0.7)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path, rename: Callable[[Path], Path]) -> Fault:
+    where, fragment = _locate(schema, details["loc"])
+    place = rename((*path, *where))
+    spelled, kind = spell(place), details["type"]
+    if kind == "extra_forbidden":
+        holder = _locate(schema, details["loc"][:-1])[1]
+        return Fault(place, unknown_key(place, _keys(holder, schema)))
+    if kind == "missing":
+        return Fault(place, f"{spelled} is missing; it must be {describe(fragment, schema)}.")
+    if kind in {"value_error", "assertion_error"}:
+        return Fault(place, _rule_broken(spelled or "options", str(details["ctx"]["error"]), details["input"]))
+    return Fault(place, f"{spelled or 'options'} must be {describe(fragment, schema)}; got {quote(details['input'])}.")
+
+
+def _rule_broken(spelled: str, message: str, given: object) -> str:
+    """Return the message of a validator as a sentence about the value; it may begin with ``must``."""
+    if message.startswith("must "):
+        return f"{spelled} {message.rstrip('.')}; got {quote(given)}."
+    return f"{spelled}: {message.rstrip('.')}."
+
+
+def unknown_key(place: Path, known: Sequence[str]) -> str:
+    """Return what to say of a key that means nothing where it stands."""
+    guess = suggest(place[-1], known)
+    return f"{spell(place)} is not a key here{'.' + guess if guess else ''} (allowed: {', '.join(known) or 'none'})."
+
+
+def _locate(schema: dict[str, Any], loc: Sequence[str | int]) -> tuple[Path, dict[str, Any]]:
+    """Return the part of a pydantic location that a user wrote, and the schema of what belongs there.
+
+    Pydantic puts the name of a union's member among the keys; it is no key, and is left out.
+    """
+    where: list[str | int] = []
+    fragment, may_name_member = _follow(schema, schema), True
+    for part in loc:
+        inner = _inside(fragment, part, schema)
+        if inner is None and may_name_member and isinstance(part, str) and len(_branches(fragment)) > 1:
+            may_name_member = False
+            continue
+        where.append(part)
+        fragment, may_name_member = _follow(inner or {}, schema), True
+    return tuple(where), fragment
+
+
+def _branches(fragment: dict[str, Any]) -> list[dict[str, Any]]:
+    branches: list[dict[str, Any]] = fragment.get("anyOf") or fragment.get("oneOf") or [fragment]
+    return branches
+
+
+def _inside(fragment: dict[str, Any], part: str | int, schema: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the schema of a key or list position, or None where there is no such place."""
+    for branch in _branches(fragment):
+        inner = _follow(branch, schema)
+        if len(_branches(inner)) > 1:
+            found = _inside(inner, part, schema)
+            if found is not None:
+                return found
+        properties, ahead = inner.get("properties", {}), inner.get("prefixItems", [])
+        if part in properties:
+            return dict(properties[part])
+        if isinstance(part, int) and ("items" in inner or ahead):
+            return dict(ahead[part] if part < len(ahead) else inner.get("items") or {})
+    return None
+
+
+def _keys(fragment: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    """Return the keys that a mapping may have there, those of every branch."""
+    branches = (_follow(branch, schema) for branch in _branches(_follow(fragment, schema)))
+    return [key for branch in branches for key in branch.get("properties", {})]
+
+
+def _follow(fragment: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in fragment:
+        fragment = schema["$defs"][fragment["$ref"].rsplit("/", 1)[1]]
+    return fragment
+
+
+def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
+    """Return in words what a JSON Schema allows.
+
+    Examples
+    --------
+    >>> describe({"type": "number", "minimum": 0, "maximum": 1}, {})
+    'a number in [0, 1]'
+    """
+    fragment = _follow(fragment, schema)
+    if len(branches := _branches(fragment)) > 1:
+        named = [describe(branch, schema) for branch in branches if branch.get("type") != "null"]
+        return " or ".join(dict.fromkeys(named))
+    if "enum" in fragment or "const" in fragment:
+        return " or ".join(quote(choice) for choice in fragment.get("enum", [fragment.get("const")]))
+    if WRITTEN_FORM in fragment:
+        return f"a mapping such as {fragment[WRITTEN_FORM]}"
+    kind = fragment.get("type", "")
+    if kind in {"integer", "number"}:
+        return _describe_number(fragment)
+    if kind == "array":
+        return _describe_list(fragment, schema)
+    if kind == "object":
+        keys = ", ".join(fragment.get("properties", {}))
+        return f"a mapping with {keys}" if keys else "a mapping"
+    if kind == "string":
+        pattern = f" that matches {fragment['pattern']}" if "pattern" in fragment else ""
+        return f"text{' that is not empty' if fragment.get('minLength') else ''}{pattern}"
+    return {"boolean": "true or false", "null": "nothing"}.get(kind, "something else")
+
+
+def _describe_number(fragment: dict[str, Any]) -> str:
+    noun = "an int" if fragment["type"] == "integer" else "a number"
+    if "multipleOf" in fragment:
+        noun = f"a multiple of {fragment['multipleOf']}"
+    low, above = fragment.get("minimum"), fragment.get("exclusiveMinimum")
+    high, below = fragment.get("maximum"), fragment.get("exclusiveMaximum")
+    if (low is not None or above is not None) and (high is not None or below is not None):
+        opening = f"[{low}" if low is not None else f"({above}"
+        closing = f"{high}]" if high is not None else f"{below})"
+        return f"{noun} in {opening}, {closing}"
+    limits = {" of at least {}": low, " above {}": above, " of at most {}": high, " below {}": below}
+    return noun + "".join(words.format(limit) for words, limit in limits.items() if limit is not None)
+
+
+def _describe_list(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
+    fewest, most = fragment.get("minItems"), fragment.get("maxItems")
+    size = "" if fewest is None else f" of {fewest} items" if fewest == most else f" of at least {fewest}"
+    items = fragment.get("prefixItems") or [fragment.get("items", {})]
+    inside = " or ".join(dict.fromkeys(describe(item, schema) for item in items if item))
+    return f"a list{size}" + (f", each item {inside}" if inside else "")

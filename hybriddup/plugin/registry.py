@@ -1,0 +1,210 @@
+"""The registry: which component answers to which name in which role, and who brought it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+
+from pydantic import BaseModel
+
+from hybriddup.errors import PluginError
+from hybriddup.plugin.components import (
+    Owner,
+    Registered,
+    check_registered,
+    check_settings,
+    construct,
+    make_batch_component,
+    options_model,
+    read_options,
+)
+from hybriddup.plugin.options import Fault, Path, suggest
+from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
+
+if TYPE_CHECKING:
+    from hybriddup.steps.blocks import BlockIndex
+    from hybriddup.steps.hashers import Hasher
+    from hybriddup.steps.normalizers import Normalizer
+    from hybriddup.steps.tokenizers import Tokenizer
+    from hybriddup.steps.verifiers import Verifier
+    from hybriddup.steps.weighters import Weighter
+
+
+class ComponentChoice(Protocol):
+    """What `Registry.create` needs of the settings: the component's name and its options."""
+
+    @property
+    def use(self) -> str:
+        """Name of the component."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Its options; those left out take their defaults."""
+        ...
+
+
+class Registry:
+    """Components by role and name. Plugins fill it in ``hybriddup_register``; a run creates from it.
+
+    A component is one of
+
+    - a plain function that handles one text, with the signature that its ``add_`` method names;
+    - an instance with the batch methods of its role;
+    - a class with these methods, or whose instances are called like the plain function. Where the class has a nested
+      ``Options``, a subclass of `hybriddup.Options`, its constructor is given the options, else nothing;
+    - the import path of one of these, ``"package.module:Name"``, which is imported when it is first used.
+    """
+
+    def __init__(self) -> None:
+        self._components: dict[RoleName, dict[str, Registered]] = {role.name: {} for role in ROLES.values()}
+        self._owner = Owner("the calling program")
+
+    def add_normalizer(
+        self, name: str, component: Normalizer | Callable[[str], str] | type[Any] | str, *, replace: bool = False
+    ) -> None:
+        """Add a normalizer; as a plain function, ``(text: str) -> str``."""
+        self._add("normalizer", name, component, replace=replace)
+
+    def add_tokenizer(
+        self, name: str, component: Tokenizer | Callable[[str], list[str]] | type[Any] | str, *, replace: bool = False
+    ) -> None:
+        """Add a tokenizer; as a plain function, ``(text: str) -> list[str]``."""
+        self._add("tokenizer", name, component, replace=replace)
+
+    def add_weighter(
+        self, name: str, component: Callable[[list[str]], list[float]] | type[Any] | str, *, replace: bool = False
+    ) -> None:
+        """Add a weighter; as a plain function, ``(tokens: list[str]) -> list[float]``, one weight a token."""
+        self._add("weighter", name, component, replace=replace)
+
+    def add_hasher(
+        self, name: str, component: Hasher | Callable[[str, int], int] | type[Any] | str, *, replace: bool = False
+    ) -> None:
+        """Add a hasher; as a plain function, ``(token: str, bits: int) -> int``, from 0 to ``2**bits - 1``."""
+        self._add("hasher", name, component, replace=replace)
+
+    def add_block_index(self, name: str, component: type[BlockIndex] | str, *, replace: bool = False) -> None:
+        """Add a block index; always a class, because each run needs a new one."""
+        self._add("block_index", name, component, replace=replace)
+
+    def add_verifier(
+        self, name: str, component: Callable[[str, str], float] | type[Any] | str, *, replace: bool = False
+    ) -> None:
+        """Add a verifier; as a plain function, ``(a: str, b: str) -> float``, symmetric, from 0.0 to 1.0 = same."""
+        self._add("verifier", name, component, replace=replace)
+
+    def add_reader(self, name: str, component: Any, *, replace: bool = False) -> None:
+        """Add a reader: a class or an instance with ``read``."""
+        self._add("reader", name, component, replace=replace)
+
+    def add_writer(self, name: str, component: Any, *, replace: bool = False) -> None:
+        """Add a writer: a class or an instance with ``write``."""
+        self._add("writer", name, component, replace=replace)
+
+    @contextmanager
+    def owned_by(self, owner: Owner) -> Iterator[None]:
+        """Ascribe what is added inside the ``with`` block to this owner."""
+        before, self._owner = self._owner, owner
+        try:
+            yield
+        finally:
+            self._owner = before
+
+    def _add(self, role: RoleName, name: str, component: Any, *, replace: bool) -> None:
+        new = Registered(role, name, component, self._owner)
+        check_registered(new)
+        taken = self._components[role].get(name)
+        if taken is not None and not replace:
+            raise PluginError(
+                f"{ROLES[role].label} {name!r} is registered twice: by {taken.owner} and by {new.owner}; "
+                f"rename one, block one with HYBRIDDUP_DISABLE_PLUGINS, or register with replace=True"
+            )
+        self._components[role][name] = new
+
+    def names(self, role: RoleName) -> list[str]:
+        """Return the names of a role's components, in alphabetical order."""
+        return sorted(self._components[role])
+
+    def registered(self) -> list[Registered]:
+        """Return every component, by role in the order of the pipeline, then by name."""
+        return [self._components[role][name] for role in self._components for name in self.names(role)]
+
+    def find(self, role: RoleName, name: str) -> Registered:
+        """Return a component as it was registered.
+
+        Raises
+        ------
+        PluginError
+            No component of this role has the name; the message lists those that are there.
+        """
+        if name not in self._components[role]:
+            raise PluginError(self.explain_missing(role, name))
+        return self._components[role][name]
+
+    def explain_missing(self, role: RoleName, name: object) -> str:
+        """Return what to say where no component of this role has the name: the choices, and how to get it."""
+        choices = self.names(role)
+        label, available = ROLES[role].label, f"(available: {', '.join(choices) or 'none'})"
+        if package := KNOWN_PACKAGES.get((role, str(name))):
+            return f"{label} {name!r} is not installed; run: pip install {package} {available}."
+        guess = suggest(name, choices)
+        plugins = "" if guess else " A plugin can bring it: name its module with --plugin or under plugins:."
+        return f"{label} {name!r} is not known.{guess}{plugins} {available}"
+
+    def options_model(self, role: RoleName, name: str) -> type[BaseModel] | None:
+        """Return the model of a component's options, or None where it takes none."""
+        return options_model(self.find(role, name))
+
+    def fill_options(
+        self, role: RoleName, name: str, options: Mapping[str, Any], path: Path = ()
+    ) -> dict[str, Any] | list[Fault]:
+        """Return a component's options as plain data with the defaults filled in, or every fault in them.
+
+        ``path`` is where the component stands in the configuration, for the faults to name.
+        """
+        filled = read_options(self.find(role, name), options, path)
+        if isinstance(filled, BaseModel):
+            return filled.model_dump(mode="json")
+        return filled or {}
+
+    def check(self, role: RoleName, name: str, settings: Any) -> list[str]:
+        """Return what a component's class finds wrong with the settings as a whole.
+
+        A class may have a static or class method ``check(settings) -> list[str]``. Each of its messages is a sentence
+        that names the key: ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
+        """
+        return check_settings(self.find(role, name), settings)
+
+    @overload
+    def create(self, role: Literal["normalizer"], choice: ComponentChoice) -> Normalizer: ...
+    @overload
+    def create(self, role: Literal["tokenizer"], choice: ComponentChoice) -> Tokenizer: ...
+    @overload
+    def create(self, role: Literal["weighter"], choice: ComponentChoice) -> Weighter: ...
+    @overload
+    def create(self, role: Literal["hasher"], choice: ComponentChoice) -> Hasher: ...
+    @overload
+    def create(self, role: Literal["block_index"], choice: ComponentChoice) -> BlockIndex: ...
+    @overload
+    def create(self, role: Literal["verifier"], choice: ComponentChoice) -> Verifier: ...
+    @overload
+    def create(self, role: Literal["reader", "writer"], choice: ComponentChoice) -> Any: ...
+
+    def create(self, role: RoleName, choice: ComponentChoice) -> Any:
+        """Return a new batch component; a function that handles one text is adapted.
+
+        Raises
+        ------
+        PluginError
+            No such component, or one that cannot be imported, constructed or adapted.
+        ConfigError
+            Its options are wrong; the message names each, what was given and what is allowed.
+        """
+        return self.create_by_name(role, choice.use, **choice.options)
+
+    def create_by_name(self, role: RoleName, name: str, **options: Any) -> Any:
+        """Return a new batch component as `create` does, with its options as keywords."""
+        found = self.find(role, name)
+        return make_batch_component(found, construct(found, options))

@@ -1,0 +1,53 @@
+"""The roles that components fill, with what the registry must know to check a component before it runs."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+RoleName = Literal["normalizer", "tokenizer", "weighter", "hasher", "block_index", "verifier", "reader", "writer"]
+
+
+class Role(NamedTuple):
+    """One kind of component."""
+
+    name: RoleName
+    methods: tuple[str, ...]
+    """Methods that a batch component of this role has."""
+    per_text: str
+    """Signature of the plain function that may stand for it; empty where only a batch component will do."""
+    new_each_run: bool
+    """True where a batch component keeps what it saw, so that its class must be registered, not an instance."""
+
+    @property
+    def label(self) -> str:
+        """The role as people say it, such as ``block index``."""
+        return self.name.replace("_", " ")
+
+
+ROLES: dict[str, Role] = {
+    role.name: role
+    for role in (
+        Role("normalizer", ("normalize_batch",), "(text: str) -> str", new_each_run=False),
+        Role("tokenizer", ("tokenize_batch",), "(text: str) -> list[str]", new_each_run=False),
+        Role("weighter", ("fit", "weigh_batch"), "(tokens: list[str]) -> list[float]", new_each_run=True),
+        Role("hasher", ("hash_batch",), "(token: str, bits: int) -> int", new_each_run=False),
+        Role(
+            "block_index",
+            ("prepare", "add", "candidates", "candidates_within", "report"),
+            "",
+            new_each_run=True,
+        ),
+        Role(
+            "verifier",
+            ("prepare", "score_pairs", "max_partner_lengths"),
+            "(a: str, b: str) -> float",
+            new_each_run=True,
+        ),
+        Role("reader", ("read",), "", new_each_run=False),
+        Role("writer", ("check", "write"), "", new_each_run=False),
+    )
+}
+"""Every role by name, in the order of the pipeline, readers and writers last."""
+
+KNOWN_PACKAGES = {("tokenizer", "rjieba"): "hybriddup-rjieba"}
+"""Distributions that bring components which hybriddup knows of but does not ship."""

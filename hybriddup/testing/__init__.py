@@ -1,0 +1,29 @@
+"""Contract checks for plugin authors, one a role; hybriddup's own components pass the same.
+
+Each takes what ``registry.add_<role>`` takes, a function, an instance, a class or an import path, and the component's
+options as keywords. It raises `ContractError`, which pytest shows as a failed assertion, and says which clause of the
+contract does not hold::
+
+    def test_shout_keeps_the_contract():
+        check_tokenizer(shout)
+"""
+
+from hybriddup.testing.block_indexes import check_block_index
+from hybriddup.testing.contract import ContractError
+from hybriddup.testing.formats import check_reader, check_writer
+from hybriddup.testing.texts import NASTY_TEXTS
+from hybriddup.testing.tokens import check_hasher, check_normalizer, check_tokenizer, check_weighter
+from hybriddup.testing.verifiers import check_verifier
+
+__all__ = [
+    "NASTY_TEXTS",
+    "ContractError",
+    "check_block_index",
+    "check_hasher",
+    "check_normalizer",
+    "check_reader",
+    "check_tokenizer",
+    "check_verifier",
+    "check_weighter",
+    "check_writer",
+]

@@ -1,0 +1,120 @@
+"""What the contract checks share: making the component anew, and saying which clause does not hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import cloudpickle
+
+from hybriddup.plugin.options import to_plain
+from hybriddup.plugin.registry import Registry
+from hybriddup.plugin.roles import ROLES, RoleName
+
+
+class ContractError(AssertionError):
+    """A component that does not keep the contract of its role; the message begins with the clause."""
+
+
+class Subject:
+    """The component under test, made anew as often as a check needs it."""
+
+    def __init__(self, role: RoleName, component: Any, options: Mapping[str, Any]) -> None:
+        self._role = role
+        self._options = dict(options)
+        self._registry = Registry()
+        self.name = _name_of(component)
+        with self.clause("it can be registered"):
+            getattr(self._registry, f"add_{role}")("under_test", component)
+
+    def make(self) -> Any:
+        """Return a new instance, adapted to batches and with its answers checked."""
+        with self.clause("it can be made with these options"):
+            return self._registry.create_by_name(self._role, "under_test", **self._options)
+
+    def fail(self, clause: str, evidence: object) -> NoReturn:
+        """Raise the error of a clause that does not hold."""
+        raise ContractError(f"{clause}: {ROLES[self._role].label} {self.name} breaks this: {evidence}")
+
+    def require(self, holds: object, clause: str, evidence: object) -> None:
+        """Raise the error of a clause unless it holds."""
+        if not holds:
+            self.fail(clause, evidence)
+
+    @contextmanager
+    def clause(self, clause: str) -> Iterator[None]:
+        """Ascribe an exception of the component to a clause."""
+        try:
+            yield
+        except ContractError:
+            raise
+        except Exception as error:
+            raise ContractError(
+                f"{clause}: {ROLES[self._role].label} {self.name} breaks this: {type(error).__name__}: {error}"
+            ) from error
+
+    def copy(self, component: Any) -> Any:
+        """Return the component after pickling, as a worker process sees it."""
+        with self.clause("it can be pickled"):
+            return pickle.loads(cloudpickle.dumps(component))  # noqa: S301  we made it
+
+    def elsewhere(self, component: Any, question: Callable[[Any], Any]) -> Any:
+        """Return what ``question`` says of the component in another process with another hash seed."""
+        with self.clause("it can be pickled"):
+            pickled = pickle.dumps((_homes(component), cloudpickle.dumps((component, question))))
+        command = [sys.executable, "-c", _ANSWER]
+        environment = {**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        answer = subprocess.run(command, input=pickled, env=environment, capture_output=True, check=False)  # noqa: S603
+        clause = "it works in another process"
+        self.require(answer.returncode == 0, clause, answer.stderr.decode(errors="replace")[-1000:])
+        return pickle.loads(answer.stdout)  # noqa: S301  our own process made it
+
+    def check_recipe(self, component: Any) -> None:
+        """Check what the component adds to the recipe id, where it adds something."""
+        if not callable(getattr(component, "recipe", None)):
+            return
+        with self.clause("recipe() returns plain data that JSON can hold"):
+            first, again = (json.dumps(component.recipe(), sort_keys=True, default=to_plain) for _ in range(2))
+            self.require(isinstance(component.recipe(), dict), "recipe() returns a dict", component.recipe())
+        self.require(first == again, "recipe() returns the same each time", (first, again))
+
+
+def compare(subject: Subject, clause: str, expected: Sequence[Any], given: Sequence[Any], of: Sequence[Any]) -> None:
+    """Check that two lists of answers are equal, and show the first question whose answers differ."""
+    subject.require(len(expected) == len(given), clause, f"{len(given)} answers instead of {len(expected)}")
+    for question, right, answer in zip(of, expected, given, strict=True):
+        subject.require(right == answer, clause, f"{ascii(question)[:80]} gives {right!r:.200} and {answer!r:.200}")
+
+
+_ANSWER = """
+import importlib, importlib.util, pickle, sys
+
+homes, pickled = pickle.loads(sys.stdin.buffer.read())
+for name, file in homes:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        spec = importlib.util.spec_from_file_location(name, file)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+component, question = pickle.loads(pickled)
+sys.stdout.buffer.write(pickle.dumps(question(component)))
+"""
+
+
+def _homes(component: Any) -> list[tuple[str, str]]:
+    """Return name and file of the modules that define the component: tests often do it where no import finds them."""
+    inner = getattr(component, "component", None) or getattr(component, "function", None) or component
+    names = {getattr(part, "__module__", None) for part in (inner, type(inner))}
+    files = {name: getattr(sys.modules.get(name), "__file__", None) for name in filter(None, names)}
+    return [(name, file) for name, file in sorted(files.items()) if file]
+
+
+def _name_of(component: Any) -> str:
+    return component if isinstance(component, str) else getattr(component, "__qualname__", repr(component))

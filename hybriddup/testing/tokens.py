@@ -1,0 +1,164 @@
+"""Contract checks of the roles that handle one text at a time: normalizer, tokenizer, weighter, hasher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hybriddup.records import Tokens, tokens_from_lists
+from hybriddup.testing.contract import Subject, compare
+from hybriddup.testing.texts import ALL_TEXTS
+
+Answer = Callable[[Any, Sequence[str]], list[Any]]
+"""Asks a component about some texts; one answer a text."""
+
+N_HASHED = 4096
+"""Tokens whose hashes are compared: among as many random 64-bit hashes two are equal once in a million million runs."""
+
+
+def check_normalizer(component: Any, **options: Any) -> None:
+    """Check that a normalizer keeps its contract; what it is given is what ``registry.add_normalizer`` takes.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    subject = Subject("normalizer", component, options)
+    check_pure(subject, _normalized)
+
+
+def _normalized(normalizer: Any, texts: Sequence[str]) -> list[Any]:
+    return list(normalizer.normalize_batch(texts))
+
+
+def check_tokenizer(component: Any, **options: Any) -> None:
+    """Check that a tokenizer keeps its contract; what it is given is what ``registry.add_tokenizer`` takes.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    subject = Subject("tokenizer", component, options)
+    says = getattr(subject.make(), "holds_interpreter", None)
+    subject.require(isinstance(says, bool), "holds_interpreter is True or False", f"it is {says!r}")
+    check_pure(subject, _tokenized)
+
+
+def _tokenized(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
+    tokens = tokenizer.tokenize_batch(texts)
+    return [tokens.strings(text) for text in range(len(texts))]
+
+
+def check_pure(subject: Subject, ask: Answer) -> None:
+    """Check that a component's answer to a text depends on the text alone, anywhere."""
+    texts, component = list(ALL_TEXTS), subject.make()
+    with subject.clause("a batch of any texts is handled, nasty ones too"):
+        answers = ask(component, texts)
+    subject.require(texts == list(ALL_TEXTS), "the batch it is given is not changed", "it was")
+    _check_batches(subject, ask, component, answers)
+    same = "the same texts give the same answers"
+    compare(subject, f"{same} again", answers, ask(component, ALL_TEXTS), ALL_TEXTS)
+    compare(subject, f"{same} from a new instance", answers, ask(subject.make(), ALL_TEXTS), ALL_TEXTS)
+    compare(subject, f"{same} after pickling", answers, ask(subject.copy(component), ALL_TEXTS), ALL_TEXTS)
+    elsewhere = subject.elsewhere(component, lambda other: ask(other, ALL_TEXTS))
+    compare(subject, f"{same} in another process with another PYTHONHASHSEED", answers, elsewhere, ALL_TEXTS)
+    subject.check_recipe(component)
+
+
+def _check_batches(subject: Subject, ask: Answer, component: Any, answers: Sequence[Any]) -> None:
+    with subject.clause("an empty batch gives an empty answer"):
+        subject.require(ask(component, []) == [], "an empty batch gives an empty answer", ask(component, []))
+    with subject.clause("each text can be given alone"):
+        alone = [ask(component, [text])[0] for text in ALL_TEXTS]
+    compare(subject, "a batch gives what its texts give one by one", alone, answers, ALL_TEXTS)
+    backwards = ask(component, ALL_TEXTS[::-1])
+    compare(subject, "answers stand in the order of the batch", answers, backwards[::-1], ALL_TEXTS)
+
+
+def check_weighter(component: Any, **options: Any) -> None:
+    """Check that a weighter keeps its contract; what it is given is what ``registry.add_weighter`` takes.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    subject = Subject("weighter", component, options)
+    says = getattr(subject.make(), "needs_fit", None)
+    subject.require(isinstance(says, bool), "needs_fit is True or False", f"it is {says!r}")
+    fitted = _fitted(subject)
+    with subject.clause("tokens of any texts are weighed, those that fit did not see too"):
+        weights = _weighed(fitted, ALL_TEXTS)
+    subject.require(_weighed(fitted, []) == [], "an empty batch gives no weights", _weighed(fitted, []))
+    alone = [_weighed(fitted, [text])[0] for text in ALL_TEXTS]
+    compare(subject, "a batch gives what its texts give one by one", alone, weights, ALL_TEXTS)
+    backwards = _weighed(fitted, ALL_TEXTS[::-1])[::-1]
+    compare(subject, "weights stand in the order of the tokens", weights, backwards, ALL_TEXTS)
+    again, copied = _weighed(_fitted(subject), ALL_TEXTS), _weighed(subject.copy(fitted), ALL_TEXTS)
+    compare(subject, "the same sample gives the same weights", weights, again, ALL_TEXTS)
+    compare(subject, "weights are the same after pickling", weights, copied, ALL_TEXTS)
+    subject.check_recipe(fitted)
+
+
+def _fitted(subject: Subject) -> Any:
+    weighter = subject.make()
+    if weighter.needs_fit:
+        with subject.clause("fit learns from a sample, and from an empty one"):
+            subject.make().fit(_characters([]))
+            weighter.fit(_characters(ALL_TEXTS[::2]))
+    return weighter
+
+
+def _weighed(weighter: Any, texts: Sequence[str]) -> list[Any]:
+    tokens = _characters(texts)
+    weights = weighter.weigh_batch(tokens).tolist()
+    return [weights[tokens.offsets[text] : tokens.offsets[text + 1]] for text in range(len(texts))]
+
+
+def _characters(texts: Sequence[str]) -> Tokens:
+    """Return tokens of one and two characters: enough for any weighter, whatever tokenizer it will follow."""
+    return tokens_from_lists([[*text[:300], *(text[i : i + 2] for i in range(len(text[:300]) - 1))] for text in texts])
+
+
+def check_hasher(component: Any, **options: Any) -> None:
+    """Check that a hasher keeps its contract; what it is given is what ``registry.add_hasher`` takes.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    subject = Subject("hasher", component, options)
+    for words in (1, 2, 8):
+        _check_width(subject, words)
+    component = subject.make()
+    elsewhere = subject.elsewhere(component, lambda other: _hashed(other, ALL_TEXTS, 2))
+    here = _hashed(component, ALL_TEXTS, 2)
+    clause = "equal tokens give equal words in another process with another PYTHONHASHSEED"
+    compare(subject, clause, here, elsewhere, ALL_TEXTS)
+    subject.check_recipe(component)
+
+
+def _check_width(subject: Subject, words: int) -> None:
+    hasher, where = subject.make(), f"at {64 * words} bits"
+    with subject.clause(f"tokens of any texts are hashed {where}"):
+        hashes = _hashed(hasher, ALL_TEXTS, words)
+    subject.require(_hashed(hasher, [], words) == [], f"an empty batch gives no hashes {where}", "it does")
+    backwards = _hashed(hasher, ALL_TEXTS[::-1], words)[::-1]
+    compare(subject, f"a token's words depend on the token alone {where}", hashes, backwards, ALL_TEXTS)
+    again = _hashed(subject.copy(hasher), ALL_TEXTS, words)
+    compare(subject, f"equal tokens give equal words {where} after pickling", hashes, again, ALL_TEXTS)
+    tokens = tokens_from_lists([[f"token {number}" for number in range(N_HASHED)]])
+    n_distinct = len(np.unique(hasher.hash_batch(tokens, words), axis=0))
+    clause = f"different tokens give different words {where}"
+    subject.require(n_distinct > 0.99 * N_HASHED, clause, f"{N_HASHED} tokens give {n_distinct} different hashes")
+
+
+def _hashed(hasher: Any, texts: Sequence[str], words: int) -> list[Any]:
+    tokens = _characters(texts)
+    hashes = hasher.hash_batch(tokens, words).tolist()
+    return [hashes[tokens.offsets[text] : tokens.offsets[text + 1]] for text in range(len(texts))]

@@ -1,0 +1,145 @@
+"""Contract check of verifiers: range, symmetry, thresholds that are inclusive, and bounds that are true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from hybriddup.records import CandidatePairs, Float64s, Tokens, tokens_from_lists
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.testing.contract import Subject
+from hybriddup.testing.texts import ALL_TEXTS
+
+WIDTH = 128
+TOLERANCE = 1e-12
+"""Sums of floats may come out this much different in another order; scores are rounded to 12 decimals."""
+MARGIN = 1e-9
+"""How far above its score a threshold surely refuses a pair."""
+THRESHOLDS = (0.0, 0.3, 0.5, 0.75, 0.8, 0.85, 0.9, 1.0)
+
+
+class _Characters:
+    """The tokenizer of the check: each character a token."""
+
+    holds_interpreter = False
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        return tokens_from_lists([list(text) for text in texts])
+
+
+def check_verifier(component: Any, **options: Any) -> None:
+    """Check that a verifier keeps its contract; what it is given is what ``registry.add_verifier`` takes.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    subject = Subject("verifier", component, options)
+    texts = _texts()
+    pairs = _pairs(texts)
+    verifier = _prepared(subject, texts)
+    with subject.clause("pairs of any texts are scored, nasty ones too"):
+        scores = verifier.score_pairs(pairs, np.zeros(len(pairs)))
+    _check_scores(subject, texts, pairs, scores)
+    _check_batches(subject, texts, pairs, scores)
+    _check_thresholds(subject, verifier, texts, pairs, scores)
+    _check_lengths(subject, verifier, texts, pairs, scores)
+    subject.check_recipe(verifier)
+
+
+def _texts() -> list[str]:
+    """Return distinct texts with tokens, each edited copy beside its original, and the first few once more."""
+    rng = np.random.default_rng(7)
+    originals = [text[:400] for text in ALL_TEXTS if text.strip()]
+    edited = []
+    for text in originals[:8] * 3:
+        n_left = int(rng.integers(1, len(text) + 1))
+        edited.append("".join(text[place] for place in sorted(rng.choice(len(text), n_left, replace=False).tolist())))
+    return [*originals, *edited, *originals]
+
+
+def _pairs(texts: Sequence[str]) -> CandidatePairs:
+    """Return all pairs of the first texts and each text with its repeat, sorted as an index would return them."""
+    n_originals = sum(1 for text in ALL_TEXTS if text.strip())
+    repeats = [(place, len(texts) - n_originals + place) for place in range(n_originals)]
+    chosen = sorted({*combinations(range(n_originals + 24), 2), *repeats}, key=lambda pair: (pair[1], pair[0]))
+    earlier, later = (np.array(side, np.int64) for side in zip(*chosen, strict=True))
+    distances = [0 if texts[a] == texts[b] else 1 + (len(texts[a]) + len(texts[b])) % 60 for a, b in chosen]
+    return CandidatePairs(earlier, later, np.array(distances, np.int32))
+
+
+def _prepared(subject: Subject, texts: Sequence[str], workers: int = 1) -> Any:
+    verifier = subject.make()
+    with subject.clause("prepare looks at the texts of the run"):
+        verifier.prepare(VerifierContext(texts, _Characters(), WIDTH, workers))
+    return verifier
+
+
+def _show(texts: Sequence[str], pairs: CandidatePairs, row: int) -> str:
+    return f"{ascii(texts[pairs.earlier[row]])[:60]} and {ascii(texts[pairs.later[row]])[:60]}"
+
+
+def _check_scores(subject: Subject, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s) -> None:
+    for row in np.flatnonzero(~((scores >= 0.0) & (scores <= 1.0)))[:1]:
+        subject.fail("a score is from 0.0 to 1.0", f"{_show(texts, pairs, row)} score {scores[row]}")
+    for row, (a, b) in enumerate(zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)):
+        if texts[a] == texts[b] and scores[row] != 1.0:
+            subject.fail("identical texts score 1.0", f"{ascii(texts[a])[:60]} and itself score {scores[row]}")
+    turned = _prepared(subject, texts[::-1])
+    last = len(texts) - 1
+    order = np.lexsort((last - pairs.later, last - pairs.earlier))
+    swapped = CandidatePairs(last - pairs.later[order], last - pairs.earlier[order], pairs.hamming_distances[order])
+    back = np.empty(len(pairs))
+    back[order] = turned.score_pairs(swapped, np.zeros(len(pairs)))
+    for row in np.flatnonzero(np.abs(back - scores) > TOLERANCE)[:1]:
+        evidence = f"{_show(texts, pairs, row)} score {scores[row]}, the other way round {back[row]}"
+        subject.fail("a score is symmetric in the two texts", evidence)
+
+
+def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s) -> None:
+    none = pairs.take(np.empty(0, np.int64))
+    verifier = _prepared(subject, texts)
+    with subject.clause("no pairs give no scores"):
+        subject.require(len(verifier.score_pairs(none, np.empty(0))) == 0, "no pairs give no scores", "it gives some")
+    alone = [verifier.score_pairs(pairs.take(np.array([row])), np.zeros(1))[0] for row in range(len(pairs))]
+    for row in np.flatnonzero(np.array(alone) != scores)[:1]:
+        evidence = f"{_show(texts, pairs, row)} score {alone[row]} alone and {scores[row]} among others"
+        subject.fail("a pair's score does not depend on the batch", evidence)
+    again = _prepared(subject, texts, workers=2).score_pairs(pairs, np.zeros(len(pairs)))
+    subject.require(np.array_equal(again, scores), "the same pairs score the same with any number of workers", "not so")
+
+
+def _check_thresholds(
+    subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
+) -> None:
+    """Check every pair at its own score, a little above it, and at usual thresholds."""
+    above = np.where(scores < 1.0 - MARGIN, scores + MARGIN, scores)
+    for threshold in (scores, above, *(np.full(len(pairs), usual) for usual in THRESHOLDS)):
+        given = verifier.score_pairs(pairs, threshold)
+        reaches = scores >= threshold
+        wrong = np.where(reaches, (given < threshold) | (np.abs(given - scores) > TOLERANCE), given >= threshold)
+        for row in np.flatnonzero(wrong)[:1]:
+            clause = "a score at or above its threshold is exact, any other is below it"
+            pair, limit = _show(texts, pairs, row), threshold[row]
+            subject.fail(clause, f"{pair} score {scores[row]} at threshold 0.0, and {given[row]} at {limit}")
+
+
+def _check_lengths(
+    subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
+) -> None:
+    """Check that no pair reaches a threshold whose longer text is past the bound of its shorter one."""
+    sizes = np.array([len(text) for text in texts], np.int32)
+    shorter = np.minimum(sizes[pairs.earlier], sizes[pairs.later])
+    longer = np.maximum(sizes[pairs.earlier], sizes[pairs.later])
+    for threshold in sorted({*THRESHOLDS, *scores.tolist()}):
+        bounds = verifier.max_partner_lengths(shorter, threshold)
+        for row in np.flatnonzero((scores >= threshold) & (longer > bounds))[:1]:
+            evidence = (
+                f"{_show(texts, pairs, row)} score {scores[row]}, but for {shorter[row]} characters and threshold "
+                f"{threshold} the bound is {bounds[row]}"
+            )
+            subject.fail("max_partner_lengths is never below the length of a text that reaches the threshold", evidence)
