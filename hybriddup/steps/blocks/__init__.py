@@ -1,0 +1,74 @@
+"""Block index: fingerprints -> candidate pairs. The end of stage 1; what is missed here is lost as recall."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from hybriddup.records import CandidatePairs, Fingerprints
+
+
+@dataclass
+class BlockReport:
+    """What a block index did in a run: the counts behind the summary, so that no limit stays hidden."""
+
+    shape: str = ""
+    """One line for people: how the index was built, such as ``12 tables of 13 bits, 16 probes``."""
+    exact: bool = False
+    """True where every pair within its Hamming limit is found."""
+    n_look_ups: int = 0
+    n_comparisons: int = 0
+    """Pairs of fingerprints whose Hamming distance was computed."""
+    largest_bucket: int = 0
+    limits_hit: dict[str, int] = field(default_factory=dict)
+    """How often each limit, by its option's name, cut a search short."""
+
+
+class KeysInCommon(NamedTuple):
+    """In how many tables two texts meet; an index may tell by a method ``keys_in_common(earlier, later)``."""
+
+    n_in_common: int
+    n_keys: int
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a block index may know of a run before it: how many texts will come, and pairs it ought to find."""
+
+    n_texts: int
+    workers: int
+    bits: int
+    max_hamming_distance: int
+    """The largest limit of any length band."""
+    pilot: Callable[[], tuple[Fingerprints, Fingerprints]]
+    """Makes pairs that ought to be found: some of the corpus's own texts, and copies of them edited at random up to
+    the threshold of their length, row by row. Made only when asked for."""
+
+
+@runtime_checkable
+class BlockIndex(Protocol):
+    """Finds, for each text of a batch, texts with few differing bits. Built anew for each run."""
+
+    def prepare(self, expectation: Expectation) -> None:
+        """Choose the shape of the index; called once, before anything is added."""
+        ...
+
+    def add(self, prints: Fingerprints) -> None:
+        """Make these texts findable; their positions rise from call to call."""
+        ...
+
+    def candidates(self, prints: Fingerprints) -> CandidatePairs:
+        """Return the pairs between texts added so far (``earlier``) and these (``later``), within their limits.
+
+        A pair is within its limits when, by the shorter text, ``hamming_distance <= max_hamming_distance`` and
+        the longer text's length is at most ``max_partner_length``. Whether a pair is found may depend on the two
+        texts only, never on what else is in the index or in the batch.
+        """
+        ...
+
+    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
+        """Return the pairs among these texts, as if each had been added before the next was looked up."""
+        ...
+
+    def report(self) -> BlockReport:
+        """Return what was done since `prepare`."""
+        ...

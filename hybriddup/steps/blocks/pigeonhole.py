@@ -1,0 +1,157 @@
+"""`blocks`: the bits cut into blocks, some of which form a key (Manku, Jain and Das Sarma 2007).
+
+Of ``n_blocks`` blocks, ``d`` differing bits touch at most ``d``. So when ``d <= n_blocks - n_key_blocks``, at least
+``n_key_blocks`` blocks are untouched, and one of the tables, which has these as its key, finds the pair.
+"""
+
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from hybriddup.plugin.options import Options as ComponentOptions
+from hybriddup.records import Int64s
+from hybriddup.steps.blocks import Expectation
+from hybriddup.steps.blocks.join import JoinIndex, TableShape
+
+if TYPE_CHECKING:
+    from hybriddup.config.settings import Settings
+
+MAX_BUCKET_BITS = 22
+"""Largest number of buckets of a table, as a power of two: 32 MiB of bucket starts."""
+
+
+class Blocks(JoinIndex):
+    """Exact for Hamming distances up to ``n_blocks - n_key_blocks``; one table for each choice of key blocks."""
+
+    class Options(ComponentOptions):
+        """Options of the index."""
+
+        n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into.")
+        n_key_blocks: int = Field(1, ge=1, le=8, description="Blocks that form the key of a table.")
+        max_bucket_size: int = Field(
+            0, ge=0, description="Larger buckets are passed over, counted and reported as lost recall; 0 = no limit."
+        )
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    @staticmethod
+    def check(settings: "Settings") -> list[str]:
+        """Return what is wrong with using this index under these settings."""
+        options = Blocks.Options.model_validate(settings.blocks.options)
+        reach = options.n_blocks - options.n_key_blocks
+        widest = widest_distance(settings)
+        if widest <= reach:
+            return []
+        message = (
+            f"blocks.n_blocks must be at least {widest + options.n_key_blocks} because max_hamming_distance is "
+            f"{widest} and n_key_blocks is {options.n_key_blocks}; got {options.n_blocks}. "
+            f"For distances this large use `blocks: {{use: tables}}`."
+        )
+        return [message]
+
+    def prepare(self, expectation: Expectation) -> None:
+        """Cut the fingerprint into blocks and form the keys."""
+        blocks = cut_blocks(expectation.bits, self.options.n_blocks)
+        keys = [np.concatenate(chosen) for chosen in combinations(blocks, self.options.n_key_blocks)]
+        longest = max(map(len, keys))
+        bucket_bits = min(longest, fitting_bucket_bits(expectation.n_texts))
+        shape = TableShape(keys, bucket_bits, max_bucket_size=self.options.max_bucket_size)
+        description = (
+            f"blocks: {self.options.n_blocks} choose {self.options.n_key_blocks}, {len(keys)} tables of {longest} bits"
+        )
+        reach = self.options.n_blocks - self.options.n_key_blocks
+        self.start(shape, expectation, description=description, exact=expectation.max_hamming_distance <= reach)
+
+
+class Probing(JoinIndex):
+    """Multi-index hashing: one table a block, and neighbours of its key looked up too (Norouzi, Punjani, Fleet 2012).
+
+    Of ``d`` differing bits, some block has at most ``d // n_blocks``; looking up every key within that radius of the
+    text's own makes the index exact at distances where plain blocks would need keys of a few bits.
+    """
+
+    class Options(ComponentOptions):
+        """Options of the index."""
+
+        n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into, one table each.")
+        max_probes: int = Field(
+            100_000, ge=1, description="Most look-ups a text and table; needing more is an error, not a loss."
+        )
+        max_bucket_size: int = Field(
+            0, ge=0, description="Larger buckets are passed over, counted and reported as lost recall; 0 = no limit."
+        )
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    @staticmethod
+    def check(settings: "Settings") -> list[str]:
+        """Return what is wrong with using this index under these settings."""
+        options = Probing.Options.model_validate(settings.blocks.options)
+        widest = widest_distance(settings)
+        block_bits = -(-settings.fingerprint.bits // options.n_blocks)
+        n_probes = count_neighbours(block_bits, widest // options.n_blocks)
+        if n_probes <= options.max_probes:
+            return []
+        message = (
+            f"blocks.n_blocks must be larger: with {options.n_blocks} blocks of {block_bits} bits and "
+            f"max_hamming_distance {widest}, each text would probe {n_probes} buckets a table, more than max_probes "
+            f"{options.max_probes}. For distances this large use `blocks: {{use: tables}}`."
+        )
+        return [message]
+
+    def prepare(self, expectation: Expectation) -> None:
+        """Cut the fingerprint into blocks and list the neighbours to probe."""
+        blocks = cut_blocks(expectation.bits, self.options.n_blocks)
+        longest = max(map(len, blocks))
+        bucket_bits = min(longest, fitting_bucket_bits(expectation.n_texts))
+        radius = expectation.max_hamming_distance // self.options.n_blocks
+        offsets = neighbour_offsets(longest, radius, bucket_bits)
+        shape = TableShape(blocks, bucket_bits, offsets, radius=radius, max_bucket_size=self.options.max_bucket_size)
+        description = (
+            f"probing: {len(blocks)} tables of {longest} bits, {count_neighbours(longest, radius)} keys within "
+            f"{radius} bits probed in each"
+        )
+        self.start(shape, expectation, description=description, exact=True)
+
+
+def widest_distance(settings: "Settings") -> int:
+    """Return the largest Hamming limit of any length band."""
+    return max(band.max_hamming_distance or 0 for band in settings.lengths)
+
+
+def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
+    """Return the bit positions of each block: contiguous, together all bits, sizes differing by one at most."""
+    return [np.asarray(block, np.int64) for block in np.array_split(np.arange(bits), n_blocks)]
+
+
+def fitting_bucket_bits(n_texts: int) -> int:
+    """Return how many bits number about as many buckets as there are texts, 1 to `MAX_BUCKET_BITS`."""
+    return max(1, min(MAX_BUCKET_BITS, n_texts.bit_length()))
+
+
+def count_neighbours(n_bits: int, radius: int) -> int:
+    """Return how many words of ``n_bits`` differ from a given one in at most ``radius`` bits, itself included.
+
+    Examples
+    --------
+    >>> count_neighbours(64, 3)
+    43745
+    """
+    return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
+
+
+def neighbour_offsets(key_bits: int, radius: int, bucket_bits: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    """Return uint32[n]: the bucket offsets of all flips of up to ``radius`` key bits, each once, 0 first."""
+    offsets = {0}
+    for flipped in range(1, radius + 1):
+        for chosen in combinations(range(key_bits), flipped):
+            offset = 0
+            for bit in chosen:
+                offset ^= 1 << (bit % bucket_bits)
+            offsets.add(offset)
+    return np.array(sorted(offsets), np.uint32)

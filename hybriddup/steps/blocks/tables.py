@@ -1,0 +1,156 @@
+"""`tables`: keys of sampled bits, weak bits probed, as many tables as a target recall needs.
+
+For short texts the distances are too large for exact indexes. A key of sampled bits misses a pair when one of its bits
+differs, and the bits that differ are mostly those whose sums were near zero. So a text looks up, besides its own key,
+the keys with its weakest bits flipped (query-directed probing; Lv et al. 2007, Sood and Loguinov 2011).
+"""
+
+from dataclasses import dataclass
+from itertools import product
+from math import sqrt
+
+import numpy as np
+import xxhash
+from pydantic import Field
+
+from hybriddup.kernels.planning import count_compatible, needed_weak_bits
+from hybriddup.plugin.options import Options as ComponentOptions
+from hybriddup.records import Bools, Fingerprints, Int64s, UInt8s
+from hybriddup.steps.blocks import Expectation
+from hybriddup.steps.blocks.join import JoinIndex, TableShape
+from hybriddup.steps.blocks.scan import DESCRIPTION, WHOLE_INDEX
+
+MAX_TABLES = 64
+MAX_WEAK_BITS = 6
+KEY_BITS = range(6, 21)
+COST_OF_TABLE = 120.0
+COST_OF_LOOK_UP = 30.0
+COST_OF_COMPARISON = 0.4
+"""Nanoseconds for each text: for sorting one more table, for one look-up, which mostly waits for memory, and for one
+comparison in a bucket, where memory is read in order. Measured once; they choose a shape, never an answer."""
+CROWDING = 2.0
+"""Buckets of real texts hold about twice what evenly spread keys would give."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A shape of tables, what it costs a text, and the share of the pilot's pairs that it finds."""
+
+    key_bits: int
+    n_tables: int
+    n_weak_bits: int
+    cost: float
+    recall: float
+
+
+class Tables(JoinIndex):
+    """Finds a target share of the pairs within the limits; small corpora are scanned, which finds all of them."""
+
+    class Options(ComponentOptions):
+        """Options of the index; what is null is planned from the corpus."""
+
+        target_recall: float = Field(
+            0.99, gt=0.0, lt=1.0, description="Share of the pairs within the limits that the tables should find."
+        )
+        n_tables: int | None = Field(None, ge=1, le=MAX_TABLES, description="Number of tables; null = planned.")
+        key_bits: int | None = Field(None, ge=4, le=22, description="Sampled bits of a key; null = planned.")
+        n_weak_bits: int | None = Field(
+            None, ge=0, le=10, description="Weakest key bits probed in all combinations; null = planned."
+        )
+        seed: int = Field(0, ge=0, lt=2**63, description="Seed of the choice of key bits.")
+        max_bucket_size: int = Field(
+            0, ge=0, description="Larger buckets are passed over, counted and reported as lost recall; 0 = no limit."
+        )
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def prepare(self, expectation: Expectation) -> None:
+        """Choose the shape that reaches the target on the pilot at the least cost; scan where that is cheaper."""
+        keys = sample_keys(expectation.bits, MAX_TABLES, self.options.seed)
+        plan = self._plan(expectation, keys)
+        if plan is None:
+            self.start(WHOLE_INDEX, expectation, description=DESCRIPTION, exact=True)
+            return
+        shape = TableShape(
+            keys=[key[: plan.key_bits] for key in keys[: plan.n_tables]],
+            bucket_bits=plan.key_bits,
+            n_weak_bits=plan.n_weak_bits,
+            max_bucket_size=self.options.max_bucket_size,
+        )
+        description = (
+            f"tables: {plan.n_tables} of {plan.key_bits} sampled bits, {shape.n_probes} probes each, "
+            f"{plan.recall:.3f} of the pilot pairs found"
+        )
+        self.start(shape, expectation, description=description, exact=False)
+
+    def _plan(self, expectation: Expectation, keys: Int64s) -> Plan | None:
+        earlier, later = expectation.pilot()
+        within = within_limits(earlier, later)
+        n_compatible = expectation.n_texts / 2 * compatible_share(earlier)
+        scan_cost = n_compatible * COST_OF_COMPARISON
+        fixed = any(value is not None for value in (self.options.n_tables, self.options.key_bits))
+        plans = self._plans(earlier.take(within), later.take(within), keys, n_compatible)
+        reaching = [plan for plan in plans if plan.recall >= self.options.target_recall]
+        best = min(reaching, key=lambda plan: plan.cost) if reaching else max(plans, key=lambda plan: plan.recall)
+        return best if fixed or best.cost < scan_cost else None
+
+    def _plans(self, earlier: Fingerprints, later: Fingerprints, keys: Int64s, n_compatible: float) -> list[Plan]:
+        options = self.options
+        fitting = int(2 * n_compatible).bit_length()
+        key_bits_choices = (
+            [options.key_bits] if options.key_bits else [k for k in KEY_BITS if fitting - 8 < k < fitting]
+        )
+        weak_choices = range(MAX_WEAK_BITS + 1) if options.n_weak_bits is None else [options.n_weak_bits]
+        plans = []
+        for key_bits in key_bits_choices:
+            needed = needed_weak_bits(earlier.bits, later.bits, later.strengths, keys, key_bits)
+            bucket = CROWDING * n_compatible / 2**key_bits
+            probe_cost = COST_OF_LOOK_UP + COST_OF_COMPARISON * bucket
+            for n_weak_bits in weak_choices:
+                n_tables, recall = fewest_tables(needed, n_weak_bits, options.target_recall, options.n_tables)
+                cost = n_tables * (COST_OF_TABLE + 2**n_weak_bits * probe_cost)
+                plans.append(Plan(key_bits, n_tables, n_weak_bits, cost, recall))
+        return plans
+
+
+def sample_keys(bits: int, n_tables: int, seed: int) -> Int64s:
+    """Return int64[n_tables, bits]: each table's bit positions in a random order, the same anywhere for a seed.
+
+    A key of ``k`` bits is the first ``k``. The order is that of a hash, because library generators promise no stream.
+    """
+    hashes = np.empty((n_tables, bits), np.uint64)
+    for table, position in product(range(n_tables), range(bits)):
+        hashes[table, position] = xxhash.xxh3_64_intdigest(b"%d %d" % (table, position), seed)
+    return np.argsort(hashes, axis=1, kind="stable").astype(np.int64)
+
+
+def within_limits(earlier: Fingerprints, later: Fingerprints) -> Bools:
+    """Return bool[n_pairs]: which pilot pairs are within the Hamming limit of their shorter text."""
+    distances = np.bitwise_count(earlier.bits ^ later.bits).sum(axis=1)
+    earlier_is_shorter = earlier.limits.lengths < later.limits.lengths
+    limits = np.where(earlier_is_shorter, earlier.limits.max_hamming_distances, later.limits.max_hamming_distances)
+    within: Bools = distances <= limits
+    return within
+
+
+def compatible_share(prints: Fingerprints) -> float:
+    """Return the share of pairs of these texts whose lengths allow a match."""
+    n = len(prints)
+    n_compatible = count_compatible(prints.limits.lengths, prints.limits.max_partner_lengths)
+    return float(n_compatible) / max(n * (n - 1), 1)
+
+
+def fewest_tables(needed: UInt8s, n_weak_bits: int, target: float, fixed: int | None) -> tuple[int, float]:
+    """Return the fewest tables that find the target share of the pilot pairs, and the share that they find.
+
+    ``needed`` is uint8[n_tables, n_pairs]. A sample of pairs can be lucky, so the share has to reach the target by one
+    standard error. All tables where even they do not reach it; one where there are no pairs.
+    """
+    n_pairs = needed.shape[1]
+    if n_pairs == 0:
+        return fixed or 1, 1.0
+    found = np.logical_or.accumulate(needed <= n_weak_bits, axis=0).mean(axis=1)
+    sure = found - sqrt(target * (1 - target) / n_pairs)
+    n_tables = fixed or min(int(np.searchsorted(sure, target)) + 1, len(found))
+    return n_tables, float(found[n_tables - 1])

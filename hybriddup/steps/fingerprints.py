@@ -1,0 +1,89 @@
+"""Fingerprint: hashes and weights -> simhash of 64 or 128 bits, a text's tokens added up bit by bit.
+
+The four steps before it (tokenize, weight, hash, fingerprint) run batch by batch, so that tokens never pile up.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.kernels.simhash import WEIGHT_UNIT, simhash
+from hybriddup.parallel import map_threads
+from hybriddup.records import Bools, Float32s, Int32s, Tokens, UInt8s, UInt64s
+from hybriddup.spread import spread_rows
+from hybriddup.steps.hashers import Hasher
+from hybriddup.steps.tokenizers import Tokenizer
+from hybriddup.steps.tokenizers.processes import tokenize_in_processes
+from hybriddup.steps.weighters import MAX_WEIGHT, Weighter
+
+TEXTS_A_BATCH = 1024
+"""Small enough that the tokens of a batch stay in the cache between the steps."""
+FIT_SAMPLE = 4096
+"""Texts that a weighter is fitted on, spread evenly over the corpus: frequencies of 1 in 100 are then known to 15 %."""
+
+
+class Simhashes(NamedTuple):
+    """Fingerprints of texts, in their order."""
+
+    bits: UInt64s
+    """uint64[n, words]."""
+    strengths: UInt8s
+    """uint8[n, 64 * words]: as in `hybriddup.records.Fingerprints`."""
+    has_tokens: Bools
+    """bool[n]: False where a text has no tokens; its fingerprint is 0 and means nothing."""
+
+
+@dataclass
+class Fingerprinter:
+    """The components that turn texts into fingerprints, put together."""
+
+    tokenizer: Tokenizer
+    weighter: Weighter
+    hasher: Hasher
+    n_bits: int
+    workers: int = 1
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Fit the weighter on a sample of the texts, where it needs that."""
+        if self.weighter.needs_fit:
+            self.weighter.fit(
+                self.tokenizer.tokenize_batch([texts[row] for row in spread_rows(len(texts), FIT_SAMPLE)])
+            )
+
+    def fingerprint(self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None) -> Simhashes:
+        """Return the fingerprint of each text; ``advance`` is told how many are done, batch by batch."""
+        words = self.n_bits // 64
+        bits = np.zeros((len(texts), words), np.uint64)
+        strengths = np.zeros((len(texts), self.n_bits), np.uint8)
+        has_tokens = np.zeros(len(texts), np.bool_)
+        done = 0
+        for batch in self._batches(texts):
+            stop = done + len(batch.bits)
+            bits[done:stop], strengths[done:stop], has_tokens[done:stop] = batch
+            advance(stop - done)
+            done = stop
+        return Simhashes(bits, strengths, has_tokens)
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[Simhashes]:
+        batches = [texts[start : start + TEXTS_A_BATCH] for start in range(0, len(texts), TEXTS_A_BATCH)]
+        if self.tokenizer.holds_interpreter:
+            tokens = tokenize_in_processes(self.tokenizer, batches, self.workers)
+            return map(self.fingerprint_tokens, tokens)
+        return map_threads(
+            lambda batch: self.fingerprint_tokens(self.tokenizer.tokenize_batch(batch)), batches, self.workers
+        )
+
+    def fingerprint_tokens(self, tokens: Tokens) -> Simhashes:
+        """Return the fingerprints of texts that are tokenized already."""
+        weights = count_weights(self.weighter.weigh_batch(tokens))
+        hashes = self.hasher.hash_batch(tokens, self.n_bits // 64)
+        bits, strengths = simhash(hashes, weights, tokens.offsets)
+        return Simhashes(bits, strengths, np.diff(tokens.offsets) > 0)
+
+
+def count_weights(weights: Float32s) -> Int32s:
+    """Return weights as int32[n_tokens] in units of 1/256, at least one unit."""
+    units: Int32s = np.clip(np.rint(weights * WEIGHT_UNIT), 1, MAX_WEIGHT * WEIGHT_UNIT).astype(np.int32)
+    return units

@@ -1,0 +1,112 @@
+"""Hash: tokens -> uint64 words, the random bits that each token votes with."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import xxhash
+from pydantic import Field
+
+from hybriddup.kernels.xxh3 import LONGEST_TOKEN, hash_short_tokens
+from hybriddup.plugin.options import Options as ComponentOptions
+from hybriddup.records import Int64s, Tokens, UInt64s
+
+
+@runtime_checkable
+class Hasher(Protocol):
+    """Hashes tokens to as many 64-bit words as the fingerprint has; equal tokens give equal words, anywhere."""
+
+    def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
+        """Return uint64[n_tokens, words]."""
+        ...
+
+
+class Xxh3:
+    """XXH3 of the token's UTF-32-LE bytes; word ``w`` is the 64-bit hash with seed ``seed + w``."""
+
+    class Options(ComponentOptions):
+        """Options of the hasher."""
+
+        seed: int = Field(0, ge=0, lt=2**63, description="Seed of the hash; another seed gives other fingerprints.")
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
+        """Return uint64[n_tokens, words]; compiled for tokens of up to four code points, the library's for others."""
+        seed = self.options.seed
+        hashes = hash_short_tokens(tokens.code_points, tokens.starts, tokens.lengths, words, np.uint64(seed))
+
+        def hash_words(token: bytes) -> list[int]:
+            return [xxhash.xxh3_64_intdigest(token, seed + word) for word in range(words)]
+
+        fill_hashes(hashes, tokens, np.flatnonzero(tokens.lengths > LONGEST_TOKEN), hash_words)
+        return hashes
+
+
+class Md5:
+    """MD5 of the token's UTF-32-LE bytes, an example of a hasher: two words from each digest, little-endian.
+
+    The first digest is that of the token; further ones are those of the token followed by the byte 1, 2, ...
+    """
+
+    def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
+        """Return uint64[n_tokens, words]."""
+        hashes = np.zeros((len(tokens.starts), words), np.uint64)
+
+        def hash_words(token: bytes) -> list[int]:
+            digests = (
+                hashlib.md5(token + bytes([part]) * (part > 0), usedforsecurity=False).digest()
+                for part in range((words + 1) // 2)
+            )
+            stream = b"".join(digests)
+            return [int.from_bytes(stream[8 * word : 8 * word + 8], "little") for word in range(words)]
+
+        fill_hashes(hashes, tokens, np.arange(len(hashes)), hash_words)
+        return hashes
+
+
+class Polynomial:
+    """A polynomial over the token's UTF-16 code units, as in well-known 128-bit simhash articles for Java.
+
+    ``x = first unit * 2**7; x = (x * 1000003) ^ unit, for each unit; x ^= number of units``, modulo ``2**bits``.
+    Kept as an example: short tokens leave the upper bits of wide fingerprints nearly constant, so that it is a poor
+    choice for n-grams.
+    """
+
+    MULTIPLIER = 1000003
+
+    def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
+        """Return uint64[n_tokens, words]."""
+        hashes = np.zeros((len(tokens.starts), words), np.uint64)
+        modulus = 1 << (64 * words)
+
+        def hash_words(token: bytes) -> list[int]:
+            units = np.frombuffer(
+                token.decode("utf-32-le", "surrogatepass").encode("utf-16-le", "surrogatepass"), "<u2"
+            )
+            value = int(units[0]) << 7
+            for unit in units.tolist():
+                value = (value * self.MULTIPLIER % modulus) ^ unit
+            value ^= len(units)
+            return [(value >> (64 * word)) & 0xFFFFFFFFFFFFFFFF for word in range(words)]
+
+        fill_hashes(hashes, tokens, np.arange(len(hashes)), hash_words)
+        return hashes
+
+
+def fill_hashes(hashes: UInt64s, tokens: Tokens, chosen: Int64s, hash_words: Callable[[bytes], list[int]]) -> None:
+    """Write the words of the chosen tokens, hashing each distinct token once; ``hashes`` is changed in place.
+
+    ``hash_words`` takes the token's UTF-32-LE bytes.
+    """
+    known: dict[bytes, list[int]] = {}
+    points = tokens.code_points.astype("<u4", copy=False)
+    for row, start, length in zip(
+        chosen.tolist(), tokens.starts[chosen].tolist(), tokens.lengths[chosen].tolist(), strict=True
+    ):
+        token = points[start : start + length].tobytes()
+        if token not in known:
+            known[token] = hash_words(token)
+        hashes[row] = known[token]

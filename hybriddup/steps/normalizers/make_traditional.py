@@ -1,0 +1,63 @@
+"""Write ``traditional.txt`` anew, after ``pip install opencc==1.4.2``.
+
+Run it as ``python -m hybriddup.steps.normalizers.make_traditional``.
+The table is what OpenCC's ``t2s`` gives for single characters, less those that belong to simplified text too. It is
+kept in the package, because a table that changed with an installed version would change which posts are repeats.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from hybriddup.steps.normalizers.traditional import TABLE_FILE
+
+HAN_RANGES = ((0x2E80, 0xA000), (0xF900, 0xFB00), (0x20000, 0x33480))
+"""First code point and the one past the last, of the blocks that hold Han characters."""
+
+SIMPLIFIED_IN_NAMES_ONLY = frozenset("後於麽夥徵菸麴")
+"""Characters of GB 2312 that simplified text uses in names and quotations at most, and traditional text every day."""
+
+HEADER = """\
+# Traditional Chinese characters and their simplified forms, one pair a line: traditional, simplified.
+# Taken from OpenCC {version} (https://github.com/BYVoid/OpenCC), configuration t2s, by make_traditional.py.
+# Copyright the OpenCC authors, Apache License 2.0: see traditional.LICENSE.txt beside this file. Changes: only single
+# characters; left out are characters that GB 2312 counts among the simplified ones, except {exceptions}.
+"""
+
+
+def belongs_to_simplified(character: str) -> bool:
+    """Return whether simplified text uses the character as well, so that it must stay as it is.
+
+    GB 2312, the first national character set of simplified Chinese, settles it: 乾 (乾坤), 摺, 吒 (哪吒) are in it.
+    """
+    if character in SIMPLIFIED_IN_NAMES_ONLY:
+        return False
+    return bool(character.encode("gb2312", errors="ignore"))
+
+
+def simplified_pairs(converter: Any) -> dict[str, str]:
+    """Return the table: every Han character that changes, mapped to a character that does not change again."""
+    characters = (chr(point) for start, end in HAN_RANGES for point in range(start, end))
+    pairs = {}
+    for character in characters:
+        simplified = converter.convert(converter.convert(character))
+        changes = simplified != character and not belongs_to_simplified(character)
+        if changes and len(simplified) == 1 and unicodedata.is_normalized("NFKC", character):
+            pairs[character] = simplified
+    return pairs
+
+
+def main() -> None:
+    """Write the table beside this module."""
+    pairs = simplified_pairs(import_module("opencc").OpenCC("t2s"))
+    header = HEADER.format(version=version("opencc"), exceptions="".join(sorted(SIMPLIFIED_IN_NAMES_ONLY)))
+    lines = "".join(f"{traditional}{simplified}\n" for traditional, simplified in sorted(pairs.items()))
+    Path(__file__).with_name(TABLE_FILE).write_text(header + lines, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Normalizer `microblog`: drops from a post what differs between copies of it, such as links and who is mentioned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field
+
+from hybriddup.plugin.options import Options as ComponentOptions
+from hybriddup.steps.normalizers import patterns
+from hybriddup.steps.normalizers.folding import BOUNDARY, Folding
+from hybriddup.steps.normalizers.patterns import CUT, Rule, rules
+from hybriddup.steps.normalizers.traditional import table_checksum
+
+Treatment = Literal["keep", "drop", "mask"]
+
+MASKS = {
+    "urls": " <url> ",
+    "mentions": " <user> ",
+    "reposts": " <repost> ",
+    "hashtags": " <tag> ",
+    "emoji": " <emoji> ",
+    "digits": "0",
+}
+"""What stands for a masked part, by option. The spaces keep it apart from marks that it would run into."""
+
+BATCH_CHARACTERS = 1 << 18
+"""Texts are joined up to about this many characters: enough to forget the cost of a call, few enough for the cache."""
+
+
+class MicroblogOptions(ComponentOptions):
+    """What `microblog` does with each part of a post; the defaults suit Weibo."""
+
+    unicode: Literal["nfkc", "none"] = Field(
+        "nfkc", description="nfkc: one form for full-width, ligature and accented characters (Unicode NFKC)."
+    )
+    case: Literal["fold", "keep"] = Field("fold", description="fold: upper and lower case count as the same.")
+    traditional: Literal["simplify", "keep"] = Field(
+        "simplify", description="simplify: traditional Chinese characters become simplified ones, one by one."
+    )
+    urls: Treatment = Field("drop", description="http:// and www. addresses, t.cn links, and Weibo's O网页链接.")
+    mentions: Treatment = Field("drop", description="@user; a mail address stays.")
+    reposts: Literal["keep", "drop", "mask", "drop_trail"] = Field(
+        "drop",
+        description="Repost markers //@user: and RT @user:, the address 回复@user:, and the stock comment 转发微博. "
+        "drop: the marks go, quoted words stay. drop_trail: the quotes go too, all after the first comment with words.",
+    )
+    hashtags: Treatment = Field("keep", description="#topic# as on Weibo, #topic as elsewhere.")
+    emoji: Treatment = Field(
+        "keep", description="Emoji, icons in private characters, and emoticons in brackets such as [doge]."
+    )
+    digits: Literal["keep", "mask"] = Field("keep", description="mask: each run of digits becomes 0.")
+    repeated_punctuation: Literal["keep", "collapse"] = Field(
+        "collapse",
+        description="collapse: a mark that is repeated, such as ！！！, stands once; # and / are left alone.",
+    )
+    white_space: Literal["keep", "collapse", "drop"] = Field(
+        "collapse",
+        description="collapse: runs become one space, none at either end; drop: none is left. Both drop invisible "
+        "characters, such as zero-width spaces and direction marks.",
+    )
+
+
+class MicroblogNormalizer:
+    """Rewrites posts by its options: a pure function of each text, in time linear in its length.
+
+    A text of which only masks and white space would be left comes out empty, as one of which nothing is left does, so
+    that links and mentions alone never make two posts repeats.
+
+    Notes
+    -----
+    Normalizing twice is the same as once, except with ``white_space: drop``, which can bring together what only
+    spaces kept apart (``@ name``).
+    """
+
+    Options = MicroblogOptions
+
+    def __init__(self, options: MicroblogOptions) -> None:
+        self.options = options
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the options only; the rules are compiled anew."""
+        return type(self), (self.options,)
+
+    def recipe(self) -> dict[str, str]:
+        """Return the checksum of the traditional-to-simplified table, where it is in use."""
+        return {"traditional_table": table_checksum()} if self.options.traditional == "simplify" else {}
+
+    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
+        """Return the normalized texts, in the same order, one for each."""
+        return [text for slice_ in _slices(texts) for text in self._normalize_slice(slice_)]
+
+    def _normalize_slice(self, texts: Sequence[str]) -> list[str]:
+        joined = BOUNDARY.join(texts)
+        if joined.count(BOUNDARY) != len(texts) - 1:  # a text holds the boundary itself: each goes alone
+            return [self._finish(self._rewrite(text)) for text in texts]
+        return [self._finish(text) for text in self._rewrite(joined).split(BOUNDARY)]
+
+    def _rewrite(self, joined: str) -> str:
+        joined = self._folding.fold(joined)
+        for pattern, replacement in self._rules:
+            joined = pattern.sub(replacement, joined)
+        return joined
+
+    def _finish(self, text: str) -> str:
+        """Return a text after its last steps, which look at it as a whole."""
+        if self.options.white_space == "collapse":
+            text = text.strip()
+        nothing_left = text.isspace() or (self._masks is not None and self._masks.fullmatch(text))
+        return "" if nothing_left else text
+
+    @cached_property
+    def _folding(self) -> Folding:
+        options = self.options
+        return Folding(
+            nfkc=options.unicode == "nfkc",
+            case=options.case == "fold",
+            simplify=options.traditional == "simplify",
+            plain_space=options.white_space != "keep",
+        )
+
+    @cached_property
+    def _rules(self) -> list[Rule]:
+        """The rules in order. Each comes after those whose work could give it something more to find."""
+        return [
+            *self._rules_for(self.options.repeated_punctuation, patterns.REPEATED, replacement=r"\1"),
+            *self._rules_for(self.options.digits, r"\d++", replacement=MASKS["digits"]),
+            *self._rules_for(self.options.urls, *patterns.URLS, replacement=self._left_by("urls")),
+            *self._rules_for(self.options.hashtags, *patterns.HASHTAGS, replacement=self._left_by("hashtags")),
+            *self._rules_for(self.options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
+            *self._rules_for(self.options.reposts, *patterns.REPOST_MARKERS, replacement=self._left_by("reposts")),
+            *self._rules_for(self.options.mentions, patterns.MENTION, replacement=self._left_by("mentions")),
+            *self._rules_for(self.options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
+            *self._trail_rules(),
+            *self._white_space_rules(),
+        ]
+
+    def _rules_for(self, treatment: str, *sources: str, replacement: str) -> list[Rule]:
+        if treatment == "keep":
+            return []
+        return rules(*sources, replacement=replacement, ignore_case=self.options.case == "keep")
+
+    def _left_by(self, part: str) -> str:
+        treatment = getattr(self.options, part)
+        return {"mask": MASKS[part], "drop_trail": CUT}.get(treatment, " ")
+
+    def _trail_rules(self) -> list[Rule]:
+        if self.options.reposts != "drop_trail":
+            return []
+        return rules(rf"[^{BOUNDARY}]++", replacement=_first_comment, ignore_case=False)
+
+    def _white_space_rules(self) -> list[Rule]:
+        if self.options.white_space == "drop":
+            return rules(" ++", replacement="", ignore_case=False)
+        if self.options.white_space == "collapse":
+            return rules("  ++", replacement=" ", ignore_case=False)
+        return []
+
+    @cached_property
+    def _masks(self) -> re.Pattern[str] | None:
+        masks = [re.escape(mask.strip()) for part, mask in MASKS.items() if getattr(self.options, part) == "mask"]
+        return re.compile(rf"(?:\s|{'|'.join(masks)})++") if masks else None
+
+
+def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the texts in slices of about `BATCH_CHARACTERS`; a longer text is a slice of its own size."""
+    start, n_characters = 0, 0
+    for end, text in enumerate(texts, 1):
+        n_characters += len(text)
+        if n_characters >= BATCH_CHARACTERS:
+            yield texts[start:end]
+            start, n_characters = end, 0
+    if start < len(texts):
+        yield texts[start:]
+
+
+def _first_comment(text: re.Match[str]) -> str:
+    """Return the first part with a letter or digit of a text that was cut at its repost markers, else all of it."""
+    parts = text[0].split(CUT)
+    return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))

@@ -1,0 +1,108 @@
+"""Read: files -> records. Formats are components: `lines`, `jsonl`, `csv`, `tsv`, `parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from hybriddup.records import Int64s
+from hybriddup.steps.readers.sources import Source
+
+BATCH_ROWS = 8192
+
+
+class Fields(NamedTuple):
+    """Names of the fields that a run needs; readers of formats without fields ignore them."""
+
+    text: str = "text"
+    id: str = "id"
+    order: str | None = None
+    """The field of ``keep: {highest: FIELD}``."""
+
+
+class Record(NamedTuple):
+    """One post as a reader found it."""
+
+    text: str
+    id: Any = None
+    """None where the record has none."""
+    order_value: Any = None
+
+
+class BadRow(NamedTuple):
+    """A row that holds no usable post, and why."""
+
+    line: int
+    """One-based line in the file; for formats without lines, the one-based record."""
+    reason: str
+
+
+class BadLine(NamedTuple):
+    """A `BadRow` with its place."""
+
+    row: int
+    line: int
+    reason: str
+
+
+@dataclass
+class RecordBatch:
+    """Some thousand consecutive rows of one source. Rows count from 0 in each source; bad rows take a number too."""
+
+    texts: list[str] = field(default_factory=list)
+    ids: list[Any] = field(default_factory=list)
+    """None where the record has no id."""
+    order_values: list[Any] = field(default_factory=list)
+    """None where the record does not have the field."""
+    rows: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64[n_texts]: rising."""
+    bad: list[BadLine] = field(default_factory=list)
+    end: int = 0
+    """Rows of the source up to and including this batch."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Reads one file format. Sources are already decompressed; the rows are those that the format's writer counts."""
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """File name endings without a compression suffix, such as ``(".jsonl", ".ndjson")``."""
+        ...
+
+    def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
+        """Yield the posts of one source in order; every row is in a batch, as a text or as bad.
+
+        Raises
+        ------
+        InputError
+            The source as a whole cannot be used, such as a table without the text column.
+        """
+        ...
+
+
+def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_ROWS) -> Iterator[RecordBatch]:
+    """Return the batches of a source, from one record or bad row at a time."""
+    remaining = iter(records)
+    start = 0
+    while chunk := list(islice(remaining, batch_rows)):
+        yield _batch(chunk, start)
+        start += len(chunk)
+
+
+def _batch(chunk: list[Record | BadRow], start: int) -> RecordBatch:
+    good = [record for record in chunk if type(record) is Record]
+    batch = RecordBatch(
+        texts=[record.text for record in good],
+        ids=[record.id for record in good],
+        order_values=[record.order_value for record in good],
+        end=start + len(chunk),
+    )
+    is_good = np.fromiter((type(record) is Record for record in chunk), np.bool_, len(chunk))
+    batch.rows = np.flatnonzero(is_good).astype(np.int64) + start
+    batch.bad = [BadLine(start + i, row.line, row.reason) for i, row in enumerate(chunk) if isinstance(row, BadRow)]
+    return batch

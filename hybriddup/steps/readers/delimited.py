@@ -1,0 +1,144 @@
+"""CSV and TSV with a header. The csv module finds the ends of records, so that both passes agree on what a row is."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
+
+from hybriddup.errors import InputError
+from hybriddup.steps.readers import BadRow, Fields, Record, RecordBatch, record_batches
+from hybriddup.steps.readers.sources import Source
+from hybriddup.steps.readers.text import broken_utf8, text_lines
+
+MAX_FIELD_CHARACTERS = 2**31 - 1
+"""The csv module refuses fields past 131,072 characters unless told; a long post is no broken post."""
+
+
+class RawRecord(NamedTuple):
+    """One record of a table; quoted fields may hold line ends, so a record may span lines."""
+
+    line: int
+    """One-based line on which it begins."""
+    raw: bytes
+    values: list[str]
+    problem: str
+    """Why it cannot be parsed; empty where it can."""
+
+
+@dataclass(frozen=True)
+class _DelimitedReader:
+    """Reads the text from a column; quotes follow RFC 4180, and a row must have as many fields as the header."""
+
+    delimiter: str
+    extensions: tuple[str, ...]
+
+    def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
+        """Yield the posts of one source in order.
+
+        Raises
+        ------
+        InputError
+            There is no header, or it does not name the text column.
+        """
+        with source.open() as stream:
+            records = table_records(stream, source.name, self.delimiter)
+            header = next(records, None)
+            if header is not None:
+                yield from record_batches(_records(records, _columns(header, source.name, fields)))
+
+
+class CsvReader(_DelimitedReader):
+    """Reads comma-separated values."""
+
+    def __init__(self) -> None:
+        super().__init__(",", (".csv",))
+
+
+class TsvReader(_DelimitedReader):
+    """Reads tab-separated values, quoted as in CSV."""
+
+    def __init__(self) -> None:
+        super().__init__("\t", (".tsv", ".tab"))
+
+
+def table_records(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRecord]:
+    """Yield the header and then each row; empty lines are no rows."""
+    csv.field_size_limit(MAX_FIELD_CHARACTERS)
+    taken: list[bytes] = []
+    broken: list[str] = []
+    parser = csv.reader(_decoded(text_lines(stream, name), taken, broken), delimiter=delimiter, strict=True)
+    next_line = 1
+    while True:
+        problem, values = "", []
+        try:
+            values = next(parser)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problem = f"not valid CSV ({error})"
+        raw = b"".join(taken)
+        if raw.strip(b"\r\n"):
+            yield RawRecord(next_line, raw, values, broken[0] if broken else problem)
+        next_line += len(taken)
+        taken.clear()
+        broken.clear()
+
+
+def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str]) -> Iterator[str]:
+    for line in lines:
+        taken.append(line)
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            broken.append(broken_utf8(error))
+            yield line.decode(errors="replace")
+
+
+class _Columns(NamedTuple):
+    n_columns: int
+    text: int
+    id: int | None
+    order: int | None
+
+
+def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
+    columns = header.values
+    if header.problem:
+        raise InputError(f"{name}:{header.line}: the header cannot be read: {header.problem}.")
+    if columns.count(fields.text) != 1:
+        fault = "more than one column is" if fields.text in columns else "no column is"
+        raise InputError(
+            f"{name}:{header.line}: {fault} called {fields.text!r}; the header names {_listed(columns)}. "
+            f"Say which holds the posts with --text-field (text_field in Python)."
+        )
+    return _Columns(len(columns), columns.index(fields.text), *(_place(columns, f) for f in (fields.id, fields.order)))
+
+
+def _place(columns: Sequence[str], field: str | None) -> int | None:
+    return columns.index(field) if field is not None and field in columns else None
+
+
+def _listed(columns: Sequence[str]) -> str:
+    shown = ", ".join(repr(column[:40]) for column in columns[:20])
+    return shown + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+
+
+def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | BadRow]:
+    n_columns, text, identifier, order = columns
+    for line, _, values, problem in rows:
+        if problem:
+            yield BadRow(line, problem)
+        elif len(values) != n_columns:
+            yield BadRow(line, f"has {_fields(len(values))}, the header names {n_columns}")
+        else:
+            yield Record(
+                values[text],
+                values[identifier] if identifier is not None else None,
+                values[order] if order is not None else None,
+            )
+
+
+def _fields(n: int) -> str:
+    return "1 field" if n == 1 else f"{n} fields"

@@ -1,0 +1,18 @@
+"""Tokenize: text -> tokens, the features whose hashes make the fingerprint."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from hybriddup.records import Tokens
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Splits texts into tokens; a pure function of each text, and picklable with its options."""
+
+    holds_interpreter: bool
+    """True where tokenizing runs in the interpreter, so that more workers means more processes, not threads."""
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        """Return the tokens of each text, in order; a text may have none."""
+        ...

@@ -1,0 +1,48 @@
+"""The `char_ngrams` tokenizer: overlapping character n-grams, compiled, the default."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from hybriddup.kernels.ngrams import script_ngrams
+from hybriddup.plugin.options import Options as ComponentOptions
+from hybriddup.records import Tokens, encode_texts
+
+LARGEST_NGRAM = 16
+
+
+def check_sizes(sizes: tuple[int, int]) -> tuple[int, int]:
+    """Return the sizes; ValueError where the smallest is above the largest or out of range."""
+    smallest, largest = sizes
+    if not 1 <= smallest <= largest <= LARGEST_NGRAM:
+        message = f"must be [smallest, largest] with 1 <= smallest <= largest <= {LARGEST_NGRAM}"
+        raise ValueError(message)
+    return sizes
+
+
+Sizes = Annotated[tuple[int, int], AfterValidator(check_sizes)]
+
+
+class CharNgrams:
+    """Character n-grams whose sizes go by script: one Han character carries what three or four letters do."""
+
+    class Options(ComponentOptions):
+        """Sizes of the n-grams."""
+
+        cjk: Sizes = Field((1, 2), description="Smallest and largest n-gram in Han, kana, hangul and emoji.")
+        other: Sizes = Field((3, 3), description="Smallest and largest n-gram in all other scripts and in digits.")
+
+    holds_interpreter = False
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._cjk = np.array(options.cjk, np.int64)
+        self._other = np.array(options.other, np.int64)
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        """Return the n-grams of each text; a run of one script shorter than the smallest size is one token."""
+        code_points, offsets = encode_texts(texts)
+        starts, lengths, token_offsets = script_ngrams(code_points, offsets, self._cjk, self._other)
+        return Tokens(code_points, starts, lengths, token_offsets)

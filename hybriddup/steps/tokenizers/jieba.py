@@ -1,0 +1,198 @@
+"""Tokenizer `jieba`: Chinese words from a dictionary, and where the option says so from a hidden Markov model."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple
+
+from pydantic import Field
+
+from hybriddup.errors import ConfigError
+from hybriddup.plugin.options import Options as ComponentOptions
+from hybriddup.records import Tokens, tokens_from_lists
+from hybriddup.steps.tokenizers.words import is_word
+
+MAX_RUN = 500
+"""Longest stretch without white space or punctuation that jieba sees at once: its time grows with the square."""
+
+_IN_RUN = r"\u4e00-\u9fd5a-zA-Z0-9+#&._%\-"  # what jieba itself does not split at
+_RUN = re.compile(rf"[{_IN_RUN}]{{1,{MAX_RUN}}}+|[^{_IN_RUN}]++")
+
+_LINE_RULE = "each line must be a word, one space and its frequency, in UTF-8"
+_USER_LINE_RULE = "each line must be a word, or a word, one space and its frequency, in UTF-8"
+
+
+class JiebaOptions(ComponentOptions):
+    """Which words `jieba` knows."""
+
+    dictionary: Path | None = Field(
+        None, description="File that replaces jieba's own dictionary: a word, one space and its frequency a line."
+    )
+    user_dictionary: Path | None = Field(
+        None,
+        description="File of words added to the dictionary: a word a line, its frequency after a space if known, 0 to "
+        "have the word split. Write words as the normalizer leaves them (lower case, simplified).",
+    )
+    hmm: bool = Field(True, description="Whether words that are in no dictionary are guessed from their characters.")
+    mode: Literal["exact", "search"] = Field(
+        "exact", description="exact: each character in one word; search: long words also as the shorter ones in them."
+    )
+
+
+class Segmenter(NamedTuple):
+    """A loaded jieba tokenizer."""
+
+    tokenizer: Any
+    """`jieba.Tokenizer`."""
+    forced_splits: set[str]
+    """Words of frequency 0."""
+
+
+class Jieba:
+    """Splits texts into dictionary words; white space and punctuation are no tokens, as for `words`.
+
+    Only the options travel to other processes: each loads its dictionaries itself, when it first needs them.
+
+    Raises
+    ------
+    ConfigError
+        A dictionary cannot be read; at once where it cannot be opened, else with the first texts.
+
+    Notes
+    -----
+    The dictionary is read in full, in half a second, not from jieba's cache in the temporary directory: that cache is
+    found by path and is not renewed when the dictionary's content or jieba's version changes under an older date.
+    Nothing is shared with the tokenizer that ``jieba.cut`` uses, and jieba's log stays silent.
+    """
+
+    Options = JiebaOptions
+    holds_interpreter = True
+
+    def __init__(self, options: JiebaOptions) -> None:
+        self.options = options
+        for option, path in self._dictionaries():
+            with _opened(option, path):
+                pass
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the options only."""
+        return type(self), (self.options,)
+
+    def recipe(self) -> dict[str, str]:
+        """Return jieba's version and the SHA-256 of each dictionary in use."""
+        checksums = {}
+        for option, path in self._dictionaries():
+            with _opened(option, path) as file:
+                checksums[option] = hashlib.sha256(file.read()).hexdigest()
+        return {"jieba": version("jieba"), **checksums}
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        """Return the words of each text, in order; none where it holds only punctuation and white space."""
+        segmenter = self._segmenter
+        with _forced_splits(segmenter.forced_splits):
+            return tokens_from_lists([self._words(text, segmenter.tokenizer) for text in texts])
+
+    def _words(self, text: str, tokenizer: Any) -> list[str]:
+        cut = tokenizer.lcut_for_search if self.options.mode == "search" else tokenizer.lcut
+        runs = _RUN.findall(text) if len(text) > MAX_RUN else [text]
+        return [word for run in runs for word in cut(run, HMM=self.options.hmm) if is_word(word)]
+
+    def _dictionaries(self) -> Iterator[tuple[str, Path]]:
+        yield "dictionary", self.options.dictionary or _own_dictionary()
+        if self.options.user_dictionary is not None:
+            yield "user_dictionary", self.options.user_dictionary
+
+    @cached_property
+    def _segmenter(self) -> Segmenter:
+        tokenizer = _import_jieba().Tokenizer()
+        forced_splits: set[str] = set()
+        for option, path in self._dictionaries():
+            with _opened(option, path) as file, _forced_splits(forced_splits):
+                _LOADERS[option](tokenizer, file, path)
+        return Segmenter(tokenizer, forced_splits)
+
+
+def _own_dictionary() -> Path:
+    spec = find_spec("jieba")
+    if spec is None or spec.origin is None:
+        raise ConfigError("tokenizer 'jieba' needs the package jieba, which is not installed; run: pip install jieba")
+    return Path(spec.origin).with_name("dict.txt")
+
+
+@contextmanager
+def _opened(option: str, path: Path) -> Iterator[BinaryIO]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        reason = error.strerror or error
+        raise ConfigError(
+            f"tokenizer.{option}: cannot read {path}: {reason}. "
+            "Give the path of a dictionary file, or leave the option out."
+        ) from error
+
+
+def _load_dictionary(tokenizer: Any, file: BinaryIO, path: Path) -> None:
+    try:
+        tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(file)
+    except ValueError as error:
+        raise _bad_dictionary("dictionary", path, _LINE_RULE, error) from error
+    if tokenizer.total <= 0 or min(tokenizer.FREQ.values()) < 0:
+        raise _bad_dictionary("dictionary", path, _LINE_RULE, "frequencies must be at least 0, and some greater")
+    tokenizer.initialized = True  # so that jieba neither reads its own dictionary nor logs and caches it
+
+
+def _load_user_dictionary(tokenizer: Any, file: BinaryIO, path: Path) -> None:
+    for number, line in enumerate(file, 1):
+        if b"\t" in line:
+            raise _bad_dictionary("user_dictionary", path, _USER_LINE_RULE, f"line {number} has a tab")
+    file.seek(0)
+    try:
+        tokenizer.load_userdict(file)
+    except ValueError as error:
+        raise _bad_dictionary("user_dictionary", path, _USER_LINE_RULE, error) from error
+
+
+_LOADERS = {"dictionary": _load_dictionary, "user_dictionary": _load_user_dictionary}
+
+
+def _bad_dictionary(option: str, path: Path, rule: str, fault: object) -> ConfigError:
+    return ConfigError(f"tokenizer.{option}: {path} is not a jieba dictionary: {fault}; {rule}. Correct the file.")
+
+
+@cache
+def _import_jieba() -> Any:
+    """Return the package, without the warnings of its old code (escapes, `pkg_resources`) where those are errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jieba
+    return jieba
+
+
+_FORCED_SPLITS_LOCK = threading.RLock()
+
+
+@contextmanager
+def _forced_splits(words: set[str]) -> Iterator[None]:
+    """Have jieba's model split these words, and no others, for the time of the block.
+
+    Jieba keeps one set for the whole process, into which a user dictionary writes: without this, the dictionary of
+    one tokenizer would change the words of another.
+    """
+    finalseg = _import_jieba().finalseg
+    with _FORCED_SPLITS_LOCK:
+        before = finalseg.Force_Split_Words
+        finalseg.Force_Split_Words = words
+        try:
+            yield
+        finally:
+            finalseg.Force_Split_Words = before

@@ -1,0 +1,46 @@
+"""Verify: candidate pairs -> scores. Stage 2, a second look at the text itself; it decides precision."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from hybriddup.records import CandidatePairs, Float64s, Int32s
+from hybriddup.steps.tokenizers import Tokenizer
+
+
+@dataclass(frozen=True)
+class VerifierContext:
+    """What a verifier may look at: the distinct normalized texts of the run, by position, and how they were split."""
+
+    texts: Sequence[str]
+    tokenizer: Tokenizer
+    bits: int
+    """Width of the fingerprint."""
+    workers: int
+
+
+@runtime_checkable
+class Verifier(Protocol):
+    """Scores pairs of texts from 0.0 (nothing in common) to 1.0 (same); symmetric in the two texts.
+
+    Scores are compared with ``score >= threshold``, so a pair exactly on the threshold must not come out a rounding
+    error below it: divide two whole numbers once, or round to 12 decimals.
+    """
+
+    def prepare(self, context: VerifierContext) -> None:
+        """Look at the texts of the run; called once, before any pair is scored."""
+        ...
+
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return float64[n_pairs].
+
+        Below its threshold a score may be any number below the threshold: a cheap bound is enough to refuse.
+        """
+        ...
+
+    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
+        """Return, for texts of these lengths, the longest text that could still score ``threshold`` with each.
+
+        Lengths are code points; 2**31 - 1 where length alone rules nothing out.
+        """
+        ...

@@ -1,0 +1,79 @@
+"""What length alone says of a pair's score, and picking the texts of pairs; shared by the verifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from hybriddup.records import CandidatePairs, Float64s, Int32s, Int64s
+
+NO_BOUND = 2**31 - 1
+"""What `max_partner_lengths` gives where length alone rules nothing out."""
+
+CODE_POINTS_A_BATCH = 2**18
+"""Both texts of a batch of pairs, together: keeps what a batch needs beside the texts to some ten megabytes."""
+
+
+def unbounded(lengths: Int32s) -> Int32s:
+    """Return `NO_BOUND` for each length."""
+    return np.full(len(lengths), NO_BOUND, np.int32)
+
+
+def longest_partners(lengths: Int32s, threshold: float) -> Int32s:
+    """Return the longest partner, inclusive, with which ``length / partner_length`` still reaches the threshold.
+
+    Parameters
+    ----------
+    lengths
+        int32[n]: code points of the shorter texts.
+    threshold
+        0.0 to 1.0; at 0.0 there is no bound.
+
+    Notes
+    -----
+    The quotient is floating point, as a score is: that 12 x 0.8 / 1.2 is 8.000000000000002 there is why the answer is
+    tried, not computed. One division is off by less than one partner length, so the next two below are enough to try.
+
+    Examples
+    --------
+    >>> longest_partners(np.array([4, 8], np.int32), 0.8).tolist()
+    [5, 10]
+    """
+    if threshold <= 0.0:
+        return unbounded(lengths)
+    shorter = lengths.astype(np.float64)
+    partners = np.floor(shorter / threshold) + 1.0
+    for _ in range(2):
+        partners -= shorter / partners.clip(1.0) < threshold
+    return partners.clip(0.0, NO_BOUND).astype(np.int32)
+
+
+def smallest_counts(thresholds: Float64s, totals: Int64s) -> Int64s:
+    """Return int64[n]: the smallest whole ``count`` for which ``count / total >= threshold``.
+
+    The counterpart of `longest_partners`, for cutting a computation short in whole numbers.
+    """
+    counts = np.ceil(thresholds * totals) - 1.0
+    for _ in range(2):
+        counts += counts / totals.clip(1) < thresholds
+    return counts.clip(0.0).astype(np.int64)
+
+
+def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
+    """Return the texts at these positions, in the order given."""
+    return list(map(texts.__getitem__, positions.tolist()))
+
+
+def lengths_of(texts: Sequence[str]) -> Int64s:
+    """Return int64[n]: the code points of each text."""
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def batches(texts: Sequence[str], pairs: CandidatePairs) -> list[tuple[int, int]]:
+    """Return the bounds of slices that together cover the pairs, each of about `CODE_POINTS_A_BATCH` or one pair."""
+    lengths = lengths_of(texts_at(texts, pairs.earlier)) + lengths_of(texts_at(texts, pairs.later))
+    batch_of_pair = np.cumsum(lengths) // CODE_POINTS_A_BATCH
+    bounds = [0, *(np.flatnonzero(np.diff(batch_of_pair)) + 1).tolist(), len(pairs)]
+    return [(first, last) for first, last in pairwise(bounds) if first < last]

@@ -1,0 +1,26 @@
+"""The `hamming` verifier: the share of equal fingerprint bits. No second look at the text; for comparison only."""
+
+from __future__ import annotations
+
+from hybriddup.records import CandidatePairs, Float64s, Int32s
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers.bounds import unbounded
+
+
+class Hamming:
+    """Scores a pair by the share of fingerprint bits that are equal: 1.0 = all, 0.5 = as any two texts; symmetric."""
+
+    _bits: int
+
+    def prepare(self, context: VerifierContext) -> None:
+        """Note the width of the fingerprint."""
+        self._bits = context.bits
+
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - nothing to spare
+        """Return float64[n_pairs], ``(bits - hamming_distance) / bits``: one division of whole numbers."""
+        n_equal = self._bits - pairs.hamming_distances
+        return n_equal / self._bits
+
+    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
+        """Return no bound: fingerprints of texts of any two lengths may be equal."""
+        return unbounded(lengths)

@@ -1,0 +1,168 @@
+"""Weight: tokens -> weights, how strongly each token pulls the bits of the fingerprint."""
+
+from typing import Annotated, Any, Protocol, runtime_checkable
+
+import numpy as np
+import xxhash
+from pydantic import AfterValidator, Field
+
+from hybriddup.kernels.ngrams import mark_dense
+from hybriddup.kernels.token_table import build_table, count_documents, look_up
+from hybriddup.plugin.options import Options as ComponentOptions
+from hybriddup.records import Float32s, Float64s, Int32s, Tokens, UInt64s
+from hybriddup.steps.hashers import Xxh3
+
+MAX_WEIGHT = 1000.0
+"""Largest weight a token may have; the sums of `hybriddup.kernels.simhash` rely on it."""
+
+
+@runtime_checkable
+class Weighter(Protocol):
+    """Gives each occurrence of a token a weight above 0; the weights of a token's occurrences add up."""
+
+    needs_fit: bool
+    """True where `fit` must see a sample of the corpus before `weigh_batch` is called."""
+
+    def fit(self, sample: Tokens) -> None:
+        """Learn from the tokens of a sample of the corpus; called once, and only where `needs_fit` is true."""
+        ...
+
+    def weigh_batch(self, tokens: Tokens) -> Float32s:
+        """Return float32[n_tokens], one weight for each token, from above 0 to 1,000."""
+        ...
+
+
+class TermFrequency:
+    """Every occurrence of a token weighs 1, so that a token counts as often as it stands in the text."""
+
+    needs_fit = False
+
+    def fit(self, sample: Tokens) -> None:
+        """Learn nothing."""
+
+    def weigh_batch(self, tokens: Tokens) -> Float32s:
+        """Return float32[n_tokens] of 1."""
+        return np.ones(len(tokens.starts), np.float32)
+
+
+class Uniform:
+    """Every distinct token of a text weighs 1, however often it stands there."""
+
+    needs_fit = False
+
+    def fit(self, sample: Tokens) -> None:
+        """Learn nothing."""
+
+    def weigh_batch(self, tokens: Tokens) -> Float32s:
+        """Return float32[n_tokens]: 1 shared equally by the occurrences of a token in its text."""
+        n_tokens = len(tokens.starts)
+        text_of = np.repeat(np.arange(tokens.n_texts), np.diff(tokens.offsets))
+        pairs = np.empty(n_tokens, [("text", np.int64), ("token", np.uint64)])
+        pairs["text"], pairs["token"] = text_of, token_keys(tokens)
+        _, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        return (1.0 / counts[inverse]).astype(np.float32)
+
+
+def check_clip(clip: tuple[float, float]) -> tuple[float, float]:
+    """Return the range; ValueError where it is empty or reaches beyond what a weight may be."""
+    low, high = clip
+    if not 0.0 < low <= high <= MAX_WEIGHT:
+        message = f"must be [low, high] with 0 < low <= high <= {MAX_WEIGHT:.0f}"
+        raise ValueError(message)
+    return clip
+
+
+class FittedWeighter:
+    """What weighters with a table of fitted weights share: building the table, looking tokens up, the checksum.
+
+    Only tokens that weigh less than the rarest are in the table, so it stays small however large the corpus is.
+    """
+
+    needs_fit = True
+
+    def __init__(self) -> None:
+        self._table: tuple[UInt64s, Float32s] | None = None
+        self._rarest = 0.0
+        self._checksum = ""
+
+    def _keep_table(self, keys: UInt64s, weights: Float32s, rarest: float) -> None:
+        common = np.flatnonzero(weights < rarest)
+        common = common[np.argsort(keys[common])]
+        self._table = build_table(keys[common], weights[common])
+        self._rarest = rarest
+        self._checksum = xxhash.xxh3_128_hexdigest(keys[common].tobytes() + weights[common].tobytes())
+
+    def weigh_batch(self, tokens: Tokens) -> Float32s:
+        """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
+        if self._table is None:
+            raise RuntimeError("fit must be called before weigh_batch")
+        weights: Float32s = look_up(*self._table, token_keys(tokens), np.float32(self._rarest))
+        return weights
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what the fitted table adds to the recipe id."""
+        return {"fitted_table": self._checksum}
+
+
+class TfIdf(FittedWeighter):
+    """Inverse document frequency ``ln(texts / texts with the token)``, clipped, times term frequency.
+
+    Clipped to a narrow range because full IDF moves edited copies of short texts apart, and no weighting at all lets
+    common characters fill a few buckets. Tokens in scripts with letters get one constant weight, about the mean of
+    the others, so that neither half of a mixed text drowns the other.
+    """
+
+    class Options(ComponentOptions):
+        """Options of the weighter."""
+
+        clip: Annotated[tuple[float, float], AfterValidator(check_clip)] = Field(
+            (2.0, 5.0), description="Lowest and highest inverse document frequency, natural logarithm."
+        )
+        other: float | None = Field(
+            3.5,
+            gt=0.0,
+            le=MAX_WEIGHT,
+            description="Weight of every token in scripts other than Han, kana, hangul and emoji; null = as the rest.",
+        )
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self.options = options
+
+    def fit(self, sample: Tokens) -> None:
+        """Count in how many texts of the sample each token stands."""
+        keys, counts = count_documents(token_keys(sample), sample.offsets)
+        frequencies = inverse_document_frequencies(counts, sample.n_texts)
+        low, high = self.options.clip
+        self._keep_table(keys, np.clip(frequencies, low, high).astype(np.float32), high)
+
+    def weigh_batch(self, tokens: Tokens) -> Float32s:
+        """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
+        weights = super().weigh_batch(tokens)
+        if self.options.other is not None:
+            weights[~mark_dense(tokens.code_points, tokens.starts)] = self.options.other
+        return weights
+
+
+class Levels(FittedWeighter):
+    """Whole weights 1 to 5 by rarity: inverse document frequency in five equal steps up to that of a unique token."""
+
+    n_levels = 5
+
+    def fit(self, sample: Tokens) -> None:
+        """Count in how many texts of the sample each token stands, and give each its level."""
+        keys, counts = count_documents(token_keys(sample), sample.offsets)
+        shares = inverse_document_frequencies(counts, sample.n_texts) / np.log(max(sample.n_texts, 2))
+        levels = np.clip(np.ceil(shares * self.n_levels), 1, self.n_levels).astype(np.float32)
+        self._keep_table(keys, levels, float(self.n_levels))
+
+
+def inverse_document_frequencies(counts: Int32s, n_texts: int) -> Float64s:
+    """Return float64[n]: the natural logarithm of the number of texts for each text that holds the token."""
+    frequencies: Float64s = np.log(max(n_texts, 1) / np.maximum(counts, 1))
+    return frequencies
+
+
+def token_keys(tokens: Tokens) -> UInt64s:
+    """Return uint64[n_tokens]: a number by which a weighter knows a token, whatever hasher the run uses."""
+    return Xxh3(Xxh3.Options(seed=0)).hash_batch(tokens, 1)[:, 0]

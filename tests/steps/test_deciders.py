@@ -1,0 +1,122 @@
+"""Deciding batch by batch is the greedy rule, however the batches are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.records import CandidatePairs, Fingerprints, VerifiedPairs
+from hybriddup.steps import deciders
+from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.deciders import Decisions, batch_bounds, decide
+from tests import reference
+from tests.builders import make_prints
+from tests.steps.block_runs import expectation_of
+
+N_TEXTS = 14
+Matches = set[tuple[int, int]]
+match_sets = st.sets(
+    st.tuples(st.integers(0, N_TEXTS - 1), st.integers(0, N_TEXTS - 1)).filter(lambda pair: pair[0] < pair[1])
+)
+
+
+def accept(matches: Matches) -> deciders.Verify:
+    """A verifier that accepts these pairs and no others."""
+
+    def verify(pairs: CandidatePairs) -> VerifiedPairs:
+        chosen = [pair in matches for pair in zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)]
+        kept = pairs.take(np.array(chosen, np.bool_))
+        ones, zeros = np.ones(len(kept)), np.zeros(len(kept), np.int32)
+        return VerifiedPairs(kept.earlier, kept.later, kept.hamming_distances, ones, ones, zeros, zeros)
+
+    return verify
+
+
+def run(matches: Matches, prints: Fingerprints, n_texts: int) -> Decisions:
+    """Decide with an index that finds every pair."""
+    index = Scan()
+    index.prepare(expectation_of(prints))
+    return decide(prints, n_texts, index, accept(matches))
+
+
+def keepers_of(decisions: Decisions) -> dict[int, int]:
+    """The keeper of each removed text."""
+    deciding = decisions.deciding
+    return dict(zip(deciding.later.tolist(), deciding.earlier.tolist(), strict=True))
+
+
+@st.composite
+def batch_sizes(draw: st.DrawFn) -> list[tuple[int, int]]:
+    """Bounds of batches that cover all texts, cut anywhere."""
+    cuts = sorted({0, N_TEXTS, *draw(st.lists(st.integers(0, N_TEXTS), max_size=5))})
+    return list(zip(cuts[:-1], cuts[1:], strict=True))
+
+
+@given(match_sets, batch_sizes())
+def test_decisions_equal_the_greedy_rule_for_any_batches(matches: Matches, bounds: list[tuple[int, int]]) -> None:
+    """Kept texts and the earliest kept match of each removed one, for any graph of matches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deciders, "batch_bounds", lambda _: iter(bounds))
+        decisions = run(matches, make_prints([0] * N_TEXTS), N_TEXTS)
+    expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(matches))
+    assert np.flatnonzero(decisions.kept).tolist() == expected.kept
+    assert keepers_of(decisions) == {text: found[0] for text, found in expected.keepers.items()}
+
+
+@given(match_sets)
+def test_texts_that_are_not_in_the_index_stay(matches: Matches) -> None:
+    """Only every other position has a fingerprint; the others are kept and remove nothing."""
+    positions = list(range(0, N_TEXTS, 2))
+    decisions = run(matches, make_prints([0] * len(positions), positions=positions), N_TEXTS)
+    seen = {pair for pair in matches if pair[0] % 2 == 0 and pair[1] % 2 == 0}
+    expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(seen))
+    assert np.flatnonzero(decisions.kept).tolist() == expected.kept
+
+
+@given(match_sets)
+def test_one_pair_decides_each_removed_text(matches: Matches) -> None:
+    """Sorted by the removed text, each once, and none of them kept."""
+    decisions = run(matches, make_prints([0] * N_TEXTS), N_TEXTS)
+    removed = decisions.deciding.later.tolist()
+    assert removed == sorted(set(removed)) == np.flatnonzero(~decisions.kept).tolist()
+
+
+@given(match_sets)
+def test_deciding_pairs_are_among_the_verified(matches: Matches) -> None:
+    """Nothing is removed on other grounds."""
+    decisions = run(matches, make_prints([0] * N_TEXTS), N_TEXTS)
+    verified = set(zip(decisions.verified.earlier.tolist(), decisions.verified.later.tolist(), strict=True))
+    assert {(keeper, text) for text, keeper in keepers_of(decisions).items()} <= verified <= matches
+
+
+def test_candidates_are_counted() -> None:
+    """In one batch of texts that do not match, every pair once."""
+    decisions = run(set(), make_prints([0] * N_TEXTS), N_TEXTS)
+    assert decisions.n_candidate_pairs == N_TEXTS * (N_TEXTS - 1) // 2
+
+
+def test_no_texts_need_no_decision() -> None:
+    """An empty corpus, and one in which no text can be a near repeat."""
+    decisions = run(set(), make_prints([]), 3)
+    assert (decisions.kept.tolist(), len(decisions.deciding), len(decisions.verified)) == ([True] * 3, 0, 0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 4095, 4096, 4097, 8192, 65536, 65537, 300_000])
+def test_batches_cover_all_texts_without_gap_or_overlap(n: int) -> None:
+    """In order, none empty, none larger than the limit."""
+    bounds = list(batch_bounds(n))
+    assert [row for first, last in bounds for row in (first, last)] == list(flat_cuts(bounds, n))
+    assert all(0 < last - first <= deciders.LARGEST_BATCH for first, last in bounds)
+
+
+def flat_cuts(bounds: list[tuple[int, int]], n: int) -> Iterator[int]:
+    """What adjacent bounds from 0 to ``n`` look like, flat."""
+    before = 0
+    for _, last in bounds:
+        yield from (before, last)
+        before = last
+    assert before == n

@@ -1,0 +1,198 @@
+"""The `edit` verifier against exact fractions, on every threshold, in the kernel and beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Indel, Levenshtein
+
+from hybriddup.config.read import shipped_directory
+from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
+from hybriddup.steps.verifiers import VerifierContext, edit
+from hybriddup.steps.verifiers.edit import Edit, longest_indel_partners
+from tests import reference
+from tests.builders import make_pairs
+
+Distance = Literal["indel", "levenshtein"]
+distances = pytest.mark.parametrize("distance", ["indel", "levenshtein"])
+few_letters = st.lists(st.text(alphabet="ab好\ud800\0", max_size=10), min_size=2, max_size=4)
+
+
+def find_thresholds(value: Any) -> Iterator[str]:
+    """Every threshold in a configuration, as it is written."""
+    if isinstance(value, dict):
+        yield from (str(value["threshold"]) for _ in [0] if "threshold" in value)
+        yield from (found for item in value.values() for found in find_thresholds(item))
+    elif isinstance(value, list):
+        yield from (found for item in value for found in find_thresholds(item))
+
+
+def shipped_thresholds() -> set[str]:
+    """Those of all configurations that ship."""
+    files: list[Path] = sorted(shipped_directory().glob("*.yaml"))
+    return {found for file in files for found in find_thresholds(yaml.safe_load(file.read_text(encoding="utf-8")))}
+
+
+THRESHOLDS = sorted({*shipped_thresholds(), *(f"{percent / 100:.2f}" for percent in range(50, 100))}, key=float)
+
+
+def score(texts: list[str], threshold: float, distance: Distance, pairs: list[tuple[int, int]]) -> list[float]:
+    """The scores of these pairs of texts."""
+    verifier = Edit(Edit.Options(distance=distance))
+    tokenizer = CharNgrams(CharNgrams.Options())
+    verifier.prepare(VerifierContext(texts, tokenizer, 128, workers=1))
+    candidates = make_pairs(pairs)
+    return verifier.score_pairs(candidates, np.full(len(pairs), threshold)).tolist()
+
+
+def score_one(a: str, b: str, threshold: float, distance: Distance) -> float:
+    """The score of one pair."""
+    return score([a, b], threshold, distance, [(0, 1)])[0]
+
+
+# --- on the threshold ---
+
+
+def pairs_on(threshold: Fraction, distance: Distance, max_length: int) -> Iterator[tuple[str, str]]:
+    """Pairs of texts whose similarity is exactly the threshold: every length of the shorter up to a maximum."""
+    for n in range(1, max_length):
+        partner = n * (2 - threshold) / threshold if distance == "indel" else n / threshold
+        if partner.denominator == 1:
+            yield "x" * n, "x" * n + "y" * (int(partner) - n)
+
+
+@distances
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_pair_exactly_on_the_threshold_is_accepted(distance: Distance, threshold: str) -> None:
+    """Every pair up to 400 characters whose exact fraction is the threshold; thresholds are inclusive."""
+    pairs = list(pairs_on(Fraction(threshold), distance, 400))
+    assert pairs
+    texts = [text for pair in pairs for text in pair]
+    scores = score(texts, float(threshold), distance, [(2 * i, 2 * i + 1) for i in range(len(pairs))])
+    assert min(scores) >= float(threshold)
+
+
+@distances
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_pair_one_character_under_the_threshold_is_refused(distance: Distance, threshold: str) -> None:
+    """Every such pair with one character more in the longer text."""
+    pairs = [(a, b + "z") for a, b in pairs_on(Fraction(threshold), distance, 400)]
+    texts = [text for pair in pairs for text in pair]
+    scores = score(texts, float(threshold), distance, [(2 * i, 2 * i + 1) for i in range(len(pairs))])
+    assert max(scores) < float(threshold)
+
+
+@distances
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_pair_on_the_threshold_is_within_the_longest_partner(distance: Distance, threshold: str) -> None:
+    """And one character more is beyond it, so the bound costs no match and spares what cannot be one."""
+    pairs = list(pairs_on(Fraction(threshold), distance, 400))
+    shorter = np.array([len(a) for a, _ in pairs], np.int32)
+    longest = Edit(Edit.Options(distance=distance)).max_partner_lengths(shorter, float(threshold))
+    assert longest.tolist() == [len(b) for _, b in pairs]
+
+
+def test_eight_of_twelve_characters_score_exactly_four_fifths() -> None:
+    """The pair for which rapidfuzz with ``score_cutoff=0.8`` answers 0.0."""
+    assert score_one("abcdefgh", "abcdefghijkl", 0.8, "indel") == 0.8
+
+
+def test_partner_of_eight_characters_is_twelve_at_four_fifths() -> None:
+    """12 x 0.8 / 1.2 is 8.000000000000002 in floating point, and its ceiling is 9."""
+    assert longest_indel_partners(np.array([8], np.int32), 0.8).tolist() == [12]
+
+
+# --- equal to the twins ---
+
+
+@distances
+@given(texts=few_letters)
+def test_scores_equal_the_exact_fraction(distance: Distance, texts: list[str]) -> None:
+    """Without a threshold every score is the fraction, rounded once."""
+    similarity = reference.indel_similarity if distance == "indel" else reference.levenshtein_similarity
+    pairs = [(a, b) for b in range(len(texts)) for a in range(b)]
+    assert score(texts, 0.0, distance, pairs) == [float(similarity(texts[a], texts[b])) for a, b in pairs]
+
+
+@distances
+@given(texts=few_letters, threshold=st.sampled_from([0.3, 0.5, 0.8, 1.0]))
+def test_scores_below_the_threshold_may_be_bounds_only(distance: Distance, texts: list[str], threshold: float) -> None:
+    """At or above it they are exact; below it they are below it."""
+    pairs = [(a, b) for b in range(len(texts)) for a in range(b)]
+    cut = score(texts, threshold, distance, pairs)
+    for given_score, exact in zip(cut, score(texts, 0.0, distance, pairs), strict=True):
+        assert given_score == exact if exact >= threshold else given_score < threshold
+
+
+def random_edits(rng: np.random.Generator, n: int, n_edits: int) -> tuple[str, str]:
+    """A random text of ``n`` characters, and a copy with some of them replaced."""
+    characters = rng.choice(list("abcdefg喊你回家"), n)
+    copy = characters.copy()
+    copy[rng.choice(n, n_edits, replace=False)] = "Z"
+    return "".join(characters), "".join(copy)
+
+
+@distances
+@pytest.mark.parametrize("longest", [8, 2048])
+@pytest.mark.parametrize("n", [63, 64, 65, 128, 129, 500])
+def test_long_texts_are_scored_like_short_ones(
+    distance: Distance, longest: int, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the kernel, past 64 and 128 characters, and where texts are too long for it."""
+    monkeypatch.setattr(edit, "LONGEST_BY_KERNEL", longest)
+    rng = np.random.default_rng(n)
+    scorer = Indel if distance == "indel" else Levenshtein
+    for n_edits in (0, n // 20, n // 10, n // 5, n // 2):
+        a, b = random_edits(rng, n, n_edits)
+        exact, given_score = scorer.normalized_similarity(a, b), score_one(a, b, 0.8, distance)
+        if exact >= 0.8:
+            assert given_score == pytest.approx(exact, abs=1e-12)
+        else:
+            assert given_score < 0.8
+
+
+def test_texts_past_the_kernel_are_accepted_on_the_threshold() -> None:
+    """10,000 and 15,000 characters are exactly at 0.8."""
+    assert score_one("ab" * 5000, "ab" * 5000 + "c" * 5000, 0.8, "indel") == 0.8
+
+
+@distances
+def test_texts_in_any_number_of_batches_and_workers_score_the_same(
+    distance: Distance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Characters are numbered batch by batch, pairs scored slice by slice."""
+    rng = np.random.default_rng(9)
+    texts = [text for _ in range(10) for text in random_edits(rng, 40, 4)]
+    pairs = make_pairs([(a, b) for b in range(20) for a in range(b)])
+    thresholds = np.full(len(pairs), 0.5)
+    outcomes = []
+    for batch, workers in ((10**6, 1), (3, 3)):
+        monkeypatch.setattr(edit, "TEXTS_A_BATCH", batch)
+        verifier = Edit(Edit.Options(distance=distance))
+        verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers))
+        outcomes.append(verifier.score_pairs(pairs, thresholds).tolist())
+    assert outcomes[0] == outcomes[1]
+
+
+@distances
+def test_empty_texts_are_the_same(distance: Distance) -> None:
+    """And an empty text has nothing in common with another."""
+    assert (score_one("", "", 0.0, distance), score_one("", "a", 0.0, distance)) == (1.0, 0.0)
+
+
+@given(st.lists(st.integers(0, 500), min_size=1, max_size=20), st.sampled_from(THRESHOLDS))
+def test_longest_partner_equals_trying_each_length(lengths: list[int], threshold: str) -> None:
+    """The last partner length whose quotient, as the score computes it, reaches the threshold."""
+    longest = longest_indel_partners(np.array(lengths, np.int32), float(threshold)).tolist()
+    for length, partner in zip(lengths, longest, strict=True):
+        assert partner >= length
+        if length:
+            assert 2 * length / (length + partner) >= float(threshold) > 2 * length / (length + partner + 1)

@@ -1,0 +1,142 @@
+"""From texts to fingerprints: the five steps together, whatever the batches and workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.records import Tokens, encode_texts, tokens_from_lists
+from hybriddup.steps import fingerprints
+from hybriddup.steps.fingerprints import FIT_SAMPLE, Fingerprinter, count_weights
+from hybriddup.steps.hashers import Xxh3
+from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
+from hybriddup.steps.weighters import MAX_WEIGHT, TermFrequency, TfIdf
+from tests import reference
+from tests.builders import numbers_of
+
+texts_of_few_letters = st.lists(st.text(alphabet="ab猫喊 😀", max_size=10), max_size=6)
+
+
+def make_fingerprinter(n_bits: int = 64, workers: int = 1, weighter: object = None) -> Fingerprinter:
+    """Bigrams of everything, term frequency, XXH3."""
+    tokenizer = CharNgrams(CharNgrams.Options(cjk=(2, 2), other=(2, 2)))
+    return Fingerprinter(tokenizer, weighter or TermFrequency(), Xxh3(Xxh3.Options()), n_bits, workers)  # type: ignore[arg-type]
+
+
+def hash_of(n_bits: int) -> object:
+    """The hash of a token as one whole number of ``n_bits``."""
+
+    def hash_token(token: str) -> int:
+        encoded = token.encode("utf-32-le")
+        return sum(xxhash.xxh3_64_intdigest(encoded, word) << 64 * word for word in range(n_bits // 64))
+
+    return hash_token
+
+
+@pytest.mark.parametrize("n_bits", [64, 128, 256])
+@given(text=st.text(alphabet="abc", max_size=12))
+def test_fingerprint_equals_the_five_steps(n_bits: int, text: str) -> None:
+    """Tokenize, weight, hash, add up, keep the signs, in plain Python; 64, 128 and 256 bits."""
+    expected = reference.simhash(
+        text,
+        n_bits,
+        tokenize=lambda text: reference.char_ngrams(text, 2),
+        weigh=lambda _: 1,
+        hash_of=hash_of(n_bits),  # type: ignore[arg-type]
+    )
+    assert numbers_of(make_fingerprinter(n_bits).fingerprint([text]).bits) == [expected]
+
+
+def test_wider_fingerprint_begins_with_the_narrower() -> None:
+    """Word 0 is hashed alike whatever the width."""
+    text = "你妈妈喊你回家吃饭哦"
+    narrow, wide = (make_fingerprinter(n_bits).fingerprint([text]).bits for n_bits in (64, 256))
+    assert wide[0, 0] == narrow[0, 0]
+
+
+@given(st.lists(st.text(alphabet="ab猫", min_size=1, max_size=3), max_size=8), st.randoms(use_true_random=False))
+def test_order_of_tokens_does_not_matter(tokens: list[str], random: object) -> None:
+    """The same tokens in another order make the same fingerprint."""
+    shuffled = list(tokens)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    simhashes = make_fingerprinter(128).fingerprint_tokens(tokens_from_lists([tokens, shuffled]))
+    assert simhashes.bits[0].tolist() == simhashes.bits[1].tolist()
+
+
+@given(texts_of_few_letters)
+def test_batches_and_workers_do_not_matter(texts: list[str]) -> None:
+    """A text has the fingerprint that it has alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprints, "TEXTS_A_BATCH", 2)
+        together = [make_fingerprinter(128, workers).fingerprint(texts) for workers in (1, 3)]
+    alone = [make_fingerprinter(128).fingerprint([text]) for text in texts]
+    for simhashes in together:
+        assert simhashes.bits.tolist() == [one.bits[0].tolist() for one in alone]
+        assert simhashes.strengths.tolist() == [one.strengths[0].tolist() for one in alone]
+        assert simhashes.has_tokens.tolist() == [bool(text) for text in texts]
+
+
+def test_text_without_tokens_is_marked() -> None:
+    """Its fingerprint is 0 and means nothing, so it must be told from a real one."""
+    simhashes = make_fingerprinter().fingerprint(["", "ab"])
+    assert (simhashes.has_tokens.tolist(), simhashes.bits[0].tolist()) == ([False, True], [0])
+
+
+def test_no_texts_give_no_fingerprints() -> None:
+    """The shapes keep their width."""
+    simhashes = make_fingerprinter(128).fingerprint([])
+    assert (simhashes.bits.shape, simhashes.strengths.shape) == ((0, 2), (0, 128))
+
+
+def test_progress_counts_every_text_once() -> None:
+    """Batch by batch, in any number of workers."""
+    done: list[int] = []
+    make_fingerprinter(workers=2).fingerprint(["猫狗"] * 3000, done.append)
+    assert sum(done) == 3000
+
+
+class CountingWeighter(TermFrequency):
+    """Remembers how many texts it was fitted on."""
+
+    needs_fit = True
+    n_texts = 0
+
+    def fit(self, sample: Tokens) -> None:
+        self.n_texts = sample.n_texts
+
+
+@pytest.mark.parametrize("n_texts", [0, 5, FIT_SAMPLE, 3 * FIT_SAMPLE])
+def test_weighter_is_fitted_on_a_sample(n_texts: int) -> None:
+    """All texts where they are few, a fixed number where they are many."""
+    weighter = CountingWeighter()
+    make_fingerprinter(weighter=weighter).fit(["猫"] * n_texts)
+    assert weighter.n_texts == min(n_texts, FIT_SAMPLE)
+
+
+def test_weights_change_the_fingerprint() -> None:
+    """Common n-grams pull less after fitting than before."""
+    texts = [f"今天天气好{chr(0x4E00 + i)}" for i in range(200)]
+    weighted = make_fingerprinter(128, weighter=TfIdf(TfIdf.Options(clip=(0.1, 5.0))))
+    weighted.fit(texts)
+    assert weighted.fingerprint(texts[:1]).bits.tolist() != make_fingerprinter(128).fingerprint(texts[:1]).bits.tolist()
+
+
+@given(st.lists(st.floats(0.0, 2 * MAX_WEIGHT, width=32), max_size=5))
+def test_weights_are_counted_in_units_of_1_in_256(weights: Sequence[float]) -> None:
+    """Rounded, at least one unit, at most the largest weight: so sums are whole numbers that fit."""
+    units = count_weights(np.array(weights, np.float32))
+    assert units.dtype == np.int32
+    assert units.tolist() == [min(max(round(weight * 256), 1), 256_000) for weight in weights]
+
+
+@given(texts_of_few_letters)
+def test_encoded_texts_can_be_read_back(texts: list[str]) -> None:
+    """Code points and offsets say all that the texts said."""
+    code_points, offsets = encode_texts(texts)
+    characters = "".join(map(chr, code_points.tolist()))
+    assert [characters[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)] == texts

@@ -1,0 +1,284 @@
+"""What `none` and `microblog` make of a post, option by option."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from pydantic import ValidationError
+
+from hybriddup.steps.normalizers import Normalizer, traditional
+from hybriddup.steps.normalizers.folding import BOUNDARY
+from hybriddup.steps.normalizers.make_traditional import simplified_pairs
+from hybriddup.steps.normalizers.microblog import BATCH_CHARACTERS, MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.normalizers.none import NoNormalizer
+from hybriddup.steps.normalizers.traditional import simplified_characters
+
+NOTHING = {
+    "unicode": "none",
+    "case": "keep",
+    "traditional": "keep",
+    "urls": "keep",
+    "mentions": "keep",
+    "reposts": "keep",
+    "hashtags": "keep",
+    "emoji": "keep",
+    "digits": "keep",
+    "repeated_punctuation": "keep",
+    "white_space": "keep",
+}
+"""Options with which `microblog` changes nothing."""
+
+CASES = [
+    ("unicode", "nfkc", "ＡＢ１２：ﬁ½℃…", "AB12:fi1⁄2°C..."),
+    ("unicode", "nfkc", "cafe\u0301", "caf\u00e9"),
+    ("unicode", "none", "ＡＢ１２：ﬁ½℃…e\u0301", "ＡＢ１２：ﬁ½℃…e\u0301"),
+    ("case", "fold", "RT ÀÉ Straße ΣΑΣ", "rt àé strasse σασ"),
+    ("case", "keep", "RT ÀÉ Straße", "RT ÀÉ Straße"),
+    ("traditional", "simplify", "你媽媽喊你回家吃飯哦", "你妈妈喊你回家吃饭哦"),
+    ("traditional", "keep", "你媽媽喊你", "你媽媽喊你"),
+    ("urls", "drop", "看http://t.cn/A6Zg5cuw太好了", "看 太好了"),
+    ("urls", "drop", "HTTPS://x.org/a?b=c&d=%20#e", ""),
+    ("urls", "drop", "a www.x.org/b t.cn/Ab1 c", "a     c"),
+    ("urls", "drop", "好O网页链接", "好 "),
+    ("urls", "drop", "start.cn/a 这个网页链接", "start.cn/a 这个网页链接"),
+    ("urls", "drop", "http://t.cn/a#武汉#", " #武汉#"),
+    ("urls", "drop", "http://t.cn/a//@Amy:hello", " //@Amy:hello"),
+    ("urls", "mask", "看http://t.cn/A6Zg5cuw太好了", "看 <url> 太好了"),
+    ("urls", "keep", "看http://t.cn/A6", "看http://t.cn/A6"),
+    ("mentions", "drop", "感谢@人民日报 的分享", "感谢  的分享"),
+    ("mentions", "drop", "x @a@b_c-d: y", "x  : y"),
+    ("mentions", "drop", "mail ann@example.org", "mail ann@example.org"),
+    ("mentions", "drop", "VIP@张三", "VIP "),
+    ("mentions", "drop", "3 @ 5", "3 @ 5"),
+    ("mentions", "drop", "@" + "好" * 31, " 好"),
+    ("mentions", "mask", "@Amy_1 hi", " <user>  hi"),
+    ("mentions", "keep", "@Amy hi", "@Amy hi"),
+    ("reposts", "drop", "好//@Amy_1:真好//@张三：原文", "好 真好 原文"),
+    ("reposts", "drop", "//@a://@b :x", "  x"),
+    ("reposts", "drop", "RT @user: big news rt @other", "  big news  "),
+    ("reposts", "drop", "art @gallery", "art @gallery"),
+    ("reposts", "drop", "回复@张三:好 回覆@李四：不", " 好  不"),
+    ("reposts", "drop", "转发微博", ""),
+    ("reposts", "drop", "好//@a:轉發微博", "好  "),
+    ("reposts", "drop", "请大家转发微博支持", "请大家转发微博支持"),
+    ("reposts", "mask", "好//@a:原文", "好 <repost> 原文"),
+    ("reposts", "drop_trail", "好//@a:真好//@b:原文", "好"),
+    ("reposts", "drop_trail", "//@a: ?//@b:原文//@c:更早", "原文"),
+    ("reposts", "drop_trail", "转发微博//@b:原文", "原文"),
+    ("reposts", "drop_trail", "so true RT @user: big news", "so true "),
+    ("reposts", "drop_trail", "?//@b:!", "? !"),
+    ("reposts", "keep", "好//@a:转发微博", "好//@a:转发微博"),
+    ("hashtags", "drop", "#北京 加油##武汉#早", "  早"),
+    ("hashtags", "drop", "#flood is bad #help", "  is bad  "),
+    ("hashtags", "drop", "we are #1", "we are #1"),
+    ("hashtags", "drop", "C# and F#", "C# and F#"),
+    ("hashtags", "mask", "#武汉#早", " <tag> 早"),
+    ("hashtags", "keep", "#武汉#早", "#武汉#早"),
+    ("emoji", "drop", "赞👍🏽👨‍👩‍👧🇨🇳❤️1️⃣[doge][泪]啊", "赞 啊"),
+    ("emoji", "drop", "\ue415好", " 好"),
+    ("emoji", "drop", "[1] [两个 词] [a[b] c[0]", "[1] [两个 词] [a  c[0]"),
+    ("emoji", "mask", "赞👍👍[doge]", "赞 <emoji> "),
+    ("emoji", "keep", "赞👍👍[doge]", "赞👍👍[doge]"),
+    ("digits", "mask", "确诊10例，+١٢", "确诊0例，+0"),
+    ("digits", "keep", "确诊10例", "确诊10例"),
+    ("repeated_punctuation", "collapse", "哈哈！！！??。。~~——...", "哈哈！?。~—."),
+    ("repeated_punctuation", "collapse", "#a##b# http://x 👍👍 !?!?", "#a##b# http://x 👍👍 !?!?"),
+    ("repeated_punctuation", "keep", "！！！", "！！！"),
+    ("white_space", "collapse", " a\t\r\n b\u3000c\x85", "a b c"),
+    ("white_space", "collapse", "a\u200bb\ufeff\u00ad\u202ec", "abc"),
+    ("white_space", "drop", " a \n b ", "ab"),
+    ("white_space", "keep", " a \n\u200b b ", " a \n\u200b b "),
+]
+
+
+def microblog(**options: Any) -> MicroblogNormalizer:
+    return MicroblogNormalizer(MicroblogOptions(**options))
+
+
+def normalize(text: str, **options: Any) -> str:
+    return microblog(**options).normalize_batch([text])[0]
+
+
+def test_none_returns_equal_texts() -> None:
+    """`none` changes nothing, whatever is in the texts."""
+    texts = ["", " A ", "\ud800", "\x00", BOUNDARY]
+    assert NoNormalizer().normalize_batch(texts) == texts
+
+
+def test_both_keep_the_protocol() -> None:
+    """`none` and `microblog` are normalizers."""
+    assert isinstance(NoNormalizer(), Normalizer)
+    assert isinstance(microblog(), Normalizer)
+
+
+def test_options_can_turn_everything_off() -> None:
+    """With everything kept, a text comes out as it went in."""
+    text = "//@a: RT @b 转发微博 ＡＢ…e\u0301 媽 http://x #y# 👍[doge] 12 !! \u200b \n [1]"
+    assert normalize(text, **NOTHING) == text
+
+
+@pytest.mark.parametrize(("option", "value", "text", "expected"), CASES)
+def test_an_option_does_what_its_description_says(option: str, value: str, text: str, expected: str) -> None:
+    """Each value of each option, the others turned off."""
+    assert normalize(text, **NOTHING | {option: value}) == expected
+
+
+def test_every_value_of_every_option_has_an_example() -> None:
+    """No option value goes without a case above."""
+    properties = MicroblogOptions.model_json_schema()["properties"]
+    declared = {(option, value) for option, schema in properties.items() for value in schema["enum"]}
+    assert declared == {case[:2] for case in CASES}
+
+
+def test_every_option_is_described() -> None:
+    """Help and documentation come from the descriptions."""
+    assert all(field.description for field in MicroblogOptions.model_fields.values())
+
+
+@pytest.mark.parametrize("option", NOTHING)
+def test_a_wrong_value_is_answered_with_the_allowed_ones(option: str) -> None:
+    """The error names the option and the values it may have."""
+    with pytest.raises(ValidationError) as caught:
+        MicroblogOptions.model_validate({option: "delete"})
+    assert option in str(caught.value)
+    assert "'keep'" in str(caught.value) or "'none'" in str(caught.value)
+
+
+def test_defaults_suit_weibo() -> None:
+    """Words, topics, digits and emoticons stay; who is quoted or mentioned and links go."""
+    post = "【ＮＥＷＳ】确诊12例！！ #武汉加油#[泪] @央视新闻  http://t.cn/A6Zg5cuw //@张三:回复@李四:真的？？"
+    assert normalize(post) == "【news】确诊12例! #武汉加油#[泪] 真的?"
+
+
+def test_the_traditional_pair_becomes_equal() -> None:
+    """The sentence of the design in traditional characters equals the simplified one."""
+    first, second = microblog().normalize_batch(
+        ["你媽媽喊你回家吃飯哦，回家羅回家羅", "你妈妈喊你回家吃饭哦，回家罗回家罗"]
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "http://t.cn/a", "@张三 @李四", "//@a:", "转发微博", "\u200b"])
+def test_a_text_of_which_nothing_is_left_is_empty(text: str) -> None:
+    """So that it equals only texts equal before normalizing; also where white space is kept."""
+    assert normalize(text) == ""
+    assert normalize(text, white_space="keep").strip("\u200b") == ""
+
+
+@pytest.mark.parametrize("part", ["urls", "mentions", "reposts", "hashtags", "emoji"])
+def test_masks_alone_count_as_nothing(part: str) -> None:
+    """Two links, or two mentions, are not two copies of the same post."""
+    text = {"urls": "http://x", "mentions": "@a", "reposts": "//@a:", "hashtags": "#a#", "emoji": "👍"}[part]
+    assert normalize(f" {text}  {text}", **NOTHING | {part: "mask"}) == ""
+
+
+def test_digits_alone_count_as_nothing_when_masked() -> None:
+    """Two verification codes are not two copies of the same post."""
+    assert normalize("2020 1215", **NOTHING | {"digits": "mask"}) == ""
+
+
+NASTY = [
+    "",
+    "\x00",
+    "a\x00b",
+    "\ud800",
+    "\udc00\ud800x",
+    "\u0301",
+    "e\u0301\u0323",
+    "\uff9e",
+    "가\u11a8",
+    "مرحبا بالعالم",
+    "שלום \u200fעולם",
+    "नमस्ते",
+    BOUNDARY,
+    f"a{BOUNDARY} @b",
+    "\ufdd1",
+    "İ",
+    "ﷺ",
+    "😀",
+    "\U0010ffff",
+]
+
+
+def test_a_batch_of_nasty_texts_equals_one_by_one() -> None:
+    """Neighbors in a batch do not touch each other, not even through accents and the boundary itself."""
+    normalizer = microblog()
+    assert normalizer.normalize_batch(NASTY) == [normalizer.normalize_batch([text])[0] for text in NASTY]
+
+
+def test_accents_do_not_cross_into_the_text_before() -> None:
+    """A text that begins with a combining mark leaves the one before it alone."""
+    assert microblog().normalize_batch(["e", "\u0301a", "ᄀ", "\u1161"]) == ["e", "\u0301a", "ᄀ", "\u1161"]
+
+
+def test_lone_surrogates_and_nul_survive() -> None:
+    """Characters that no encoding can write are kept as they are."""
+    assert normalize("好\ud800\x00 Ａ\udfff") == "好\ud800\x00 a\udfff"
+
+
+def test_batches_larger_than_a_slice_keep_their_order() -> None:
+    """Each text comes out at its own place, whether short or longer than a slice."""
+    texts = [f"Post {row}" for row in range(2000)]
+    texts[7] = "Ａ" * (BATCH_CHARACTERS + 1)
+    normalized = microblog().normalize_batch(texts)
+    assert normalized[7] == "a" * (BATCH_CHARACTERS + 1)
+    assert [text for row, text in enumerate(normalized) if row != 7] == [
+        text.lower() for row, text in enumerate(texts) if row != 7
+    ]
+
+
+def test_no_texts_give_no_texts() -> None:
+    """An empty batch is allowed."""
+    assert microblog().normalize_batch([]) == []
+
+
+def test_a_pickled_normalizer_keeps_its_options() -> None:
+    """Worker processes get the same normalizer."""
+    normalizer = microblog(digits="mask")
+    normalizer.normalize_batch(["warm"])
+    again = pickle.loads(pickle.dumps(normalizer))  # noqa: S301 - our own bytes
+    assert again.normalize_batch(["EP01"]) == normalizer.normalize_batch(["EP01"]) == ["ep0"]
+
+
+def test_the_recipe_names_the_table_where_it_is_used() -> None:
+    """A new table makes a new recipe id, but only for those who simplify."""
+    table = Path(traditional.__file__).with_name("traditional.txt")
+    checksum = hashlib.sha256(table.read_bytes()).hexdigest()
+    assert microblog().recipe() == {"traditional_table": checksum}
+    assert microblog(traditional="keep").recipe() == {}
+
+
+def test_no_simplified_character_is_changed_again() -> None:
+    """The table is closed: simplifying twice is simplifying once."""
+    table = simplified_characters()
+    assert not set(table) & set(table.values())
+
+
+@pytest.mark.parametrize("character", "著着后里乾干吒瞭藉摺")
+def test_characters_of_simplified_text_stay(character: str) -> None:
+    """A character that simplified text uses is not changed, even where traditional text means another by it."""
+    assert character not in simplified_characters()
+
+
+@pytest.mark.parametrize(("before", "after"), ["後后", "髮发", "發发", "裏里", "麼么", "於于", "羅罗", "飯饭"])
+def test_everyday_traditional_characters_are_simplified(before: str, after: str) -> None:
+    """Several traditional characters may become one."""
+    assert simplified_characters()[before] == after
+
+
+class FakeConverter:
+    """Stands in for OpenCC, with one pair of each kind."""
+
+    pairs: ClassVar = {"媽": "妈", "乾": "干", "後": "后", "薴": "苧", "苧": "苎", "龍": "龙头", "\uf900": "岂"}
+
+    def convert(self, text: str) -> str:
+        return "".join(self.pairs.get(character, character) for character in text)
+
+
+def test_the_table_script_leaves_out_what_cannot_be_decided_by_character() -> None:
+    """Simplified characters, several for one and compatibility forms are left out; chains are followed to the end."""
+    assert simplified_pairs(FakeConverter()) == {"媽": "妈", "後": "后", "薴": "苎", "苧": "苎"}

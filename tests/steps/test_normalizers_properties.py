@@ -1,0 +1,234 @@
+"""What holds for `microblog` whatever the text: a pure function of each text, idempotent, linear."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.steps.normalizers.folding import BOUNDARY, Folding, _folding_table
+from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+
+PIECES = [
+    *(
+        "@",
+        "//@",
+        "//",
+        "/",
+        "RT @",
+        "rt",
+        "http://",
+        "https://x.cn/a",
+        "www.",
+        "t.cn/a",
+        "O网页链接",
+        "#",
+        "##",
+        "[",
+        "]",
+    ),
+    *("[doge]", ":", "：", "＠", "＃", "！", "!!", "..", "…", "-", "_", "·", "<url>", "<", ">", "0", "12", "١"),
+    *(
+        "转发微博",
+        "轉發微博",
+        "回复@",
+        "名字",
+        "媽",
+        "后",
+        "苧",
+        "a",
+        "B",
+        "ß",
+        "ſ",
+        "ﬁ",
+        "İ",
+        "ΐ",
+        "ᾳ",
+        "\u0345",
+        "\u0301",
+    ),
+    *(
+        "\u0323",
+        "\u0315",
+        "e",
+        "ｶ",
+        "ﾞ",
+        "ᄀ",
+        "\u1161",
+        "\u11a8",
+        "가",
+        "👍",
+        "🇨",
+        "🇳",
+        "1",
+        "\u20e3",
+        "\ufe0f",
+        "\u200d",
+    ),
+    *(
+        " ",
+        "  ",
+        "\n",
+        "\u3000",
+        "\u200b",
+        "\u00ad",
+        "\u202e",
+        "´",
+        "\ue415",
+        "\ud800",
+        "\udc00",
+        "\x00",
+        "\ufdd1",
+        "שלום",
+    ),
+]
+"""What the rules look for, and what has made normalizers trip, to be strung together."""
+
+texts = st.one_of(
+    st.lists(st.sampled_from(PIECES), max_size=12).map("".join),
+    st.text(st.characters(codec=None, categories=None), max_size=20),
+    st.lists(st.sampled_from([*PIECES, BOUNDARY]), max_size=6).map("".join),
+)
+options = st.builds(
+    MicroblogOptions,
+    **{
+        option: st.sampled_from(schema["enum"])
+        for option, schema in MicroblogOptions.model_json_schema()["properties"].items()
+    },
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(texts, max_size=6), options)
+def test_a_batch_equals_one_by_one(batch: list[str], chosen: MicroblogOptions) -> None:
+    """What becomes of a text does not depend on what else is in the batch."""
+    normalizer = MicroblogNormalizer(chosen)
+    assert normalizer.normalize_batch(batch) == [normalizer.normalize_batch([text])[0] for text in batch]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(texts, max_size=6), options.filter(lambda chosen: chosen.white_space != "drop"))
+def test_twice_is_the_same_as_once(batch: list[str], chosen: MicroblogOptions) -> None:
+    """Normalized texts are left alone, unless all white space is dropped."""
+    normalizer = MicroblogNormalizer(chosen)
+    once = normalizer.normalize_batch(batch)
+    assert normalizer.normalize_batch(once) == once
+
+
+@settings(max_examples=100, deadline=None)
+@given(texts)
+def test_folding_is_nfkc_and_case_folding(text: str) -> None:
+    """The quick way by table gives what `unicodedata` gives for the whole text."""
+    expected = text
+    for _ in range(4):
+        expected = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", expected).casefold())
+    assert Folding(nfkc=True, case=True, simplify=False, plain_space=False).fold(text) == expected
+
+
+@pytest.mark.parametrize("nfkc", [True, False])
+def test_characters_that_join_the_one_before_go_the_slow_way(nfkc: bool) -> None:
+    """No character of the table is the second half of another, so neighbors cannot matter."""
+    joining = {
+        int(parts[1], 16)
+        for point in range(sys.maxunicode + 1)
+        if len(parts := unicodedata.decomposition(chr(point)).split()) == 2 and not parts[0].startswith("<")
+    }
+    table = _folding_table(Folding(nfkc=nfkc, case=True, simplify=True, plain_space=True))
+    assert joining
+    assert all(table.special[point] for point in joining)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.characters(codec=None, categories=None))
+def test_the_table_agrees_with_a_single_character(character: str) -> None:
+    """Each character by itself folds as `fold_character` says, where it says so."""
+    folding = Folding(nfkc=True, case=True, simplify=True, plain_space=True)
+    folded = folding.fold_character(character)
+    assert folded is None or folding.fold(character) == folded
+
+
+ADVERSARIAL = [
+    *(
+        "@",
+        "//@",
+        "/",
+        "// ",
+        "http://",
+        "http://@",
+        "https://x//@",
+        "www.",
+        "t.cn/",
+        "[[",
+        "[a",
+        "[]",
+        "]",
+        "RT @",
+        "RT ",
+    ),
+    *(
+        "rt",
+        "#",
+        "# ",
+        "#a",
+        "#1",
+        "## ",
+        "转发微博",
+        "转发",
+        "回复@",
+        "回复 ",
+        "@a",
+        "@a@",
+        "a@",
+        "\u0301",
+        "\u0301\u0316",
+    ),
+    *(
+        "e\u0301",
+        "ᄀ",
+        "ﾞ",
+        "🇨",
+        "👍\u200d",
+        "1\ufe0f",
+        "1",
+        "!",
+        "!?",
+        " ",
+        "\n",
+        "…",
+        "媽",
+        "ß",
+        "İ",
+        "\u0345",
+        "\ufdd0",
+        "<url>",
+    ),
+]
+PROGRAM = """
+import sys
+from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+options = MicroblogOptions.model_validate_json(sys.argv[1])
+for unit in {units!r}:
+    for text in (unit * (1_000_000 // len(unit)), "a " + unit * (1_000_000 // len(unit)) + " :#"):
+        MicroblogNormalizer(options).normalize_batch([text])
+print("done")
+"""
+OPTIONS = [
+    MicroblogOptions(),
+    MicroblogOptions(hashtags="drop", emoji="drop", digits="mask", reposts="drop_trail", white_space="drop"),
+    MicroblogOptions(case="keep", urls="mask", mentions="mask", reposts="mask", hashtags="mask", emoji="mask"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("chosen", OPTIONS, ids=["defaults", "drop", "mask"])
+def test_a_megabyte_of_adversarial_text_is_finished(part: int, chosen: MicroblogOptions) -> None:
+    """A million characters made to trip a rule end at all: in quadratic time each text would take hours."""
+    program = PROGRAM.format(units=ADVERSARIAL[part::2])
+    arguments = [sys.executable, "-c", program, chosen.model_dump_json()]
+    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=250, check=False)
+    assert finished.stdout == "done\n", finished.stderr

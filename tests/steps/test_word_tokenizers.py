@@ -1,0 +1,145 @@
+"""What `words` and `jieba` take for words."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.steps.tokenizers import Tokenizer
+from hybriddup.steps.tokenizers.jieba import MAX_RUN, Jieba, JiebaOptions
+from hybriddup.steps.tokenizers.words import Words, is_word
+
+
+@pytest.fixture(scope="module")
+def jieba() -> Jieba:
+    """The tokenizer with its defaults, loaded once: that takes half a second."""
+    return Jieba(JiebaOptions())
+
+
+def words_of(text: str) -> list[str]:
+    return Words().tokenize_batch([text]).strings(0)
+
+
+WORDS = [
+    ("你好，世界！", ["你", "好", "世", "界"]),
+    ("iPhone手机 don't 3.14", ["iPhone", "手", "机", "don't", "3.14"]),
+    ("カタカナ ひらがな 한국어", ["カタカナ", "ひ", "ら", "が", "な", "한국어"]),
+    ("שלום, مرحبا", ["שלום", "مرحبا"]),
+    ("नमस्ते e\u0301a", ["नमस्ते", "e\u0301a"]),
+    ("👍🏽👨‍👩‍👧❤️", ["👍🏽", "👨‍👩‍👧", "❤️"]),
+    ("🇨🇳🇺🇸 a🇨b", ["🇨🇳", "🇺🇸", "a", "🇨", "b"]),
+    ("[doge] #topic# @user_1", ["doge", "topic", "user_1"]),
+    ("\ue415 ★ ½", ["\ue415", "★", "½"]),
+    ("$5 + C++ ~", ["5", "C"]),
+    ("。，！ …\t\n", []),
+    ("", []),
+    ("\x00\ud800\u0301\u200d", []),
+    ("好\ud800好\x00a", ["好", "好", "a"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WORDS)
+def test_words_are_what_unicode_calls_words(text: str, expected: list[str]) -> None:
+    """One token a Chinese character, letters and digits together, emoji whole, no punctuation."""
+    assert words_of(text) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.sampled_from("a1',.\u200d👨👩\ufe0f\u0301好カひ \r\n_\"א한ー\u00ad❤½e\u200b\u3099"), max_size=10))
+def test_words_begin_and_end_at_boundaries_of_the_regex_library(text: str) -> None:
+    """The quick way for Chinese characters changes no boundary."""
+    pieces = regex.split(r"(?V1w)\b", text)
+    assert words_of(text) == [piece for piece in pieces if is_word(piece)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.text(st.characters(codec=None, categories=None), max_size=15), max_size=5))
+def test_words_of_a_batch_are_those_of_each_text(batch: list[str]) -> None:
+    """A text's words do not depend on its batch, whatever its characters."""
+    tokens = Words().tokenize_batch(batch)
+    assert [tokens.strings(row) for row in range(tokens.n_texts)] == [words_of(text) for text in batch]
+
+
+def test_both_keep_the_protocol(jieba: Jieba) -> None:
+    """`words` and `jieba` are tokenizers that hold the interpreter."""
+    assert isinstance(Words(), Tokenizer)
+    assert isinstance(jieba, Tokenizer)
+    assert Words().holds_interpreter
+    assert jieba.holds_interpreter
+
+
+def test_words_can_be_pickled() -> None:
+    """Worker processes get the same tokenizer."""
+    assert pickle.loads(pickle.dumps(Words())).tokenize_batch(["a b"]).strings(0) == ["a", "b"]  # noqa: S301 - ours
+
+
+JIEBA = [
+    ("我来到北京清华大学", ["我", "来到", "北京", "清华大学"]),
+    ("你妈妈喊你回家吃饭哦，回家罗", ["你", "妈妈", "喊", "你", "回家", "吃饭", "哦", "回家", "罗"]),
+    ("iPhone手机 3.14", ["iPhone", "手机", "3.14"]),
+    ("👍👍[doge]\ue415", ["👍", "👍", "doge", "\ue415"]),
+    ("שלום", ["ש", "ל", "ו", "ם"]),
+    ("。，！ \t\n", []),
+    ("", []),
+    ("\x00\ud800\u0301", []),
+    ("北京\ud800\x00大学", ["北京", "大学"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), JIEBA)
+def test_jieba_finds_dictionary_words(jieba: Jieba, text: str, expected: list[str]) -> None:
+    """Words, letters, digits, emoji and icons are tokens; white space and punctuation are not."""
+    assert jieba.tokenize_batch([text]).strings(0) == expected
+
+
+def test_jieba_with_hmm_off_guesses_no_words() -> None:
+    """Characters that are in no dictionary word stay alone."""
+    text = ["他来到了网易杭研大厦"]
+    assert "杭研" in Jieba(JiebaOptions()).tokenize_batch(text).strings(0)
+    assert Jieba(JiebaOptions(hmm=False)).tokenize_batch(text).strings(0)[-3:] == ["杭", "研", "大厦"]
+
+
+def test_jieba_search_mode_adds_the_words_inside_words() -> None:
+    """Long words come with the shorter ones that they are made of."""
+    tokens = Jieba(JiebaOptions(mode="search")).tokenize_batch(["清华大学"]).strings(0)
+    assert tokens == ["清华", "华大", "大学", "清华大学"]
+
+
+def test_jieba_words_of_a_long_text_are_those_of_its_sentences(jieba: Jieba) -> None:
+    """Cutting a long text at what jieba would cut at anyway changes nothing."""
+    sentences = ["你妈妈喊你回家吃饭哦，", "iPhone 3.14 元！\r\n", "👍 北京清华大学。"] * (MAX_RUN // 5)
+    once = jieba.tokenize_batch(["".join(sentences)]).strings(0)
+    tokens = jieba.tokenize_batch(sentences)
+    assert once == [word for row in range(tokens.n_texts) for word in tokens.strings(row)]
+
+
+MEGABYTE = """
+from hybriddup.steps.tokenizers.{module} import {name}
+tokenizer = {name}({arguments})
+units = ["好", "\\u9f98", "a", " ", ".", "1,", "a'", "\\u0301", "e\\u0301", "\\U0001f1e8", "\\U0001f1e8\\u0301",
+         "\\U0001f44d\\u200d", "\\u05d0'", "\\x00", "\\ud800", "\\r\\n"]
+for unit in units:
+    tokenizer.tokenize_batch(["a" + unit * ({size} // len(unit))])
+print("done")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "program",
+    [
+        MEGABYTE.format(module="words", name="Words", arguments="", size=1_000_000),
+        MEGABYTE.format(module="jieba", name="Jieba", arguments="Jieba.Options()", size=333_000),
+    ],
+    ids=["words", "jieba"],
+)
+def test_a_megabyte_in_one_post_is_finished(program: str) -> None:
+    """A megabyte made to trip the tokenizer ends at all: in quadratic time each text would take hours."""
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=250, check=False)
+    assert finished.stdout == "done\n", finished.stderr
