@@ -1,0 +1,65 @@
+"""hybriddup finds repeated short texts: simhash narrows millions of posts to a few pairs, the text confirms them.
+
+>>> import hybriddup
+>>> result = hybriddup.dedupe(["good morning, everybody", "good morning everybody!", "nothing like it"])
+>>> result.kept
+[0, 2]
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hybriddup.api import dedupe, explain, fingerprint
+    from hybriddup.config.load import load_settings
+    from hybriddup.config.settings import Settings
+    from hybriddup.errors import HybriddupError
+    from hybriddup.estimators import NearDuplicates, SimhashVectorizer
+    from hybriddup.plugin.options import Options
+    from hybriddup.plugin.spec import hookimpl
+    from hybriddup.records import Removed, Result
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "HybriddupError",
+    "NearDuplicates",
+    "Options",
+    "Removed",
+    "Result",
+    "Settings",
+    "SimhashVectorizer",
+    "dedupe",
+    "explain",
+    "fingerprint",
+    "hookimpl",
+    "load_settings",
+]
+
+# Loaded when first used: numba, scikit-learn and the rest take longer than printing --help should.
+_HOME = {
+    "HybriddupError": "hybriddup.errors",
+    "NearDuplicates": "hybriddup.estimators",
+    "Options": "hybriddup.plugin.options",
+    "Removed": "hybriddup.records",
+    "Result": "hybriddup.records",
+    "Settings": "hybriddup.config.settings",
+    "SimhashVectorizer": "hybriddup.estimators",
+    "dedupe": "hybriddup.api",
+    "explain": "hybriddup.api",
+    "fingerprint": "hybriddup.api",
+    "hookimpl": "hybriddup.plugin.spec",
+    "load_settings": "hybriddup.config.load",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'hybriddup' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

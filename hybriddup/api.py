@@ -1,0 +1,136 @@
+"""The Python API: `dedupe`, `fingerprint` and `explain`. Each makes its own components; nothing is shared or global."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from hybriddup.config.load import Config, open_session
+from hybriddup.config.settings import KeepHighest, Settings
+from hybriddup.frames import corpus_from_posts
+from hybriddup.records import Result, UInt64s
+
+if TYPE_CHECKING:
+    from hybriddup.explanation import Explanation
+
+DEFAULT_CONFIG = "weibo"
+
+
+def dedupe(
+    posts: Any,
+    *,
+    config: Config = DEFAULT_CONFIG,
+    text_field: str = "text",
+    id_field: str = "id",
+    workers: int | None = None,
+    progress: bool = False,
+    plugins: Iterable[str | ModuleType] = (),
+) -> Result:
+    """Return which posts stay and which repeat an earlier one that stays.
+
+    Parameters
+    ----------
+    posts
+        A list of str, a list of dicts, or a pandas or polars DataFrame.
+    config
+        A shipped name (``weibo``, ``twitter``, ...), the path of a YAML file, a dict that names what it changes, or
+        `Settings`.
+    text_field, id_field
+        Where dicts and data frames hold the text and the id; the row is the id of a post that has none.
+    workers
+        Threads, and processes where a tokenizer needs them; None = one for each core. Never changes the result.
+    progress
+        Whether to show progress on standard error.
+    plugins
+        Modules to load as plugins besides the installed ones, by name or as objects.
+
+    Raises
+    ------
+    InputError
+        Posts that are not what is described above; the message names the first one's position.
+    ConfigError
+        The configuration cannot be used; the message names every fault.
+    PluginError
+        A plugin cannot be loaded, or breaks the contract of its role.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> posts = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "明天下雨吗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+    >>> [(post.row, post.keeper_row, post.reason) for post in hybriddup.dedupe(posts).removed]
+    [(2, 0, 'near')]
+    """
+    from hybriddup.pipeline import run
+
+    settings, manager = open_session(config, plugins)
+    highest = settings.keep.highest if isinstance(settings.keep, KeepHighest) else None
+    corpus = corpus_from_posts(posts, text_field, id_field, highest)
+    return run(
+        corpus,
+        settings,
+        manager.registry,
+        workers=workers,
+        progress=show_progress() if progress else None,
+        config_name=config_name(config),
+    )
+
+
+def fingerprint(
+    texts: Sequence[str],
+    *,
+    config: Config = DEFAULT_CONFIG,
+    workers: int | None = None,
+    plugins: Iterable[str | ModuleType] = (),
+) -> UInt64s:
+    """Return uint64[n_texts, words]: the simhash of each text, bit ``b`` being bit ``b % 64`` of word ``b // 64``.
+
+    A weighter that learns from a corpus learns from these texts. A text without tokens has fingerprint 0, which says
+    nothing about it.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> hybriddup.fingerprint(["good morning"]).shape
+    (1, 2)
+    """
+    from hybriddup.components import Components
+    from hybriddup.parallel import available_workers
+
+    settings, manager = open_session(config, plugins)
+    components = Components.create(settings, manager.registry, workers or available_workers())
+    normalized = components.normalizer.normalize_batch(corpus_from_posts(texts, "text", "id").texts)
+    components.fingerprinter.fit(normalized)
+    return components.fingerprinter.fingerprint(normalized).bits
+
+
+def explain(
+    a: str, b: str, *, config: Config = DEFAULT_CONFIG, plugins: Iterable[str | ModuleType] = ()
+) -> Explanation:
+    """Return each step for two texts and the verdict, as if they were two posts of a run.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> hybriddup.explain("good morning, everybody", "good morning everybody!").matches
+    True
+    """
+    from hybriddup.explanation import explain_texts
+
+    settings, manager = open_session(config, plugins)
+    return explain_texts(a, b, settings, manager.registry)
+
+
+def config_name(config: Config) -> str:
+    """Return how a summary names a configuration: its name or path, or what kind of object it was."""
+    if isinstance(config, (str, Path)):
+        return str(config)
+    return "Settings" if isinstance(config, Settings) else "a mapping"
+
+
+def show_progress() -> Any:
+    """Return what shows the progress of a run on standard error, as the command line does."""
+    from hybriddup.cli.progress import terminal_progress
+
+    return terminal_progress()

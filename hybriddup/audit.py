@@ -1,0 +1,111 @@
+"""The audit: how much of what it should have found did stage 1 find? Estimated on a sample of the kept posts.
+
+A kept post that still has an earlier kept match was missed. So a sample of kept posts is compared with *all* earlier
+kept posts, by scanning, with a wider Hamming limit than the run's, and the verifier is asked about what comes up. That
+sees both what the block index missed and what lay beyond the run's own limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.records import Fingerprints, Int64s, PairLimits
+from hybriddup.spread import spread_rows
+from hybriddup.steps.blocks import Expectation
+from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.deciders import Verify
+
+WIDER_BY = 4
+"""Bits added to the Hamming limits, of 128. More would bring up unrelated pairs by the hundred for each repeat."""
+Z_95 = 1.96
+
+
+class Estimate(NamedTuple):
+    """An estimated share and half the width of its 95 % interval."""
+
+    share: float
+    margin: float
+
+
+def estimate_recall(
+    kept: Fingerprints, n_removed: int, verify: Verify, *, sample: int, workers: int
+) -> Estimate | None:
+    """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
+
+    Parameters
+    ----------
+    kept
+        The kept posts that could be near repeats; the others (too short, say) cannot have been missed.
+    n_removed
+        Posts removed in the whole run, exact repeats among them.
+    sample
+        Kept posts to look at.
+
+    Returns
+    -------
+    None where nothing was removed and nothing was found, so that there is no share to give.
+    """
+    chosen = spread_rows(len(kept), sample)
+    n_missed = count_missed(kept, chosen, verify, workers)
+    if n_removed == 0 and n_missed == 0:
+        return None
+    return recall_of(n_removed, len(kept), n_missed, len(chosen))
+
+
+def count_missed(kept: Fingerprints, chosen: Int64s, verify: Verify, workers: int) -> int:
+    """Return how many of the chosen kept posts have an earlier kept match."""
+    bits = 64 * kept.bits.shape[1]
+    wider = replace(kept, limits=widen(kept.limits, bits))
+    scan = Scan()
+    scan.prepare(
+        Expectation(len(kept), workers, bits, int(wider.limits.max_hamming_distances.max(initial=0)), no_pilot)
+    )
+    scan.add(wider)
+    return len(np.unique(verify(scan.candidates(wider.take(chosen))).later))
+
+
+def no_pilot() -> tuple[Fingerprints, Fingerprints]:
+    """Refuse: a scan plans nothing."""
+    raise AssertionError("a scan asks for no pilot pairs")
+
+
+def widen(limits: PairLimits, bits: int) -> PairLimits:
+    """Return the limits with larger Hamming distances, where near repeats are looked for at all."""
+    distances = limits.max_hamming_distances
+    wider = np.where(distances >= 0, np.minimum(distances + WIDER_BY * bits // 128, bits), distances)
+    return limits._replace(max_hamming_distances=wider.astype(np.int32))
+
+
+def recall_of(n_removed: int, n_near_kept: int, n_missed: int, n_looked_at: int) -> Estimate:
+    """Return the recall when ``n_missed`` of ``n_looked_at`` sampled posts were missed, of ``n_near_kept`` in all.
+
+    Notes
+    -----
+    The interval is Wilson's for the share that was missed, which stays honest when that share is 0; with every post
+    looked at there is nothing to estimate and the margin is 0.
+
+    Examples
+    --------
+    >>> recall_of(90, 100, 10, 100)
+    Estimate(share=0.9, margin=0.0)
+    """
+    if n_looked_at == 0:
+        return Estimate(1.0, 0.0)
+    missed_share = n_missed / n_looked_at
+    recall = _recall(n_removed, n_near_kept, missed_share)
+    if n_looked_at >= n_near_kept:
+        return Estimate(recall, 0.0)
+    spread = Z_95**2 / n_looked_at
+    middle = missed_share + spread / 2
+    half = sqrt(missed_share * (1 - missed_share) * spread + (spread / 2) ** 2)
+    low, high = (middle - half) / (1 + spread), (middle + half) / (1 + spread)
+    best, worst = _recall(n_removed, n_near_kept, max(low, 0.0)), _recall(n_removed, n_near_kept, high)
+    return Estimate(recall, max(best - recall, recall - worst))
+
+
+def _recall(n_removed: int, n_kept: int, missed_share: float) -> float:
+    return n_removed / max(n_removed + n_kept * missed_share, 1e-9)

@@ -1,0 +1,84 @@
+"""Length bands at run time: which band judges a pair, and what its limits are for each length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybriddup.config.settings import Settings
+from hybriddup.records import Bools, CandidatePairs, Int32s, PairLimits, VerifiedPairs
+from hybriddup.steps.verifiers.judges import JudgePlan
+
+EXACT_ONLY = -1
+"""The Hamming limit of bands that remove exact repeats only: no distance is within it."""
+
+
+@dataclass(frozen=True)
+class Bands:
+    """The length bands of the settings with their judges; band ``i`` ends at ``ends[i]``, inclusive."""
+
+    ends: Int32s
+    """int32[n_bands - 1], rising; the last band is open."""
+    max_hamming_distances: Int32s
+    """int32[n_bands]."""
+    names: tuple[str, ...]
+    plan: JudgePlan
+
+    @classmethod
+    def from_settings(cls, settings: Settings, plan: JudgePlan) -> Bands:
+        """Return the bands of the settings; the plan has one judge a band."""
+        bands = list(settings.bands())
+        ends = np.array([band.up_to for _, band in bands[:-1]], np.int32)
+        limits = [EXACT_ONLY if band.max_hamming_distance is None else band.max_hamming_distance for _, band in bands]
+        return cls(ends, np.array(limits, np.int32), tuple(band.name(lower) for lower, band in bands), plan)
+
+    @property
+    def widest_distance(self) -> int:
+        """The largest Hamming limit of any band."""
+        return max(int(self.max_hamming_distances.max()), 0)
+
+    def of_lengths(self, lengths: Int32s) -> Int32s:
+        """Return int32[n]: the band of each length."""
+        return np.searchsorted(self.ends, lengths).astype(np.int32)
+
+    def limits_of(self, lengths: Int32s) -> PairLimits:
+        """Return what pairs must satisfy whose shorter text has these lengths."""
+        bands = self.of_lengths(lengths)
+        partners = np.zeros(len(lengths), np.int32)
+        for band, judge in enumerate(self.plan.judges):
+            chosen = bands == band
+            if judge is not None and chosen.any():
+                partners[chosen] = judge.max_partner_lengths(lengths[chosen])
+        return PairLimits(lengths, self.max_hamming_distances[bands], partners)
+
+    def verify(self, pairs: CandidatePairs, lengths: Int32s) -> VerifiedPairs:
+        """Return the pairs that the judge of their band accepts; ``lengths`` int32[n] is by position."""
+        shorter = np.minimum(lengths[pairs.earlier], lengths[pairs.later])
+        bands = self.of_lengths(shorter)
+        n = len(pairs)
+        scores, thresholds = np.full(n, -1.0), np.zeros(n)
+        verifiers = np.zeros(n, np.int32)
+        for band, judge in enumerate(self.plan.judges):
+            chosen = np.flatnonzero(bands == band)
+            if judge is not None and len(chosen):
+                judgement = judge.judge(pairs.take(chosen))
+                scores[chosen], thresholds[chosen], verifiers[chosen] = judgement
+        accepted = scores >= thresholds
+        return VerifiedPairs(
+            pairs.earlier, pairs.later, pairs.hamming_distances, scores, thresholds, verifiers, bands
+        ).take(accepted)
+
+
+def can_be_near(limits: PairLimits) -> Bools:
+    """Return bool[n]: whether a text could be half of a near pair at all, by the limits of its own length or a shorter.
+
+    Keeps texts that may only be exact repeats out of stage 1.
+    """
+    allowed = limits.max_hamming_distances >= 0
+    order = np.argsort(limits.lengths, kind="stable")
+    reaches = np.where(allowed, limits.max_partner_lengths, -1)[order]
+    reach_so_far = np.empty(len(order), np.int32)
+    reach_so_far[order] = np.maximum.accumulate(reaches)
+    near: Bools = allowed | (reach_so_far >= limits.lengths)
+    return near

@@ -1,0 +1,200 @@
+"""scikit-learn estimators over texts: fingerprints as features, near duplicates as clusters.
+
+Import this module only where scikit-learn is wanted: nothing else in the package loads it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+import hybriddup
+from hybriddup.components import Components
+from hybriddup.config.load import open_session
+from hybriddup.errors import InputError
+from hybriddup.frames import describe
+from hybriddup.parallel import available_workers
+from hybriddup.records import UInt8s, UInt64s
+
+OUTPUTS = ("words", "bits")
+
+
+class TextInputError(InputError, ValueError):
+    """An ``X`` that holds no texts; a ValueError too, as scikit-learn's own estimators raise."""
+
+
+class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turns texts into simhash fingerprints; `fit` learns the weights of tokens where the weighter has any to learn.
+
+    Parameters
+    ----------
+    config
+        Name of a shipped configuration, path of a YAML file, dict, or `Settings`.
+    output
+        ``words``: uint64[n_texts, words], compact, for `hybriddup` itself and other code that counts bits.
+        ``bits``: uint8[n_texts, bits] of 0 and 1, for scikit-learn metrics such as ``hamming``.
+    workers
+        Threads or processes; None for all cores. The fingerprints do not depend on it.
+
+    Attributes
+    ----------
+    settings_
+        The resolved `Settings`.
+    normalizer_, fingerprinter_
+        The fitted steps.
+
+    Examples
+    --------
+    >>> SimhashVectorizer(output="bits").fit_transform(["big cat", "big cats"]).shape
+    (2, 128)
+    """
+
+    def __init__(self, config: Any = "weibo", *, output: str = "words", workers: int | None = None) -> None:
+        self.config = config
+        self.output = output
+        self.workers = workers
+
+    def fit(self, X: Any, y: Any = None) -> SimhashVectorizer:  # noqa: ARG002, N803 - scikit-learn's names
+        """Learn the weights of tokens from these texts.
+
+        Raises
+        ------
+        TextInputError
+            ``X`` is not a list, array or single column of strings, or is empty.
+        ConfigError
+            The configuration cannot be used.
+        """
+        if self.output not in OUTPUTS:
+            raise ValueError(f"output must be one of {OUTPUTS}; got {self.output!r}.")
+        texts = read_texts(X)
+        if not texts:
+            raise TextInputError("fit needs at least one text; got 0.")
+        self._build()
+        self.fingerprinter_.fit(self.normalizer_.normalize_batch(texts))
+        return self
+
+    def transform(self, X: Any) -> UInt64s | UInt8s:  # noqa: N803 - scikit-learn's name
+        """Return fingerprints uint64[n_texts, words], or uint8[n_texts, bits] with ``output="bits"``."""
+        check_is_fitted(self)
+        texts = self.normalizer_.normalize_batch(read_texts(X))
+        words = self.fingerprinter_.fingerprint(texts).bits
+        return words if self.output == "words" else unpack_bits(words)
+
+    def _build(self) -> None:
+        self.settings_, manager = open_session(self.config)
+        components = Components.create(self.settings_, manager.registry, self.workers or available_workers())
+        self.normalizer_, self.fingerprinter_ = components.normalizer, components.fingerprinter
+
+    @property
+    def _n_features_out(self) -> int:
+        n_bits = self.fingerprinter_.n_bits
+        return n_bits if self.output == "bits" else n_bits // 64
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = _text_tags(super().__sklearn_tags__())
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Puts each text that `hybriddup.dedupe` removes into the cluster of the kept text that it matches.
+
+    Parameters
+    ----------
+    config
+        Name of a shipped configuration, path of a YAML file, dict, or `Settings`.
+    workers
+        Threads or processes; None for all cores. The labels do not depend on it.
+
+    Attributes
+    ----------
+    labels_
+        int64[n_texts]: the cluster of each text. Clusters are numbered in the order of their keepers, so with
+        ``keep: first`` the first text of each is its keeper; a text that repeats no other is a cluster by itself.
+    keeper_indices_
+        int64[n_clusters]: the kept text of each cluster, rising.
+    result_
+        The `Result` behind them, with the evidence for each removed text.
+
+    Examples
+    --------
+    >>> NearDuplicates().fit_predict(["what a lovely day in June", "lunch?", "What a lovely day in June"]).tolist()
+    [0, 1, 0]
+    """
+
+    def __init__(self, config: Any = "weibo", *, workers: int | None = None) -> None:
+        self.config = config
+        self.workers = workers
+
+    def fit(self, X: Any, y: Any = None) -> NearDuplicates:  # noqa: ARG002, N803 - scikit-learn's names
+        """Decide which of these texts to keep, and cluster the others with them.
+
+        Raises
+        ------
+        TextInputError
+            ``X`` is not a list, array or single column of strings, or is empty.
+        ConfigError
+            The configuration cannot be used.
+        """
+        texts = read_texts(X)
+        if not texts:
+            raise TextInputError("fit needs at least one text; got 0.")
+        self.result_ = hybriddup.dedupe(texts, config=self.config, workers=self.workers)
+        self.keeper_indices_ = np.array(self.result_.kept, np.int64)
+        keepers = np.arange(len(texts))
+        for removed in self.result_.removed:
+            keepers[removed.row] = removed.keeper_row
+        self.labels_ = np.searchsorted(self.keeper_indices_, keepers)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        return _text_tags(super().__sklearn_tags__())
+
+
+def read_texts(X: Any) -> list[str]:  # noqa: N803 - scikit-learn's name
+    """Return the texts of a list, a 1-D array, a series, or an array or data frame of one column.
+
+    Raises
+    ------
+    TextInputError
+        It is something else, or a text is not a string; names the first position.
+    """
+    if isinstance(X, (str, bytes)):
+        raise TextInputError(
+            f"X must be a list or array of strings; got {describe(X)}. A list with one text is [text]."
+        )
+    array = X if isinstance(X, list) and all(isinstance(text, str) for text in X) else np.asarray(X, dtype=object)
+    if isinstance(array, np.ndarray) and array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if isinstance(array, np.ndarray) and array.ndim != 1:
+        raise TextInputError(
+            f"X must be a list or array of strings, or have a single column of them; got {type(X).__name__} of shape "
+            f"{array.shape}. Choose the column with the texts, such as X['text']."
+        )
+    for position, text in enumerate(array):
+        if not isinstance(text, str):
+            raise TextInputError(f"X[{position}] must be a string; got {describe(text)}.")
+    return list(map(str.__str__, array))
+
+
+def unpack_bits(words: UInt64s) -> UInt8s:
+    """Return uint8[n, 64 * words] of 0 and 1 from uint64[n, words]: column ``b`` is bit ``b % 64`` of word ``b // 64``.
+
+    Examples
+    --------
+    >>> unpack_bits(np.array([[5]], np.uint64))[0, :4].tolist()
+    [1, 0, 1, 0]
+    """
+    octets = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    return np.unpackbits(octets.reshape(len(words), 8 * words.shape[1]), axis=1, bitorder="little")
+
+
+def _text_tags(tags: Tags) -> Tags:
+    tags.input_tags.string = True
+    tags.input_tags.one_d_array = True
+    tags.input_tags.two_d_array = False
+    return tags

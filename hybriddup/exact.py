@@ -1,0 +1,52 @@
+"""Exact repeats: texts that are equal after normalizing are settled first, by looking each one up once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.records import Bools, Int64s
+
+
+class EqualTexts(NamedTuple):
+    """Which places of the order of deciding hold the same text."""
+
+    first_of: Int64s
+    """int64[n_texts]: for each text, the first place that holds an equal one; its own where there is none before."""
+    distinct: Int64s
+    """int64[n_distinct]: the places that are their own first, rising. A *position* is an index into this array."""
+
+
+def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str]) -> EqualTexts:
+    """Return which texts are equal after normalizing.
+
+    A text that is empty after normalizing says nothing any more, so it equals only what was equal before.
+    """
+    # A dict finds equal texts by Python's hash(), but which is the first of them does not depend on the hash.
+    first_of_text: dict[str | tuple[str], int] = {}
+    first_of = np.empty(len(texts), np.int64)
+    for place, text in enumerate(texts):
+        first_of[place] = first_of_text.setdefault(text or (raw_texts[place],), place)
+    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(texts))))
+
+
+def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
+    """Return the equal texts with those parted that have no tokens and were not equal before normalizing.
+
+    Parameters
+    ----------
+    has_tokens
+        bool[n_distinct]: by position.
+    """
+    if has_tokens.all():
+        return equal
+    first_of = equal.first_of.copy()
+    without = np.zeros(len(first_of), np.bool_)
+    without[equal.distinct[~has_tokens]] = True
+    first_of_raw: dict[tuple[int, str], int] = {}
+    for place in np.flatnonzero(without[equal.first_of]).tolist():
+        key = (int(equal.first_of[place]), raw_texts[place])
+        first_of[place] = first_of_raw.setdefault(key, place)
+    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(first_of))))

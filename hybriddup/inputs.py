@@ -1,0 +1,187 @@
+"""Inputs of a run: finding the format, opening the sources, and reading them into one corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hybriddup.corpus import BadRecord, Corpus
+from hybriddup.errors import InputError
+from hybriddup.plugin.registry import Registry
+from hybriddup.records import Int64s
+from hybriddup.steps.readers import Fields, Reader, RecordBatch
+from hybriddup.steps.readers.compression import split_compression
+from hybriddup.steps.readers.sources import STANDARD_INPUT, Source, open_source
+from hybriddup.steps.writers import Writer
+
+DEFAULT_FORMAT = "jsonl"
+"""Format of standard input, which has no name to tell it by."""
+
+MAX_BAD_RECORDS = 100
+"""Bad records that a corpus remembers; all are counted."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The sources of a run, in the order given, with the components for their common format."""
+
+    sources: tuple[Source, ...]
+    format: str
+    reader: Reader
+    writer: Writer
+
+    def check_unchanged(self) -> None:
+        """Raise InputError where a source is no longer what was read."""
+        for source in self.sources:
+            source.check_unchanged()
+
+
+@contextmanager
+def open_inputs(names: Sequence[str], registry: Registry, format_name: str | None = None) -> Iterator[Inputs]:
+    """Open the inputs as one corpus, checked to be readable and to fit into one output.
+
+    Parameters
+    ----------
+    names
+        Files, or ``-`` for standard input.
+    format_name
+        Name of a reader; None to tell it by the names of the files.
+
+    Raises
+    ------
+    InputError
+        An input cannot be opened, its format is not known, or the inputs differ in format or columns.
+    """
+    if list(names).count(STANDARD_INPUT) > 1:
+        raise InputError("standard input can be read once only, but '-' is given more than once.")
+    sources: list[Source] = []
+    try:
+        sources.extend(open_source(name) for name in names)
+        chosen = format_name or _common_format(names, registry)
+        reader = registry.create_by_name("reader", chosen)
+        writer = registry.create_by_name("writer", chosen)
+        writer.check(sources)
+        yield Inputs(tuple(sources), chosen, reader, writer)
+    finally:
+        for source in sources:
+            source.close()
+
+
+def find_format(name: str, registry: Registry) -> str:
+    """Return the name of the reader for a file, by its name without compression suffix.
+
+    Raises
+    ------
+    InputError
+        No reader has the extension.
+    """
+    if name == STANDARD_INPUT:
+        return DEFAULT_FORMAT
+    extensions = {reader: _extensions(reader, registry) for reader in registry.names("reader")}
+    plain = split_compression(name)[0].lower()
+    for reader, endings in extensions.items():
+        if plain.endswith(endings):
+            return reader
+    known = ", ".join(ending for endings in extensions.values() for ending in endings)
+    raise InputError(
+        f"{name}: the format cannot be told by the name (known: {known}, each also with .gz or .zst); "
+        f"name it with --format, one of {', '.join(extensions)}."
+    )
+
+
+def _extensions(reader: str, registry: Registry) -> tuple[str, ...]:
+    component: Reader = registry.create_by_name("reader", reader)
+    return component.extensions
+
+
+def _common_format(names: Sequence[str], registry: Registry) -> str:
+    formats = {name: find_format(name, registry) for name in names}
+    if len(set(formats.values())) > 1:
+        listed = ", ".join(f"{name} ({found})" for name, found in formats.items())
+        raise InputError(
+            f"several inputs must have the same format, because the kept records go to one output; got {listed}. "
+            f"Run each format by itself, or name one with --format."
+        )
+    return next(iter(formats.values()))
+
+
+def read_corpus(
+    inputs: Inputs, fields: Fields, *, strict: bool = False, advance: Callable[[int], None] = lambda _: None
+) -> tuple[Corpus, list[str]]:
+    """Return the posts of all sources, and remarks for the user.
+
+    Parameters
+    ----------
+    strict
+        Stop at the first bad row instead of counting it.
+    advance
+        Called with the number of rows read since the last call.
+
+    Raises
+    ------
+    InputError
+        A source cannot be used, or a row is bad and ``strict`` is set.
+    """
+    columns = _Columns(strict)
+    for source in inputs.sources:
+        first_row = columns.n_rows
+        for batch in inputs.reader.read(source, fields):
+            columns.add(batch, first_row, source.name)
+            advance(len(batch.texts) + len(batch.bad))
+    return columns.corpus(fields), columns.notes(fields)
+
+
+class _Columns:
+    """Columns of a corpus while it is being read."""
+
+    def __init__(self, strict: bool) -> None:
+        self._strict = strict
+        self.n_rows = 0
+        self._texts: list[str] = []
+        self._ids: list[Any] = []
+        self._order_values: list[Any] = []
+        self._rows: list[Int64s] = [np.empty(0, np.int64)]
+        self._bad: list[BadRecord] = []
+        self._n_bad = 0
+        self._n_without_id = 0
+
+    def add(self, batch: RecordBatch, first_row: int, source: str) -> None:
+        rows = batch.rows + first_row
+        self.n_rows = first_row + batch.end
+        self._texts += batch.texts
+        self._ids += [row if i is None else i for i, row in zip(batch.ids, rows.tolist(), strict=True)]
+        self._n_without_id += batch.ids.count(None)
+        self._order_values += batch.order_values
+        self._rows.append(rows)
+        self._n_bad += len(batch.bad)
+        bad = [BadRecord(source, b.line, first_row + b.row, b.reason) for b in batch.bad]
+        if bad and self._strict:
+            raise InputError(f"{source}:{bad[0].line}: {bad[0].reason}. Nothing was written, because of --strict.")
+        self._bad += bad[: MAX_BAD_RECORDS - len(self._bad)]
+
+    def corpus(self, fields: Fields) -> Corpus:
+        order_values = self._order_values if fields.order else None
+        rows = np.concatenate(self._rows)
+        return Corpus(self._texts, self._ids, rows, order_values, self.n_rows, self._bad, self._n_bad)
+
+    def notes(self, fields: Fields) -> list[str]:
+        notes = []
+        if 0 < self._n_without_id < len(self._ids):
+            notes.append(f"{self._n_without_id:,} posts have no {fields.id!r}; their row serves as id.")
+        if (n_repeated := len(self._ids) - _n_distinct(self._ids)) > 0:
+            notes.append(f"{n_repeated:,} posts bear an id that an earlier post has; tell them apart by row.")
+        n_missing = self._order_values.count(None)
+        if fields.order and n_missing:
+            notes.append(f"{n_missing:,} posts have no {fields.order!r}; any post that has one is kept before them.")
+        return notes
+
+
+def _n_distinct(ids: Sequence[Any]) -> int:
+    try:
+        return len(set(ids))
+    except TypeError:  # lists or objects as ids
+        return len(set(map(repr, ids)))

@@ -1,0 +1,68 @@
+"""Pilot pairs: copies of the corpus's own texts, edited at random, by which a block index plans for a target recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+
+from hybriddup.bands import Bands
+from hybriddup.components import Components
+from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
+from hybriddup.records import Fingerprints, Int32s
+from hybriddup.steps.fingerprints import Fingerprinter
+
+N_PILOT_PAIRS = 512
+"""Pairs to make: recall near a target of 0.99 is then known to about half a point."""
+SEED = 0
+
+
+def make_pilot(originals: Sequence[str], components: Components) -> tuple[Fingerprints, Fingerprints]:
+    """Return the fingerprints of some texts of the corpus, and of an edited copy of each, row by row.
+
+    Copies are edited by up to the share that the threshold of their length allows, evenly spread, one character here
+    and there, which disturbs more n-grams than editing a passage does. The same texts give the same pairs.
+    """
+    random = Random(SEED)  # noqa: S311  (not for secrets; its stream is the same everywhere)
+    bands, maker = components.bands, components.fingerprinter
+    shares = edit_shares(originals, components.settings, bands)
+    copies = [edit_text(text, share * random.random(), originals, random)
+              for text, share in zip(originals, shares, strict=True)]  # fmt: skip
+    return as_prints(originals, bands, maker), as_prints(copies, bands, maker)
+
+
+def as_prints(texts: Sequence[str], bands: Bands, fingerprinter: Fingerprinter) -> Fingerprints:
+    """Return the fingerprints of texts outside the run, with the limits of their lengths; positions are 0, 1, 2, ..."""
+    simhashes = fingerprinter.fingerprint(texts)
+    positions = np.arange(len(texts), dtype=np.int64)
+    return Fingerprints(positions, simhashes.bits, simhashes.strengths, bands.limits_of(text_lengths(texts)))
+
+
+def text_lengths(texts: Sequence[str]) -> Int32s:
+    """Return int32[n]: the code points of each text."""
+    return np.fromiter(map(len, texts), np.int32, len(texts))
+
+
+def edit_shares(texts: Sequence[str], settings: Settings, bands: Bands) -> list[float]:
+    """Return for each text the largest share of its characters that may be replaced under its threshold."""
+    share_of_band = [allowed_share(band) for _, band in settings.bands()]
+    return [share_of_band[band] for band in bands.of_lengths(text_lengths(texts)).tolist()]
+
+
+def allowed_share(band: LengthBand) -> float:
+    """Return 1 - threshold of the band's verifier, that of the most lenient member where several are combined."""
+    if band.verifier is None:
+        return 0.0
+    verifiers = band.verifier.members if isinstance(band.verifier, CombinedVerifier) else (band.verifier,)
+    return 1.0 - min(verifier.threshold for verifier in verifiers)
+
+
+def edit_text(text: str, share: float, others: Sequence[str], random: Random) -> str:
+    """Return the text with a share of its characters replaced by characters of other texts, at least one."""
+    characters = list(text)
+    n_edits = max(1, round(share * len(characters)))
+    for place in random.sample(range(len(characters)), min(n_edits, len(characters))):
+        other = random.choice(others)
+        characters[place] = random.choice(other) if other else " "
+    return "".join(characters)

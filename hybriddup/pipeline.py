@@ -1,0 +1,182 @@
+"""The ten steps in order. Reads like the diagram in README.md; the work is in `hybriddup.steps`.
+
+read -> normalize -> exact -> tokenize -> weight -> hash -> fingerprint -> block index -> verify -> decide -> write
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybriddup.audit import estimate_recall
+from hybriddup.bands import can_be_near
+from hybriddup.clock import Clock
+from hybriddup.components import Components
+from hybriddup.config.settings import Settings
+from hybriddup.corpus import Corpus
+from hybriddup.exact import EqualTexts, find_equal_texts, part_without_tokens
+from hybriddup.keep import deciding_order
+from hybriddup.number_guard import number_keys, with_same_numbers
+from hybriddup.parallel import available_workers
+from hybriddup.pilot import N_PILOT_PAIRS, make_pilot, text_lengths
+from hybriddup.plugin.registry import Registry
+from hybriddup.progress import Progress, Silent
+from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, Result, VerifiedPairs
+from hybriddup.result import Assembler
+from hybriddup.spread import spread_rows
+from hybriddup.steps.blocks import BlockIndex, Expectation
+from hybriddup.steps.deciders import Decisions, Verify, decide
+from hybriddup.steps.fingerprints import Simhashes
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.summary import Summary
+from hybriddup.warmup import note_compiling
+
+
+def run(
+    corpus: Corpus,
+    settings: Settings,
+    registry: Registry,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    config_name: str = "",
+) -> Result:
+    """Return what is kept and what is removed of the posts, and why.
+
+    Parameters
+    ----------
+    workers
+        Threads, and processes where a tokenizer needs them; None = one for each core. Never changes the result.
+    config_name
+        Name of the configuration, for the summary.
+    """
+    workers = workers or available_workers()
+    clock = Clock(progress or Silent())
+    note_compiling(clock.progress)
+    return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
+
+
+@dataclass
+class DistinctTexts:
+    """The distinct texts of a run by position, and the fingerprints of those that could be near repeats."""
+
+    texts: list[str]
+    lengths: Int32s
+    """int32[n]: code points."""
+    prints: Fingerprints
+
+
+@dataclass
+class Run:
+    """One run over one corpus."""
+
+    components: Components
+    workers: int
+    clock: Clock
+
+    def dedupe(self, corpus: Corpus, config_name: str) -> Result:
+        """Return the result of all steps."""
+        order = deciding_order(corpus, self.components.settings.keep)
+        raw = [corpus.texts[place] for place in order.tolist()]
+        normalized = self.normalize(raw)
+        equal = self.find_equal(normalized, raw)
+        equal, distinct = self.fingerprint(equal, normalized, raw)
+        verify = self.verifier(distinct)
+        decisions = self.decide(distinct, verify)
+        summary = self.summarize(decisions, config_name)
+        assembler = Assembler(corpus, order, equal, decisions, distinct.lengths, self.components.bands)
+        with self.clock.step("decide", len(raw)):
+            result = assembler.assemble(summary)
+        self.audit(distinct, decisions, verify, summary)
+        summary.timings = self.clock.timings()
+        return result
+
+    def normalize(self, raw: Sequence[str]) -> list[str]:
+        """Return the texts in the form in which they are compared."""
+        with self.clock.step("normalize", len(raw)):
+            return self.components.normalizer.normalize_batch(raw)
+
+    def find_equal(self, normalized: Sequence[str], raw: Sequence[str]) -> EqualTexts:
+        """Settle exact repeats."""
+        with self.clock.step("exact", len(raw)):
+            return find_equal_texts(normalized, raw)
+
+    def fingerprint(
+        self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str]
+    ) -> tuple[EqualTexts, DistinctTexts]:
+        """Return the equal texts, with those parted that have no tokens, and the distinct ones with fingerprints."""
+        maker = self.components.fingerprinter
+        texts = [normalized[place] for place in equal.distinct.tolist()]
+        with self.clock.step("fingerprint", len(texts)):
+            maker.fit(texts)
+            simhashes = maker.fingerprint(texts, self.clock.progress.advance)
+        parted = part_without_tokens(equal, simhashes.has_tokens, raw)
+        positions = np.searchsorted(parted.distinct, equal.distinct)
+        texts = [normalized[place] for place in parted.distinct.tolist()]
+        lengths = text_lengths(texts)
+        return parted, DistinctTexts(texts, lengths, self.comparable(positions, simhashes, lengths))
+
+    def comparable(self, positions: Int64s, simhashes: Simhashes, lengths: Int32s) -> Fingerprints:
+        """Return the fingerprints that stage 1 should see: of texts with tokens that could be half of a near pair."""
+        limits = self.components.bands.limits_of(lengths[positions])
+        prints = Fingerprints(positions, simhashes.bits, simhashes.strengths, limits)
+        return prints.take(simhashes.has_tokens & can_be_near(limits))
+
+    def verifier(self, distinct: DistinctTexts) -> Verify:
+        """Return what verifies candidate pairs, ready to be called."""
+        components, maker = self.components, self.components.fingerprinter
+        keys = number_keys(distinct.texts) if components.settings.numbers_must_match else None
+        with self.clock.step("verify", 0, "pairs"):
+            components.plan.prepare(VerifierContext(distinct.texts, maker.tokenizer, maker.n_bits, self.workers))
+
+        def verify(pairs: CandidatePairs) -> VerifiedPairs:
+            guarded = pairs if keys is None else with_same_numbers(pairs, keys)
+            with self.clock.part("verify", len(pairs)):
+                return components.bands.verify(guarded, distinct.lengths)
+
+        return verify
+
+    def prepare_index(self, distinct: DistinctTexts) -> BlockIndex:
+        """Return the block index, empty and in the shape that suits these texts."""
+        components, prints = self.components, distinct.prints
+        pilot_positions = prints.positions[spread_rows(len(prints), N_PILOT_PAIRS)].tolist()
+        expectation = Expectation(
+            n_texts=len(prints),
+            workers=self.workers,
+            bits=components.fingerprinter.n_bits,
+            max_hamming_distance=components.bands.widest_distance,
+            pilot=lambda: make_pilot([distinct.texts[position] for position in pilot_positions], components),
+        )
+        components.index.prepare(expectation)
+        return components.index
+
+    def decide(self, distinct: DistinctTexts, verify: Verify) -> Decisions:
+        """Find candidate pairs, verify them and decide, batch by batch."""
+        with self.clock.step("block index", len(distinct.prints)):
+            index = self.prepare_index(distinct)
+            return decide(distinct.prints, len(distinct.texts), index, verify, self.clock.progress.advance)
+
+    def summarize(self, decisions: Decisions, config_name: str) -> Summary:
+        """Return the summary without the counts of posts, which the result brings."""
+        return Summary(
+            n_candidate_pairs=decisions.n_candidate_pairs,
+            n_verified_pairs=len(decisions.verified),
+            recipe_id=self.components.recipe_id(),
+            config=config_name,
+            workers=self.workers,
+            blocks=self.components.index.report(),
+        )
+
+    def audit(self, distinct: DistinctTexts, decisions: Decisions, verify: Verify, summary: Summary) -> None:
+        """Estimate the recall of stage 1 into the summary."""
+        sample = self.components.settings.audit.sample
+        if sample == 0:
+            return
+        kept = distinct.prints.take(decisions.kept[distinct.prints.positions])
+        n_removed = summary.n_exact + summary.n_near
+        with self.clock.step("audit", min(sample, len(kept))):
+            estimate = estimate_recall(kept, n_removed, verify, sample=sample, workers=self.workers)
+        if estimate is not None:
+            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate

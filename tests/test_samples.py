@@ -1,0 +1,233 @@
+"""The sample posts are what their README says: ids, labels, counts, hosts and encodings."""
+
+import csv
+import json
+import re
+import unicodedata
+from collections import defaultdict
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from rapidfuzz.distance import Indel
+
+SAMPLES = Path(__file__).parent / "samples"
+README = SAMPLES / "README.md"
+LINK = re.compile(r"https?://[!-~]+")
+REPOST_MARK = re.compile(r"转发微博|//@[\w·-]+:|回复@[\w·-]+:|\brt @[\w·-]+:?")
+MENTION = re.compile(r"@[\w·-]+")
+
+
+def load(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (SAMPLES / name).read_text(encoding="utf-8").splitlines()]
+
+
+def fold(text: str) -> str:
+    """Return the text without what README.md sets aside: case, width, links, repost marks, mentions, white space."""
+    text = LINK.sub("", unicodedata.normalize("NFKC", text).casefold())
+    text = MENTION.sub("", REPOST_MARK.sub("", text))
+    return re.sub(r"\s+", "", text)
+
+
+def similarity(a: str, b: str) -> float:
+    return Indel.normalized_similarity(fold(a), fold(b))
+
+
+def script(text: str) -> str:
+    """Return ``Chinese``, ``English`` or ``other`` by the letters of the text, links and handles aside."""
+    letters = [c for c in MENTION.sub("", LINK.sub("", text)) if c.isalpha()]
+    names = {unicodedata.name(c, "").split(" ")[0].removeprefix("FULLWIDTH") for c in letters}
+    if names & {"HIRAGANA", "KATAKANA", "HALFWIDTH", "HANGUL"} or not letters:
+        return "other"
+    if "CJK" in names:
+        return "Chinese"
+    return "English" if names <= {"LATIN"} else "other"
+
+
+POSTS = load("posts.jsonl")
+TEXTS = {post["id"]: post["text"] for post in POSTS}
+PLACES = {post["id"]: place for place, post in enumerate(POSTS)}
+TRUTH = load("truth.jsonl")
+PAIRS = load("pairs.jsonl")
+
+
+def families() -> dict[str, str]:
+    """Return for each planted post the first post of its family."""
+    roots = {post_id: post_id for post_id in TEXTS}
+    for line in TRUTH:
+        roots[line["b"]] = roots[line["a"]]
+    return roots
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_every_file_is_utf8_with_unix_line_ends(path: Path) -> None:
+    """Each file is UTF-8 without a byte order mark, its lines end in a line feed, and so does the file."""
+    data = path.read_bytes()
+    assert data.decode("utf-8").endswith("\n")
+    assert not data.startswith(b"\xef\xbb\xbf")
+    assert b"\r" not in data
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_links_lead_to_reserved_hosts_only(path: Path) -> None:
+    """No link leads to a host that somebody could own."""
+    hosts = {urlsplit(link).hostname for link in LINK.findall(path.read_text(encoding="utf-8"))}
+    assert hosts <= {"example.com", "example.org"}
+
+
+def test_posts_have_the_documented_fields_in_order() -> None:
+    """Each post has the five fields, with the documented types."""
+    types = [("id", str), ("text", str), ("created_at", str), ("user", str), ("likes", int)]
+    assert all([(name, type(value)) for name, value in post.items()] == types for post in POSTS)
+
+
+def test_post_ids_are_unique() -> None:
+    """No id is given twice."""
+    assert len(TEXTS) == len(POSTS)
+
+
+def test_posts_are_in_the_order_of_time() -> None:
+    """Each post is later than the one before it, so that input order and time order agree."""
+    times = [datetime.fromisoformat(post["created_at"]) for post in POSTS]
+    assert all(earlier < later for earlier, later in pairwise(times))
+
+
+def test_post_lengths_are_those_of_microblog_posts() -> None:
+    """Posts have 1 to 300 characters, half of them fewer than about 45."""
+    lengths = [len(text) for text in TEXTS.values()]
+    assert min(lengths) == 1
+    assert max(lengths) <= 300
+    assert 35 <= median(lengths) <= 50
+
+
+def test_truth_names_posts_that_exist_and_the_earlier_first() -> None:
+    """In every line of the truth, ``a`` stands earlier in the file than ``b``."""
+    assert all(PLACES[line["a"]] < PLACES[line["b"]] for line in TRUTH)
+
+
+def test_truth_says_once_what_each_planted_post_is() -> None:
+    """Each planted post is ``b`` of exactly one line, and every line says why."""
+    planted = [line["b"] for line in TRUTH]
+    assert len(set(planted)) == len(planted)
+    assert all(line["note"] for line in TRUTH)
+
+
+def test_members_of_a_family_are_never_neighbors() -> None:
+    """At least two other posts lie between any two posts of one family."""
+    roots = families()
+    order = [roots[post["id"]] for post in POSTS]
+    assert all(order[place] not in order[place + 1 : place + 3] for place in range(len(order)))
+
+
+def test_exact_repeats_are_equal_once_the_surface_is_set_aside() -> None:
+    """Case, width, links, repost marks, mentions and white space are all that an exact repeat changes."""
+    exact = [(TEXTS[line["a"]], TEXTS[line["b"]]) for line in TRUTH if line["relation"] == "exact"]
+    assert all(fold(a) == fold(b) for a, b in exact)
+
+
+def test_exact_repeats_without_any_words_are_equal_as_written() -> None:
+    """Where nothing is left of two posts, only the very same characters make them a repeat."""
+    exact = [(TEXTS[line["a"]], TEXTS[line["b"]]) for line in TRUTH if line["relation"] == "exact"]
+    assert all(a == b for a, b in exact if not fold(a))
+
+
+def test_near_repeats_and_hard_negatives_differ_in_their_words() -> None:
+    """What is not an exact repeat does not become one by folding, unless nothing is left to compare."""
+    others = [(TEXTS[line["a"]], TEXTS[line["b"]]) for line in TRUTH if line["relation"] != "exact"]
+    assert all(fold(a) != fold(b) for a, b in others if fold(a))
+
+
+def test_digits_differ_in_every_pair_of_the_kind_number() -> None:
+    """The kind ``number`` is what a guard on digits can keep apart."""
+    numbers = [(TEXTS[line["a"]], TEXTS[line["b"]]) for line in TRUTH if line["kind"] == "number"]
+    assert all(re.findall(r"\d+", LINK.sub("", a)) != re.findall(r"\d+", LINK.sub("", b)) for a, b in numbers)
+
+
+def test_posts_outside_a_family_are_not_alike() -> None:
+    """No near repeat is left unlabeled: beyond families, texts of eight characters or more stay under 0.6."""
+    roots = families()
+    folded = [(roots[post_id], fold(text)) for post_id, text in TEXTS.items()]
+    long_enough = [(root, text) for root, text in folded if len(text) >= 8]
+    for place, (root, text) in enumerate(long_enough):
+        alike = [
+            other for r, other in long_enough[:place] if r != root and Indel.normalized_similarity(text, other) > 0.6
+        ]
+        assert not alike, text
+
+
+def test_the_sentence_pair_of_the_design_is_planted() -> None:
+    """The pair that every short-text config must find is here, in simplified and in traditional characters."""
+    pair = {"你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"}
+    traditional = {"你媽媽喊你回家吃飯哦，回家羅回家羅", "你媽媽叫你回家吃飯啦，回家羅回家羅"}
+    assert pair | traditional <= set(TEXTS.values())
+
+
+def test_pairs_are_balanced_and_distinct() -> None:
+    """As many pairs are labeled 1 as 0, and no pair is listed twice, either way round."""
+    labels = [pair["label"] for pair in PAIRS]
+    assert set(labels) == {0, 1}
+    assert labels.count(1) == labels.count(0)
+    assert len({frozenset((pair["a"], pair["b"])) for pair in PAIRS}) == len(PAIRS)
+
+
+def test_the_small_files_hold_the_same_posts() -> None:
+    """CSV, TSV and text agree, but for the line breaks that only CSV can hold."""
+    with (SAMPLES / "posts_small.csv").open(encoding="utf-8", newline="") as file:
+        comma = list(csv.DictReader(file))
+    with (SAMPLES / "posts_small.tsv").open(encoding="utf-8", newline="") as file:
+        tab = list(csv.DictReader(file, dialect="excel-tab"))
+    lines = (SAMPLES / "posts_small.txt").read_text(encoding="utf-8").splitlines()
+    assert any("\n" in row["text"] for row in comma)
+    assert [{**row, "text": row["text"].replace("\n", " ")} for row in comma] == tab
+    assert [row["text"] for row in tab] == lines
+
+
+def kind_rows() -> list[str]:
+    """Return the rows of README.md's table of kinds, computed from the files."""
+    found = defaultdict(list)
+    for line in TRUTH:
+        found[line["relation"], line["kind"]].append(similarity(TEXTS[line["a"]], TEXTS[line["b"]]))
+    rows = []
+    for relation in ("exact", "near", "different"):
+        for kind in sorted(kind for of, kind in found if of == relation):
+            scores = found[relation, kind]
+            reach = "none" if kind == "link_only" else f"{min(scores):.2f} to {max(scores):.2f}"
+            rows.append(f"| {relation} | `{kind}` | {len(scores)} | {reach} |")
+    return rows
+
+
+def count_rows() -> list[str]:
+    """Return the rows of README.md's table of counts, computed from the files."""
+    scripts = [script(text) for text in TEXTS.values()]
+    relations = [line["relation"] for line in TRUTH]
+    close = [line for line in TRUTH if similarity(TEXTS[line["a"]], TEXTS[line["b"]]) >= 0.8 and fold(TEXTS[line["a"]])]
+    close_negatives = [line["kind"] for line in close if line["relation"] == "different"]
+    close_repeats = [line for line in close if line["relation"] == "near"]
+    roots = families()
+    counts = {
+        "posts": len(POSTS),
+        "posts in Chinese": scripts.count("Chinese"),
+        "posts in English": scripts.count("English"),
+        "posts in other languages, or without letters": scripts.count("other"),
+        "exact repeats": relations.count("exact"),
+        "near repeats": relations.count("near"),
+        "near repeats with an edit similarity under 0.80": relations.count("near") - len(close_repeats),
+        "hard negatives": relations.count("different"),
+        "hard negatives with an edit similarity of 0.80 or more": len(close_negatives),
+        "the same, kind `number` left out": len(close_negatives) - close_negatives.count("number"),
+        "families (a post and what was made from it)": len({roots[line["a"]] for line in TRUTH}),
+        "posts without a family": len(POSTS) - len({post_id for line in TRUTH for post_id in (line["a"], line["b"])}),
+        "labeled pairs": len(PAIRS),
+    }
+    return [f"| {name} | {count} |" for name, count in counts.items()]
+
+
+def test_the_readme_counts_what_is_there() -> None:
+    """Every count and every range of similarity in README.md is the one of the files."""
+    readme = README.read_text(encoding="utf-8").splitlines()
+    tables = [line for line in readme if re.match(r"\| .* \d", line)]
+    assert tables == count_rows() + kind_rows()
