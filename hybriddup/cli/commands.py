@@ -1,0 +1,97 @@
+"""The group of subcommands: plugins may add to it, and every error ends here as one message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from hybriddup.cli import options
+from hybriddup.errors import HybriddupError, PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Commands(TyperGroup):
+    """Subcommands of hybriddup and of its plugins."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the subcommands: those of hybriddup, then those of plugins."""
+        own = list(self.commands)
+        try:
+            added = self._plugin_commands(ctx)
+        except HybriddupError as error:
+            typer.echo(f"note: commands of plugins are not shown. {error}", err=True)
+            return own
+        return own + [name for name in added if name not in own]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a subcommand by name; plugins are loaded only for names that are not hybriddup's own."""
+        return self.commands.get(cmd_name) or self._plugin_commands(ctx).get(cmd_name)
+
+    def _plugin_commands(self, ctx: Any) -> Mapping[str, Any]:
+        if "hybriddup.commands" not in ctx.meta:
+            ctx.meta["hybriddup.commands"] = _load_plugin_commands(set(self.commands))
+        found: Mapping[str, Any] = ctx.meta["hybriddup.commands"]
+        return found
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen subcommand."""
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort):
+            raise
+        except KeyboardInterrupt:
+            typer.echo("interrupted; nothing was written", err=True)
+            raise typer.Exit(options.EXIT_INTERRUPTED) from None
+        except BrokenPipeError:
+            _silence_standard_output()
+            raise typer.Exit(options.EXIT_CLOSED_PIPE) from None
+        except Exception as error:
+            if hasattr(error, "format_message"):  # wrong usage, which typer shows itself
+                raise
+            _show(error, debug=ctx.meta.get(options.DEBUG, False))
+            raise typer.Exit(options.EXIT_ERROR) from None
+
+
+def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:
+    from importlib.metadata import entry_points
+
+    if not entry_points(group="hybriddup"):
+        return {}
+    from hybriddup.plugin.manager import create_plugin_manager
+
+    app = typer.Typer()
+    create_plugin_manager().add_commands(app)
+    if not app.registered_commands and not app.registered_groups:
+        return {}
+    commands: Mapping[str, Any] = typer.main.get_group(app).commands
+    if taken := sorted(own & set(commands)):
+        raise PluginError(f"a plugin adds the command {taken[0]!r}, which hybriddup has already; rename it.")
+    return commands
+
+
+def _show(error: Exception, *, debug: bool) -> None:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    elif isinstance(error, HybriddupError):
+        typer.echo(f"error: {error}", err=True)
+    elif isinstance(error, MemoryError):
+        typer.echo("error: not enough memory; dedupe fewer posts at once, or on a larger machine", err=True)
+    else:
+        what = " ".join(str(error).split()) or "no further details"
+        typer.echo(f"error: unexpected {type(error).__name__}: {what}", err=True)
+        typer.echo(
+            "This is a bug in hybriddup or in a plugin; run again with --debug and report what it prints.", err=True
+        )
+
+
+def _silence_standard_output() -> None:
+    """Keep the interpreter from complaining when it flushes what nobody reads any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

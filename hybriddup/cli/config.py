@@ -1,0 +1,84 @@
+"""`hybriddup config`: look at configurations and check them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hybriddup.cli import options
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_ERROR
+
+app = typer.Typer(
+    help="Look at configurations and check them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    epilog="""\b
+Examples:
+  hybriddup config show > mine.yaml
+  hybriddup config show twitter
+  hybriddup config check mine.yaml
+  hybriddup config schema > hybriddup.schema.json""",
+)
+
+
+@app.command(short_help="Print resolved settings as YAML.")
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME|FILE]", show_default=False, help="A shipped configuration, or a YAML file.")
+    ] = DEFAULT_CONFIG,
+    plugin: options.Plugins = None,
+    json: options.Json = False,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Print the settings that a configuration stands for, with every default filled in, as YAML."""
+    import yaml
+
+    from hybriddup.cli.output import print_json
+    from hybriddup.config import open_session
+    from hybriddup.config.read import shipped_names
+
+    settings, _ = open_session(name, plugin or ())
+    if json:
+        print_json(settings.to_dict())
+        return
+    typer.echo(f"# settings of {name!r}; shipped: {', '.join(shipped_names())}")
+    typer.echo(
+        yaml.safe_dump(settings.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None), nl=False
+    )
+
+
+@app.command(short_help="Report every fault of YAML files.")
+def check(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", show_default=False, help="YAML files, or names of shipped ones.")
+    ],
+    plugin: options.Plugins = None,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Check configurations and report every fault with its line; the exit code is 2 if there is one."""
+    from hybriddup.config import open_session
+    from hybriddup.errors import HybriddupError
+
+    n_faulty = 0
+    for file in files:
+        try:
+            open_session(file, plugin or ())
+            typer.echo(f"{file}: ok")
+        except HybriddupError as error:
+            n_faulty += 1
+            typer.echo(f"error: {error}", err=True)
+    if n_faulty:
+        raise typer.Exit(EXIT_ERROR)
+
+
+@app.command(short_help="Print the JSON Schema, for editors.")
+def schema(
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Print the JSON Schema of configurations, for editors that complete and check YAML."""
+    from hybriddup.cli.output import print_json
+    from hybriddup.config.schema import config_schema
+    from hybriddup.plugin.manager import create_plugin_manager
+
+    print_json(config_schema(create_plugin_manager().registry))

@@ -1,0 +1,104 @@
+"""`hybriddup dedupe`: its options, and the help that teaches them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hybriddup.cli import options
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
+
+EPILOG = f"""\b
+Examples:
+  hybriddup dedupe posts.jsonl
+      keeps posts.kept.jsonl, prints what was removed in numbers
+  hybriddup dedupe posts.csv.gz --text-field body --removed removed.jsonl
+      also says of every removed post which kept post it repeats, and how closely
+  hybriddup dedupe mon.jsonl tue.jsonl -o week.jsonl.zst --config twitter
+      takes several files as one corpus
+  cat posts.jsonl | hybriddup dedupe - --quiet > kept.jsonl
+      reads standard input as JSON Lines and writes to standard output
+
+A post is removed when it matches an earlier post that is kept; `hybriddup explain` shows why two texts match or not.
+
+{EXIT_CODES}"""
+
+
+def dedupe(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT",
+            show_default=False,
+            help="Files of posts, one corpus in this order: .jsonl, .csv, .tsv (with header), .txt (one post a line), "
+            ".parquet, each also .gz or .zst; - for standard input.",
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="KEPT",
+            help="File for the kept posts, in the input's format; - for standard output. Default: INPUT.kept.EXT "
+            "beside the first input; standard output where the input is standard input.",
+        ),
+    ] = None,
+    removed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="File for the removed posts as JSON Lines, each with the kept post it repeats and why."
+        ),
+    ] = None,
+    bad: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File for the bad lines as they are, so that they can be mended."),
+    ] = None,
+    summary: Annotated[
+        str | None, typer.Option(metavar="FILE", help="File for the summary as JSON; - for standard output.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace outputs that exist already.")] = False,
+    config: options.Config = DEFAULT_CONFIG,
+    plugin: options.Plugins = None,
+    text_field: options.TextField = "text",
+    id_field: options.IdField = "id",
+    format: options.Format = None,  # noqa: A002  named as its option
+    workers: options.Workers = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first bad line, and write nothing, instead of counting it.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Write no files; only show the summary of what would be removed.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show neither progress nor summary, only errors and bad lines.")
+    ] = False,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Remove repeated posts from files.
+
+    Kept posts are written unchanged, in input order and in the input's format. Which posts match is decided by the
+    configuration, with thresholds by length of text.
+    """
+    from hybriddup.cli.dedupe_job import Request, perform
+
+    request = Request(
+        inputs=tuple(inputs),
+        output=output,
+        removed=removed,
+        bad=bad,
+        summary=summary,
+        force=force,
+        config=config,
+        plugins=tuple(plugin or ()),
+        text_field=text_field,
+        id_field=id_field,
+        format=format,
+        workers=workers,
+        strict=strict,
+        dry_run=dry_run,
+        quiet=quiet,
+    )
+    if perform(request) > 0:
+        raise typer.Exit(options.EXIT_BAD_LINES)

@@ -1,0 +1,43 @@
+"""`hybriddup evaluate`: how well a configuration decides about labeled pairs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hybriddup.cli import options
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_BAD_LINES, EXIT_CODES
+
+EPILOG = f"""\b
+Examples:
+  hybriddup evaluate pairs.jsonl
+  hybriddup evaluate pairs.csv --config mine.yaml --json
+
+PAIRS has three fields or columns: a and b, the texts, and label: 1, true or "duplicate" where they should match; 0,
+false or "different" where not. Recall of stage 1 bounds the recall of the decision: a pair it misses is never compared.
+
+{EXIT_CODES}"""
+
+
+def evaluate(
+    pairs: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAIRS",
+            show_default=False,
+            help="File of labeled pairs: a, b, label; - for JSON Lines on standard input.",
+        ),
+    ],
+    config: options.Config = DEFAULT_CONFIG,
+    plugin: options.Plugins = None,
+    format: options.Format = None,  # noqa: A002  named as its option
+    workers: options.Workers = None,
+    json: options.Json = False,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Measure precision, recall and F1 on labeled pairs, of the decision and of stage 1 alone, by length of text."""
+    from hybriddup.cli.evaluate_job import perform
+
+    if perform(pairs, config, tuple(plugin or ()), format, workers, as_json=json) > 0:
+        raise typer.Exit(EXIT_BAD_LINES)

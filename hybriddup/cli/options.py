@@ -1,0 +1,70 @@
+"""Options that several subcommands share, each declared once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+DEFAULT_CONFIG = "weibo"
+DEBUG = "hybriddup.debug"
+"""Key of the context's ``meta`` that is true when tracebacks are wanted."""
+
+EXIT_BAD_LINES = 1
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+EXIT_CLOSED_PIPE = 141
+EXIT_TERMINATED = 143
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 done, but some lines were bad; 2 an error, nothing was written; 130 interrupted, nothing "
+    "was written (143: told to end by the system; 141: standard output was closed early)."
+)
+
+
+def remember_debug(context: typer.Context, value: bool) -> bool:
+    """Keep the wish for tracebacks where the error handling finds it."""
+    if value:
+        context.meta[DEBUG] = True
+    return value
+
+
+Config = Annotated[
+    str,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="NAME|FILE",
+        help="Configuration: the name of a shipped one, or a YAML file that names what it changes.",
+    ),
+]
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option("--plugin", metavar="MODULE", help="Load a Python module as a plugin; may be given several times."),
+]
+TextField = Annotated[
+    str, typer.Option("--text-field", metavar="FIELD", help="Field or column that holds the text of a post.")
+]
+IdField = Annotated[
+    str,
+    typer.Option(
+        "--id-field", metavar="FIELD", help="Field or column that holds its id; without one, the row is the id."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="Format of the input, such as jsonl, csv, tsv, lines or parquet, where the file name does not say.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", "-j", min=1, metavar="N", help="Cores to use; all that are available when left out."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", callback=remember_debug, help="Show the traceback of an error, for a bug report."),
+]

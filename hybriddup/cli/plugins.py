@@ -1,0 +1,40 @@
+"""`hybriddup plugins`: what is installed and what it brings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hybriddup.cli import options
+
+if TYPE_CHECKING:
+    from hybriddup.plugin.manager import PluginDescription
+
+
+def plugins(
+    plugin: options.Plugins = None,
+    json: options.Json = False,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """List plugins with their distribution, version, hooks and components.
+
+    The built-in components are those of the plugin hybriddup.builtins. HYBRIDDUP_DISABLE_PLUGINS=a,b in the
+    environment keeps plugins from being loaded, by name.
+    """
+    from hybriddup.cli.output import print_json
+    from hybriddup.plugin.manager import create_plugin_manager
+
+    described = create_plugin_manager(modules=plugin or ()).describe()
+    if json:
+        print_json([description.to_dict() for description in described])
+        return
+    for description in described:
+        _print_plugin(description)
+
+
+def _print_plugin(description: PluginDescription) -> None:
+    from hybriddup.cli.tables import print_table
+
+    origin = f"{description.distribution} {description.version}".strip() or "not packaged"
+    rows = [["hooks", ", ".join(description.hooks)]]
+    rows += [[role.replace("_", " "), ", ".join(names)] for role, names in description.components.items()]
+    print_table(rows, title=f"{description.name} ({origin})")

@@ -1,0 +1,50 @@
+"""Running the command line, in this process where that will do, because a new process loads the kernels again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hybriddup.cli.app import app
+from tests.cli.support import Ran, Run
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs the command line in this process, in a new directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # plugin modules are looked for in the current directory too
+
+    def invoke(*arguments: str, stdin: bytes | None = None) -> Ran:
+        result = CliRunner().invoke(app, list(arguments), input=stdin)
+        return Ran(result.exit_code, result.stdout_bytes.decode("utf-8", "surrogateescape"), result.stderr)
+
+    return invoke
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Return a function that starts the command line as a process, in a new directory."""
+
+    def popen(*arguments: str, stdin: int = subprocess.DEVNULL, **environment: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "hybriddup", *arguments],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # A shell that runs the tests in the background may have made children ignore it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+
+    return popen

@@ -1,0 +1,48 @@
+"""`hybriddup config`: what a configuration stands for, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import yaml
+
+from tests.cli.support import Run
+
+
+def test_the_shown_settings_are_a_configuration_again(run: Run, tmp_path: Path) -> None:
+    """The same one."""
+    shown = run("config", "show", "twitter").out
+    (tmp_path / "mine.yaml").write_text(shown, "utf-8")
+    assert yaml.safe_load(run("config", "show", "mine.yaml").out) == yaml.safe_load(shown)
+
+
+def test_without_a_name_the_default_is_shown(run: Run) -> None:
+    """And the shipped names are listed."""
+    assert run("config", "show").out == run("config", "show", "weibo").out
+    assert "shipped: articles, benchmark" in run("config", "show").out
+
+
+def test_settings_can_be_shown_as_json(run: Run) -> None:
+    """For machines."""
+    assert json.loads(run("config", "show", "articles", "--json").out)["fingerprint"] == {"bits": 64}
+
+
+def test_check_accepts_what_can_be_used(run: Run) -> None:
+    """Each configuration has its own line."""
+    ran = run("config", "check", "weibo", "sms")
+    assert (ran.code, ran.out) == (0, "weibo: ok\nsms: ok\n")
+
+
+def test_check_reports_the_faults_of_every_file(run: Run, tmp_path: Path) -> None:
+    """With their lines; the good ones are still said to be good."""
+    (tmp_path / "bad.yaml").write_text("fingerprint: {bits: 100}\nblokcs: {}\n", "utf-8")
+    ran = run("config", "check", "bad.yaml", "weibo", "absent.yaml")
+    assert (ran.code, ran.out) == (2, "weibo: ok\n")
+    for fault in ("bad.yaml:1: fingerprint.bits", "bad.yaml:2: blokcs", "'absent.yaml' is neither"):
+        assert fault in ran.err
+
+
+def test_the_schema_is_json_schema(run: Run) -> None:
+    """Editors read it."""
+    assert "lengths" in json.loads(run("config", "schema").out)["properties"]

@@ -1,0 +1,286 @@
+"""`hybriddup dedupe`: from files to files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from hybriddup.cli.dedupe_job import default_output
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, jsonl, names, read_objects, write_posts
+
+FIELDS_OF_REMOVED = [
+    "row", "id", "text", "keeper_row", "keeper_id", "reason",
+    "hamming_distance", "verifier", "score", "threshold", "length_band",
+]  # fmt: skip
+
+
+def unpack_zst(content: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompressobj().decompress(content)
+
+
+# What is written
+
+
+def test_kept_posts_are_written_beside_the_input(run: Run, tmp_path: Path) -> None:
+    """A post that repeats an earlier one is not among them."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
+    assert run("dedupe", name).code == 0
+    assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(REPEATED, OTHER)
+    assert names(tmp_path) == ["posts.jsonl", "posts.kept.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("posts.jsonl", "posts.kept.jsonl"),
+        ("a/posts.jsonl.gz", "a/posts.kept.jsonl.gz"),
+        ("/data/week.1.csv.zst", "/data/week.1.kept.csv.zst"),
+        ("posts", "posts.kept"),
+        ("-", "-"),
+        (os.devnull, "-"),
+    ],
+)
+def test_the_default_output_keeps_the_endings_of_the_input(name: str, kept: str) -> None:
+    """Standard input and devices have no place beside them."""
+    assert default_output(name) == kept
+
+
+def test_kept_records_come_out_byte_for_byte(run: Run, tmp_path: Path) -> None:
+    """Spelling, other fields and line ends are the user's."""
+    kept = b'{ "n":1.0, "text" : "\\u4f60\\u597d", "more": [1,  2]}\r\n'
+    (tmp_path / "posts.jsonl").write_bytes(kept + b'{"text": "\xe4\xbd\xa0\xe5\xa5\xbd"}\n')
+    assert run("dedupe", "posts.jsonl").code == 0
+    assert (tmp_path / "posts.kept.jsonl").read_bytes() == kept
+
+
+def test_removed_posts_name_the_kept_post_and_the_evidence(run: Run, tmp_path: Path) -> None:
+    """Exactly these fields, in this order."""
+    posts = [{"id": "a", "text": REPEATED}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}]
+    name = write_posts(tmp_path / "posts.jsonl", *posts, {"id": "d", "text": OTHER})
+    run("dedupe", name, "--removed", "removed.jsonl")
+    near, exact = read_objects(tmp_path / "removed.jsonl")
+    assert list(near) == FIELDS_OF_REMOVED
+    assert (near["row"], near["id"], near["keeper_row"], near["keeper_id"], near["reason"]) == (2, "c", 0, "a", "near")
+    assert near["score"] >= near["threshold"]
+    assert (exact["row"], exact["keeper_id"], exact["reason"]) == (3, "b", "exact")
+
+
+def test_several_files_are_one_corpus_with_rows_over_all(run: Run, tmp_path: Path) -> None:
+    """The kept posts of all go to one output, beside the first file."""
+    first = write_posts(tmp_path / "monday.jsonl", REPEATED, OTHER)
+    second = write_posts(tmp_path / "tuesday.jsonl", "今天的股票又跌了，大家怎么看这件事", NEARLY)
+    run("dedupe", first, second, "--removed", "removed.jsonl")
+    (removed,) = read_objects(tmp_path / "removed.jsonl")
+    assert (removed["row"], removed["id"], removed["keeper_row"]) == (3, 3, 0)
+    assert len(read_objects(tmp_path / "monday.kept.jsonl")) == 3
+
+
+@pytest.mark.parametrize(("suffix", "unpack"), [(".gz", gzip.decompress), (".zst", unpack_zst)])
+def test_outputs_are_compressed_as_their_names_say(
+    run: Run, tmp_path: Path, suffix: str, unpack: Callable[[bytes], bytes]
+) -> None:
+    """Whatever the input is."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
+    run("dedupe", name, "-o", f"kept.jsonl{suffix}", "--removed", f"removed.jsonl{suffix}")
+    assert unpack((tmp_path / f"kept.jsonl{suffix}").read_bytes()).decode() == jsonl(REPEATED)
+    assert json.loads(unpack((tmp_path / f"removed.jsonl{suffix}").read_bytes()))["row"] == 1
+
+
+def test_csv_keeps_its_header_and_quoting(run: Run, tmp_path: Path) -> None:
+    """The text is read from the column that was named."""
+    (tmp_path / "posts.csv").write_text(f'id,body\n1,"{REPEATED}"\n2,{NEARLY}\n3,"{OTHER}\n"\n', "utf-8")
+    assert run("dedupe", "posts.csv", "--text-field", "body").code == 0
+    assert (tmp_path / "posts.kept.csv").read_text("utf-8") == f'id,body\n1,"{REPEATED}"\n3,"{OTHER}\n"\n'
+
+
+def test_plain_text_is_one_post_a_line(run: Run, tmp_path: Path) -> None:
+    """The row is the id."""
+    (tmp_path / "posts.txt").write_text(f"{REPEATED}\n{OTHER}\n{NEARLY}\n", "utf-8")
+    run("dedupe", "posts.txt", "--removed", "removed.jsonl")
+    assert (tmp_path / "posts.kept.txt").read_text("utf-8") == f"{REPEATED}\n{OTHER}\n"
+    assert read_objects(tmp_path / "removed.jsonl")[0]["id"] == 2
+
+
+def test_parquet_is_filtered(run: Run, tmp_path: Path) -> None:
+    """The other columns stay."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"text": [REPEATED, NEARLY, OTHER], "n": [1, 2, 3]}), tmp_path / "posts.parquet")
+    assert run("dedupe", "posts.parquet").code == 0
+    kept = parquet.read_table(tmp_path / "posts.kept.parquet")
+    assert kept.to_pydict() == {"text": [REPEATED, OTHER], "n": [1, 3]}
+
+
+def test_standard_input_goes_to_standard_output(run: Run, tmp_path: Path) -> None:
+    """As JSON Lines, with nothing else on it and nothing on disk."""
+    ran = run("dedupe", "-", stdin=jsonl(REPEATED, NEARLY, OTHER).encode())
+    assert (ran.code, ran.out) == (0, jsonl(REPEATED, OTHER))
+    assert names(tmp_path) == []
+
+
+def test_the_format_can_be_named(run: Run) -> None:
+    """Where the file name does not tell."""
+    ran = run("dedupe", "-", "--format", "lines", stdin=f"{REPEATED}\n{NEARLY}\n".encode())
+    assert ran.out == f"{REPEATED}\n"
+
+
+def test_an_output_with_the_name_of_another_format_is_noted(run: Run, tmp_path: Path) -> None:
+    """It is written all the same, in the input's format."""
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", OTHER), "-o", "kept.csv")
+    assert "kept.csv holds jsonl" in ran.err
+    assert (tmp_path / "kept.csv").read_text("utf-8") == jsonl(OTHER)
+
+
+def test_lone_surrogates_and_nul_go_through(run: Run, tmp_path: Path) -> None:
+    """They are written as they were read."""
+    content = b'{"text": "half an emoji \\ud83d"}\n{"text": "half an emoji \\ud83d"}\n{"text": "nul \\u0000 nul"}\n'
+    (tmp_path / "posts.jsonl").write_bytes(content)
+    assert run("dedupe", "posts.jsonl", "--removed", "removed.jsonl").code == 0
+    assert (tmp_path / "posts.kept.jsonl").read_bytes() == b"".join(content.splitlines(keepends=True)[::2])
+    assert read_objects(tmp_path / "removed.jsonl")[0]["text"] == "half an emoji \ud83d"
+
+
+@pytest.mark.parametrize("name", ["posts.jsonl", "posts.csv", "posts.tsv", "posts.txt", "posts.jsonl.gz"])
+def test_an_empty_file_gives_an_empty_output(run: Run, tmp_path: Path, name: str) -> None:
+    """And a summary of zeros."""
+    (tmp_path / name).write_bytes(b"")
+    assert run("dedupe", name, "-o", "kept", "--removed", "removed.jsonl", "--summary", "summary.json").code == 0
+    assert (tmp_path / "kept").read_bytes() == (tmp_path / "removed.jsonl").read_bytes() == b""
+    assert json.loads((tmp_path / "summary.json").read_bytes())["n_read"] == 0
+
+
+def test_the_field_of_keep_highest_is_read(run: Run, tmp_path: Path) -> None:
+    """The post with the most likes stays, though it came later."""
+    (tmp_path / "liked.yaml").write_text("keep: {highest: likes}\n", "utf-8")
+    posts = [{"text": REPEATED, "likes": 9}, {"text": NEARLY, "likes": 10}, {"text": OTHER}]
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts), "--config", "liked.yaml")
+    assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(*posts[1:])
+    assert "1 posts have no 'likes'" in ran.err
+
+
+def test_a_plugin_module_can_be_named(run: Run, tmp_path: Path) -> None:
+    """It lies in the current directory; its tokenizer is used by the configuration."""
+    (tmp_path / "shouting_plugin.py").write_text(
+        "import hybriddup\n\n@hybriddup.hookimpl\ndef hybriddup_register(registry):\n"
+        "    registry.add_tokenizer('shout', lambda text: list(text.upper()))\n",
+        "utf-8",
+    )
+    (tmp_path / "shout.yaml").write_text("tokenizer: {use: shout}\n", "utf-8")
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
+    ran = run("dedupe", name, "--config", "shout.yaml", "--plugin", "shouting_plugin", "--workers", "1")
+    assert (ran.code, len(read_objects(tmp_path / "posts.kept.jsonl"))) == (0, 1)
+
+
+# What is said
+
+
+def test_the_summary_goes_to_standard_error(run: Run, tmp_path: Path) -> None:
+    """Counts, steps and what was used, as plain lines away from a terminal."""
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER, OTHER))
+    assert ran.out == ""
+    labels = ["read", "exact repeats", "near repeats", "kept", "bad lines", "candidate pairs", "verified pairs"]
+    labels += ["largest bucket", "limits hit", "stage-1 recall", "recipe id", "config", "fingerprint", "write"]
+    assert [label for label in labels if f"\n{label}  " not in ran.err] == []
+    assert "\x1b" not in ran.err
+
+
+def test_quiet_says_nothing(run: Run, tmp_path: Path) -> None:
+    """Neither progress nor summary."""
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY), "--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_the_summary_for_machines_has_counts_settings_and_bad_records(run: Run, tmp_path: Path) -> None:
+    """Enough to repeat the run."""
+    (tmp_path / "posts.jsonl").write_text(jsonl(REPEATED, NEARLY) + "broken\n", "utf-8")
+    run("dedupe", "posts.jsonl", "--summary", "summary.json")
+    summary = json.loads((tmp_path / "summary.json").read_bytes())
+    assert (summary["n_read"], summary["n_near"], summary["n_kept"], summary["n_bad_lines"]) == (2, 1, 1, 1)
+    assert summary["config"] == "weibo"
+    assert summary["settings"]["fingerprint"] == {"bits": 128}
+    assert summary["bad_records"][0]["line"] == 3
+    steps = [timing["step"] for timing in summary["timings"]]
+    assert (steps[0], steps[-1]) == ("read", "write")
+
+
+def test_the_summary_for_machines_can_go_to_standard_output(run: Run, tmp_path: Path) -> None:
+    """Then it is all that is there."""
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", OTHER), "--summary", "-", "--quiet")
+    assert json.loads(ran.out)["n_kept"] == 1
+
+
+def test_duplicate_ids_are_allowed_and_noted(run: Run, tmp_path: Path) -> None:
+    """Rows tell such posts apart."""
+    posts = [{"id": 7, "text": REPEATED}, {"id": 7, "text": OTHER}, {"id": 7, "text": NEARLY}]
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts), "--removed", "removed.jsonl")
+    assert "2 posts bear an id that an earlier post has" in ran.err
+    assert read_objects(tmp_path / "removed.jsonl")[0]["keeper_row"] == 0
+
+
+def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
+    """It shows the summary."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
+    ran = run("dedupe", name, "--dry-run", "--removed", "removed.jsonl", "--bad", "bad.jsonl")
+    assert "near repeats" in ran.err
+    assert names(tmp_path) == ["posts.jsonl"]
+
+
+# Bad lines
+
+
+def test_bad_lines_are_counted_and_shown_and_the_run_goes_on(run: Run, tmp_path: Path) -> None:
+    """The exit code says that there were some; quiet does not hide them."""
+    lines = [jsonl(REPEATED), "broken\n", jsonl({"id": 1}), jsonl({"text": 5}), jsonl(NEARLY), jsonl(OTHER)]
+    (tmp_path / "posts.jsonl").write_text("".join(lines), "utf-8")
+    ran = run("dedupe", "posts.jsonl", "--quiet")
+    assert ran.code == 1
+    assert ran.err.splitlines() == [
+        "3 bad lines: neither kept nor removed; save them with --bad FILE",
+        "  posts.jsonl:2: not valid JSON (Expecting value at character 1)",
+        "  posts.jsonl:3: field 'text' is missing (fields: 'id')",
+        "  posts.jsonl:4: field 'text' is not a string but a number",
+    ]
+    assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(REPEATED, OTHER)
+
+
+def test_only_the_first_bad_lines_are_shown(run: Run, tmp_path: Path) -> None:
+    """The others are counted."""
+    (tmp_path / "posts.jsonl").write_text("broken\n" * 1000, "utf-8")
+    ran = run("dedupe", "posts.jsonl", "--quiet")
+    assert len(ran.err.splitlines()) == 7
+    assert "and 995 more" in ran.err
+
+
+def test_bad_lines_can_be_saved_as_they_are(run: Run, tmp_path: Path) -> None:
+    """So that nothing is lost."""
+    (tmp_path / "posts.jsonl").write_bytes(jsonl(REPEATED).encode() + b'{"text": "\xff"}\r\nbroken')
+    ran = run("dedupe", "posts.jsonl", "--bad", "bad.jsonl")
+    assert (tmp_path / "bad.jsonl").read_bytes() == b'{"text": "\xff"}\r\nbroken'
+    assert "2 bad lines: saved in bad.jsonl" in ran.err
+
+
+def test_strict_stops_at_the_first_bad_line(run: Run, tmp_path: Path) -> None:
+    """Nothing is written."""
+    (tmp_path / "posts.jsonl").write_text(jsonl(OTHER) + "broken\n", "utf-8")
+    ran = run("dedupe", "posts.jsonl", "--strict", "--quiet")
+    assert ran.code == 2
+    assert ran.err.startswith("error: posts.jsonl:2: not valid JSON")
+    assert names(tmp_path) == ["posts.jsonl"]
+
+
+# Same answer
+
+
+def test_workers_do_not_change_the_output(run: Run, tmp_path: Path) -> None:
+    """Not by a byte, and compressed outputs neither."""
+    texts = [f"{REPEATED}{i % 7}" if i % 3 else f"{OTHER} {i * 7919}" for i in range(300)]
+    name = write_posts(tmp_path / "posts.jsonl", *texts)
+    for workers in ("1", "2"):
+        run("dedupe", name, "-o", f"kept{workers}.jsonl.gz", "--removed", f"removed{workers}", "--workers", workers)
+    assert (tmp_path / "kept1.jsonl.gz").read_bytes() == (tmp_path / "kept2.jsonl.gz").read_bytes()
+    assert (tmp_path / "removed1").read_bytes() == (tmp_path / "removed2").read_bytes()

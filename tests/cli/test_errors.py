@@ -1,0 +1,127 @@
+"""Errors of the command line: one message, exit code 2, nothing written, no traceback unless asked for."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, jsonl, names, write_posts
+
+
+def failed(run: Run, *arguments: str) -> str:
+    """Run a command that must fail with exit code 2, and return its message."""
+    ran = run(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Traceback" not in ran.err
+    return ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.jsonl"], "error: absent.jsonl cannot be read: No such file or directory."),
+        (["."], "error: . is a directory"),
+        (["posts.jsonl", "posts.txt"], "several inputs must have the same format"),
+        (["mine.yaml"], "mine.yaml: the format cannot be told by the name (known: .csv, "),
+        (["-", "-"], "standard input can be read once only"),
+        (["posts.jsonl", "--format", "xml"], "reader 'xml' is not known"),
+        (["posts.jsonl", "--config", "wiebo"], "Did you mean 'weibo'?"),
+        (["posts.jsonl", "--plugin", "absent_module"], "absent_module"),
+        (["posts.jsonl", "-o", "posts.jsonl", "--force"], "-o posts.jsonl is also an input"),
+        (["posts.jsonl", "-o", "posts.txt"], "posts.txt exists already; replace it with --force"),
+        (["posts.jsonl", "--removed", "posts.kept.jsonl"], "-o and --removed both write to posts.kept.jsonl"),
+        (["posts.jsonl", "--dry-run", "--summary", "summary.json"], "use --summary - to print it"),
+        (["posts.csv"], "posts.csv:1: no column is called 'text'; the header names 'id', 'body'"),
+        (["posts.jsonl", "--workers", "0"], "--workers"),
+        ([], "Missing argument"),
+    ],
+)
+def test_an_error_is_one_message_and_nothing_is_written(
+    run: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    """Each says what was given and what to do."""
+    write_posts(tmp_path / "posts.jsonl", OTHER)
+    (tmp_path / "posts.txt").write_text(OTHER, "utf-8")
+    (tmp_path / "posts.csv").write_text("id,body\n1,a\n", "utf-8")
+    (tmp_path / "mine.yaml").touch()
+    before = names(tmp_path)
+    assert message in failed(run, "dedupe", *arguments)
+    assert names(tmp_path) == before
+
+
+def test_outputs_are_checked_before_anything_is_read(run: Run, tmp_path: Path) -> None:
+    """An existing output is no surprise at the end of a long run."""
+    (tmp_path / "posts.kept.jsonl").touch()
+    assert "exists already" in failed(run, "dedupe", "posts.jsonl")
+
+
+def test_a_truncated_input_leaves_no_output(run: Run, tmp_path: Path) -> None:
+    """Though its beginning could be read."""
+    (tmp_path / "posts.jsonl.gz").write_bytes(bytes.fromhex("1f8b0800"))
+    assert "posts.jsonl.gz ends in the middle of its gz data" in failed(run, "dedupe", "posts.jsonl.gz")
+    assert names(tmp_path) == ["posts.jsonl.gz"]
+
+
+def test_tables_with_other_columns_are_refused_before_the_run(run: Run, tmp_path: Path) -> None:
+    """Their rows could not share a header."""
+    (tmp_path / "a.csv").write_text("id,text\n1,a\n", "utf-8")
+    (tmp_path / "b.csv").write_text("text\na\n", "utf-8")
+    assert "b.csv has other columns than a.csv" in failed(run, "dedupe", "a.csv", "b.csv")
+
+
+def test_a_full_disk_is_an_error_that_leaves_outputs_as_they_were(run: Run, tmp_path: Path) -> None:
+    """A limit on file sizes plays the full disk."""
+    name = write_posts(tmp_path / "posts.jsonl", *distinct_texts(5000))
+    (tmp_path / "kept.jsonl").write_bytes(b"before")
+    run("dedupe", write_posts(tmp_path / "few.jsonl", REPEATED, NEARLY), "--dry-run")  # compiles and caches kernels
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        message = failed(run, "dedupe", name, "-o", "kept.jsonl", "--force", "--quiet")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert message.startswith("error: kept.jsonl could not be written: File too large.")
+    assert (tmp_path / "kept.jsonl").read_bytes() == b"before"
+    assert names(tmp_path) == ["few.jsonl", "kept.jsonl", "posts.jsonl"]
+
+
+def test_debug_shows_the_traceback_of_an_error(run: Run) -> None:
+    """Before or after the subcommand; the exit code stays 2."""
+    for arguments in (["--debug", "dedupe", "absent.jsonl"], ["dedupe", "absent.jsonl", "--debug"]):
+        ran = run(*arguments)
+        assert ran.code == 2
+        assert "Traceback" in ran.err
+
+
+def test_an_unexpected_error_is_one_message_too(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says how to get what a bug report needs."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr("hybriddup.cli.dedupe_job.run", fail)
+    message = failed(run, "dedupe", write_posts(tmp_path / "posts.jsonl", OTHER), "--quiet")
+    assert message.splitlines()[0] == "error: unexpected ZeroDivisionError: division by zero"
+    assert "--debug" in message
+
+
+def test_an_input_that_changes_during_the_run_is_an_error(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was decided is not about the rows that are there now."""
+    name = write_posts(tmp_path / "posts.jsonl", OTHER)
+    from hybriddup.cli import dedupe_job
+
+    decide = dedupe_job.decide
+
+    def decide_slowly(*arguments: object) -> object:
+        decided = decide(*arguments)  # type: ignore[arg-type]
+        with (tmp_path / name).open("a") as posts:
+            posts.write(jsonl(OTHER))
+        return decided
+
+    monkeypatch.setattr(dedupe_job, "decide", decide_slowly)
+    assert "posts.jsonl changed while it was being deduplicated" in failed(run, "dedupe", name, "--quiet")
+    assert names(tmp_path) == ["posts.jsonl"]

@@ -1,0 +1,83 @@
+"""`hybriddup evaluate`: measures on labeled pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, write_posts
+
+
+def pair(a: str, b: str, label: object) -> dict[str, Any]:
+    return {"a": a, "b": b, "label": label}
+
+
+PAIRS = [
+    pair(REPEATED, NEARLY, 1),
+    pair(REPEATED, OTHER, 0),
+    pair(REPEATED, OTHER, 1),
+    pair(OTHER, OTHER, 0),
+    pair("同意", "同意", True),
+    pair("", "", "0"),
+]
+
+
+def test_measures_are_those_of_the_pairs(run: Run, tmp_path: Path) -> None:
+    """Three pairs are found, of which two are right; one is missed; equal empty texts are found as well."""
+    evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)
+    decision = evaluation["total"]["decision"]
+    assert (decision["n_found"], decision["n_right"], decision["n_wanted"]) == (4, 2, 3)
+    assert (decision["precision"], decision["recall"]) == (0.5, 2 / 3)
+    assert (evaluation["missed"], evaluation["mistaken"]) == ([2], [3, 5])
+
+
+def test_bands_part_the_pairs(run: Run, tmp_path: Path) -> None:
+    """By the shorter text; each pair is in one."""
+    evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)
+    bands = {band["length_band"]: band["n_pairs"] for band in evaluation["bands"]}
+    assert bands == {"0-6": 2, "7-20": 4, "21-140": 0, "141-": 0}
+
+
+def test_stage_1_finds_at_least_what_the_decision_finds(run: Run, tmp_path: Path) -> None:
+    """It bounds the recall of the decision, in every band."""
+    evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)
+    for band in [evaluation["total"], *evaluation["bands"]]:
+        assert band["stage_1"]["n_right"] >= band["decision"]["n_right"]
+
+
+def test_people_get_a_table_by_length(run: Run, tmp_path: Path) -> None:
+    """All pairs first; the configuration is named."""
+    ran = run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--config", "twitter")
+    lines = ran.out.splitlines()
+    assert lines[0].split()[:3] == ["length", "pairs", "duplicates"]
+    assert lines[1].split()[:3] == ["all", "6", "3"]
+    assert any(line.split() == ["config", "twitter"] for line in lines)
+
+
+def test_csv_has_the_same_columns(run: Run, tmp_path: Path) -> None:
+    """Labels are words or digits."""
+    (tmp_path / "pairs.csv").write_text(f"label,a,b\nduplicate,{REPEATED},{NEARLY}\nfalse,{OTHER},{NEARLY}\n", "utf-8")
+    total = json.loads(run("evaluate", "pairs.csv", "--json").out)["total"]
+    assert (total["n_pairs"], total["decision"]["f1"]) == (2, 1.0)
+
+
+def test_pairs_that_cannot_be_used_are_counted_and_shown(run: Run, tmp_path: Path) -> None:
+    """The others are measured; the exit code says so."""
+    name = write_posts(tmp_path / "pairs.jsonl", *PAIRS, pair("a", "b", "maybe"), {"a": "a", "label": 1}, {"b": "b"})
+    ran = run("evaluate", name, "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["total"]["n_pairs"] == 6
+    assert "3 bad lines: left out of the measures" in ran.err
+    assert "pairs.jsonl, record 7: field 'label' must be one of" in ran.err
+
+
+@pytest.mark.parametrize("content", ["", '{"a": "x", "b": "y"}\n'])
+def test_a_file_without_a_usable_pair_is_an_error(run: Run, tmp_path: Path, content: str) -> None:
+    """Nothing could be divided."""
+    (tmp_path / "pairs.jsonl").write_text(content)
+    ran = run("evaluate", "pairs.jsonl")
+    assert ran.code == 2
+    assert "holds no pair with the texts a and b and a label" in ran.err

@@ -1,0 +1,76 @@
+"""`hybriddup explain`: two texts, or a removed post and its keeper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, jsonl, write_posts
+
+
+def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
+    """For people, as plain text away from a terminal."""
+    ran = run("explain", REPEATED, NEARLY)
+    assert ran.code == 0
+    labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
+    assert [label for label in labels if f"\n{label}  " not in ran.out] == []
+    assert ran.out.splitlines()[-1].startswith("B repeats A: the edit score 0.8824 reaches the threshold 0.85")
+
+
+def test_texts_that_differ_are_explained_too(run: Run) -> None:
+    """The verdict names the first step at which they part."""
+    assert "B does not repeat A" in run("explain", REPEATED, OTHER).out
+
+
+def test_invisible_characters_are_shown_as_escapes(run: Run) -> None:
+    """A line end in a text does not break the table, and a lone surrogate can be printed."""
+    ran = run("explain", "first line\nsecond line", "half an emoji \ud83d")
+    assert "first line\\nsecond line" in ran.out
+    assert "half an emoji \\ud83d" in ran.out
+
+
+def test_the_explanation_for_machines_is_json(run: Run) -> None:
+    """With the same facts."""
+    explanation = json.loads(run("explain", REPEATED, NEARLY, "--json").out)
+    assert explanation["matches"] is True
+    assert explanation["length_band"] == "7-20"
+    assert explanation["a"]["text"] == REPEATED
+
+
+def test_texts_that_begin_with_a_dash_follow_two_dashes(run: Run) -> None:
+    """As the help says."""
+    assert run("explain", "--json", "--", "-- first", "-- second").code == 0
+
+
+def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
+    """The text of its keeper is read from the input, over all files."""
+    inputs = [write_posts(tmp_path / "a.jsonl", OTHER, REPEATED), write_posts(tmp_path / "b.jsonl", NEARLY)]
+    run("dedupe", *inputs, "--removed", "removed.jsonl.gz")
+    ran = run(
+        "explain", "--file", "removed.jsonl.gz", "--row", "2", "--input", inputs[0], "--input", inputs[1], "--json"
+    )
+    explanation = json.loads(ran.out)
+    assert (explanation["a"]["text"], explanation["b"]["text"]) == (REPEATED, NEARLY)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["only one text"], "give two texts, or --file REMOVED --row N --input INPUT"),
+        (["--file", "removed.jsonl", "--row", "2"], "--input INPUT are needed"),
+        (["a", "b", "--row", "2"], "--input INPUT are needed"),
+        (["--file", "removed.jsonl", "--row", "1", "--input", "posts.jsonl"], "row 1 is not among the 1 removed posts"),
+        (["--file", "removed.jsonl", "--row", "2", "--input", "other.jsonl"], "is not what removed.jsonl says"),
+        (["--file", "posts.jsonl", "--row", "2", "--input", "posts.jsonl"], "is not a file of removed posts"),
+        (["--file", "absent", "--row", "2", "--input", "posts.jsonl"], "absent cannot be read"),
+    ],
+)
+def test_what_cannot_be_explained_is_an_error(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+    """Each says what is missing, or what does not fit."""
+    run("dedupe", write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY), "--removed", "removed.jsonl")
+    (tmp_path / "other.jsonl").write_text(jsonl(OTHER, OTHER, OTHER), "utf-8")
+    ran = run("explain", *arguments)
+    assert ran.code == 2
+    assert message in " ".join(ran.err.split())

@@ -1,0 +1,85 @@
+"""`hybriddup plugins`, and commands that plugins add."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Run
+
+COMMAND = """
+import hybriddup
+
+@hybriddup.hookimpl
+def hybriddup_register(registry):
+    registry.add_tokenizer("shout", lambda text: [text.upper()])
+
+@hybriddup.hookimpl
+def hybriddup_add_commands(app):
+    @app.command("greet")
+    def greet(name: str):
+        "Greet somebody."
+        print("hello", name)
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the module of an installed plugin that adds a command."""
+    site = tmp_path / "site"
+    described = site / "hybriddup_greeter-1.2.dist-info"
+    described.mkdir(parents=True)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: hybriddup-greeter\nVersion: 1.2\n")
+    (described / "entry_points.txt").write_text("[hybriddup]\ngreeter = greeter_of_the_tests\n")
+    module = site / "greeter_of_the_tests.py"
+    module.write_text(COMMAND)
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, module.stem, raising=False)
+    return module
+
+
+def test_builtins_are_listed(run: Run) -> None:
+    """With their components by role."""
+    out = run("plugins").out
+    assert out.startswith("hybriddup.builtins (hybriddup ")
+    assert "\nblock index  blocks, probing, scan, tables\n" in out
+
+
+def test_plugins_are_listed_with_their_distribution(run: Run, installed: Path) -> None:
+    """For people and for machines."""
+    assert "greeter (hybriddup-greeter 1.2)\n" in run("plugins").out
+    greeter = next(p for p in json.loads(run("plugins", "--json").out) if p["name"] == "greeter")
+    assert (greeter["version"], greeter["components"]) == ("1.2", {"tokenizer": ["shout"]})
+
+
+def test_a_plugin_adds_a_command(run: Run, installed: Path) -> None:
+    """It is in the help and can be run."""
+    assert "greet" in run("--help").out
+    assert run("greet", "world").out == "hello world\n"
+
+
+def test_a_broken_plugin_does_not_hide_the_help(run: Run, installed: Path) -> None:
+    """It is named beside it."""
+    installed.write_text("raise RuntimeError('broken')")
+    ran = run("--help")
+    assert ran.code == 0
+    assert "dedupe" in ran.out
+    assert "plugin 'greeter'" in ran.err
+
+
+def test_a_broken_plugin_stops_a_run(run: Run, installed: Path) -> None:
+    """Without it, results could differ in silence."""
+    installed.write_text("raise RuntimeError('broken')")
+    ran = run("dedupe", "posts.jsonl")
+    assert ran.code == 2
+    assert "cannot be imported: RuntimeError: broken" in ran.err
+
+
+def test_an_unknown_command_is_an_error(run: Run) -> None:
+    """With exit code 2, as any wrong usage."""
+    ran = run("dedup")
+    assert ran.code == 2
+    assert "No such command 'dedup'" in ran.err

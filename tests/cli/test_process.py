@@ -1,0 +1,133 @@
+"""The command line as a process: how quickly it starts, and how it ends when told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl, names, write_posts
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+ROOT = Path(__file__).parents[2]
+
+SLOW = ["numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"]
+"""Not pydantic, which typer itself may load."""
+
+LOADED = """
+import sys
+from hybriddup.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0, end.code
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["dedupe", "--help"], ["config", "show", "--help"], ["--version"]])
+def test_help_loads_nothing_slow(arguments: list[str]) -> None:
+    """What takes long to import is imported by the commands that use it."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "HYBRIDDUP_DISABLE_PLUGINS": ""}
+    ran = subprocess.run(
+        [sys.executable, "-c", LOADED, *arguments], env=environment, capture_output=True, text=True, check=True
+    )
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert "typer" in loaded
+    assert [name for name in SLOW if name in loaded] == []
+
+
+SLOW_WRITER = """
+import time
+from pathlib import Path
+import hybriddup
+from hybriddup.steps.writers import JsonlWriter
+
+class SlowWriter(JsonlWriter):
+    def write(self, sources, target, keep):
+        target.write(b"half of it")
+        target.flush()
+        Path("writing").touch()
+        time.sleep(60)
+
+@hybriddup.hookimpl
+def hybriddup_register(registry):
+    registry.add_writer("jsonl", SlowWriter(), replace=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [(signal.SIGINT, 130, "interrupted; nothing was written"), (signal.SIGTERM, 143, "")],
+)
+def test_a_run_told_to_stop_leaves_nothing_behind(
+    start: Start, tmp_path: Path, number: int, code: int, message: str
+) -> None:
+    """Not even while it writes; Ctrl-C and the system's request to end alike."""
+    (tmp_path / "slow_writer.py").write_text(SLOW_WRITER, "utf-8")
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
+    process = start("dedupe", name, "--plugin", "slow_writer", "--quiet", PYTHONDONTWRITEBYTECODE="1")
+    while not (tmp_path / "writing").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    assert [name for name in names(tmp_path) if name.endswith(".tmp")]
+    process.send_signal(number)
+    _, error = process.communicate(timeout=60)
+    assert (process.returncode, error.decode().strip()) == (code, message)
+    assert names(tmp_path) == ["posts.jsonl", "slow_writer.py", "writing"]
+
+
+def test_a_reader_that_stops_reading_is_no_error(start: Start, tmp_path: Path) -> None:
+    """As when the output is piped to head."""
+    name = write_posts(tmp_path / "posts.jsonl", *distinct_texts(5000))
+    process = start("dedupe", name, "-o", "-", "--quiet")
+    assert process.stdout is not None
+    assert process.stdout.readline() == jsonl(*distinct_texts(1)).encode()
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 141
+
+
+def test_pipes_work_from_end_to_end(start: Start) -> None:
+    """Posts in, kept posts out, progress aside; the same for any hash seed."""
+    posts = jsonl(REPEATED, OTHER, NEARLY).encode()
+    for seed in ("1", "2"):
+        out, error = start("dedupe", "-", stdin=subprocess.PIPE, PYTHONHASHSEED=seed).communicate(posts, timeout=120)
+        assert out == jsonl(REPEATED, OTHER).encode()
+        assert b"near repeats" in error
+
+
+def test_bars_are_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:
+    """Progress and summary, and the cursor is given back."""
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"}
+    command = [sys.executable, "-m", "hybriddup", "dedupe", name]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    shown = _read_all(master)
+    assert process.wait(60) == 0
+    assert "fingerprint" in shown
+    assert "━" in shown
+    assert "near repeats" in shown
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
+
+
+def _read_all(terminal: int) -> str:
+    chunks = []
+    try:
+        while chunk := os.read(terminal, 65536):
+            chunks.append(chunk)
+    except OSError:  # Linux says so when the other end is closed
+        pass
+    os.close(terminal)
+    return b"".join(chunks).decode()
