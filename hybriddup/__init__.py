@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hybriddup.api import dedupe, explain, fingerprint
+    from hybriddup.api import dedupe, explain, fingerprint, fit_weights
     from hybriddup.config.load import load_settings
     from hybriddup.config.settings import Settings
     from hybriddup.errors import HybriddupError
@@ -32,6 +32,7 @@ __all__ = [
     "dedupe",
     "explain",
     "fingerprint",
+    "fit_weights",
     "hookimpl",
     "load_settings",
 ]
@@ -48,6 +49,7 @@ _HOME = {
     "dedupe": "hybriddup.api",
     "explain": "hybriddup.api",
     "fingerprint": "hybriddup.api",
+    "fit_weights": "hybriddup.api",
     "hookimpl": "hybriddup.plugin.spec",
     "load_settings": "hybriddup.config.load",
 }

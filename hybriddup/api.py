@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybriddup.config.load import Config, open_session
 from hybriddup.config.settings import KeepHighest, Settings
+from hybriddup.errors import ConfigError
 from hybriddup.frames import corpus_from_posts
 from hybriddup.records import Result, UInt64s
 
@@ -67,7 +68,7 @@ def dedupe(
     settings, manager = open_session(config, plugins)
     highest = settings.keep.highest if isinstance(settings.keep, KeepHighest) else None
     corpus = corpus_from_posts(posts, text_field, id_field, highest)
-    return run(
+    result = run(
         corpus,
         settings,
         manager.registry,
@@ -75,6 +76,8 @@ def dedupe(
         progress=show_progress() if progress else None,
         config_name=config_name(config),
     )
+    manager.run_finished(result)
+    return result
 
 
 def fingerprint(
@@ -103,6 +106,50 @@ def fingerprint(
     normalized = components.normalizer.normalize_batch(corpus_from_posts(texts, "text", "id").texts)
     components.fingerprinter.fit(normalized)
     return components.fingerprinter.fingerprint(normalized).bits
+
+
+def fit_weights(
+    posts: Any,
+    path: str | Path,
+    *,
+    config: Config = DEFAULT_CONFIG,
+    text_field: str = "text",
+    plugins: Iterable[str | ModuleType] = (),
+) -> None:
+    """Fit the configuration's weighter on these posts and save its table to a file.
+
+    Runs whose configuration names the file (``weighter: {use: tfidf, table: FILE}``) weigh tokens alike, so that
+    their fingerprints can be compared; otherwise each run is fitted on its own posts.
+
+    Raises
+    ------
+    ConfigError
+        The configuration's weighter has no table, or has been given one already.
+
+    Examples
+    --------
+    >>> import hybriddup, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = pathlib.Path(folder) / "weights.npz"
+    ...     hybriddup.fit_weights(["good morning", "good night"], table)
+    ...     hybriddup.fingerprint(["good day"], config={"weighter": {"table": str(table)}}).shape
+    (1, 2)
+    """
+    from hybriddup.components import Components
+    from hybriddup.steps.weighters import FittedWeighter
+
+    settings, manager = open_session(config, plugins)
+    components = Components.create(settings, manager.registry, workers=1)
+    weighter = components.fingerprinter.weighter
+    if not isinstance(weighter, FittedWeighter) or not weighter.needs_fit:
+        raise ConfigError(
+            f"weighter {settings.weighter.use!r} has nothing to fit here; fit_weights needs `tfidf` or `levels` "
+            f"without a table."
+        )
+    components.fingerprinter.fit(
+        components.normalizer.normalize_batch(corpus_from_posts(posts, text_field, "id").texts)
+    )
+    weighter.table.save(path)
 
 
 def explain(

@@ -8,7 +8,7 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.records import Bools, CandidatePairs, Int32s, PairLimits, VerifiedPairs
-from hybriddup.steps.verifiers.judges import JudgePlan
+from hybriddup.steps.verifiers.plan import JudgePlan
 
 EXACT_ONLY = -1
 """The Hamming limit of bands that remove exact repeats only: no distance is within it."""

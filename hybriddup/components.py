@@ -11,7 +11,7 @@ from hybriddup.recipe import recipe_id
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.fingerprints import Fingerprinter
 from hybriddup.steps.normalizers import Normalizer
-from hybriddup.steps.verifiers.judges import JudgePlan, plan_judges
+from hybriddup.steps.verifiers.plan import JudgePlan, plan_judges
 
 
 @dataclass(frozen=True)

@@ -200,6 +200,8 @@ class Explainer:
         no = "B does not repeat A: "
         if not self.simhashes.has_tokens.all():
             return f"{no}a text without tokens repeats only what is equal before normalizing."
+        if not self.simhashes.say_something.all():
+            return f"{no}a fingerprint without a single bit set is never compared."
         if limit < 0:
             return f"{no}texts of length band {name} are compared for equality only, and these differ."
         if self.distance > limit:

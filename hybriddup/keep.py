@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from numbers import Number
 from typing import Any, Literal
 
@@ -87,12 +88,11 @@ def as_number(value: Any) -> Any:
     """
     if isinstance(value, Number):
         return value
-    if not isinstance(value, str):
-        raise ValueError("not a number")
+    text = value if isinstance(value, str) else "not a number"
     try:
-        return int(value)
+        return int(text)
     except ValueError:
-        number = float(value)
-    if number != number:
+        number = float(text)
+    if isnan(number):  # its place in an order would depend on where it stood before
         raise ValueError("not a number")
     return number

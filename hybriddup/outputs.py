@@ -90,7 +90,8 @@ class Output:
 
     def failure(self, error: OSError) -> OutputError:
         """Return the error to raise where the operating system refuses to write."""
-        message = f"{self.target} could not be written: {error.strerror or error}."
+        name = "standard output" if self.target == STANDARD_OUTPUT else self.target
+        message = f"{name} could not be written: {error.strerror or error}."
         if self.is_stream:
             return OutputError(message)
         free = _free_bytes(self.path.parent)

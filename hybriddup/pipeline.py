@@ -119,10 +119,10 @@ class Run:
         return parted, DistinctTexts(texts, lengths, self.comparable(positions, simhashes, lengths))
 
     def comparable(self, positions: Int64s, simhashes: Simhashes, lengths: Int32s) -> Fingerprints:
-        """Return the fingerprints that stage 1 should see: of texts with tokens that could be half of a near pair."""
+        """Return the fingerprints that stage 1 should see: those with bits set, of texts that could be near repeats."""
         limits = self.components.bands.limits_of(lengths[positions])
         prints = Fingerprints(positions, simhashes.bits, simhashes.strengths, limits)
-        return prints.take(simhashes.has_tokens & can_be_near(limits))
+        return prints.take(simhashes.say_something & can_be_near(limits))
 
     def verifier(self, distinct: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs, ready to be called."""

@@ -5,7 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hybriddup.steps.blocks import BlockReport
+
+@dataclass
+class BlockReport:
+    """What a block index did in a run: the counts behind the summary, so that no limit stays hidden."""
+
+    shape: str = ""
+    """One line for people: how the index was built, such as ``12 tables of 13 bits, 16 probes``."""
+    exact: bool = False
+    """True where every pair within its Hamming limit is found."""
+    n_look_ups: int = 0
+    n_comparisons: int = 0
+    """Pairs of fingerprints whose Hamming distance was computed."""
+    largest_bucket: int = 0
+    limits_hit: dict[str, int] = field(default_factory=dict)
+    """How often each limit, by its option's name, cut a search short."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.errors import HybriddupError, PluginError
-from hybriddup.plugin.components import Registered
+from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import RoleName
 from hybriddup.records import CandidatePairs, Float32s, Float64s, Int32s, Tokens, UInt64s, tokens_from_lists
 

@@ -1,55 +1,21 @@
-"""A registered component: who brought it, whether it can fill its role, and how it becomes an instance."""
+"""From a registered component to an instance: whether it can fill its role, its options, and making it."""
 
 from __future__ import annotations
 
 import importlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
 
 from hybriddup.errors import ConfigError, HybriddupError, PluginError
 from hybriddup.plugin.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
-from hybriddup.plugin.roles import ROLES, Role, RoleName
+from hybriddup.plugin.registered import Registered
+from hybriddup.plugin.roles import ROLES, Role
 
 BUILTINS = "hybriddup.builtins"
 """The module, and the plugin name, of the built-in components."""
-
-
-@dataclass(frozen=True)
-class Owner:
-    """The plugin that brought a component."""
-
-    plugin: str
-    distribution: str = ""
-    """Installed distribution, empty for a module that is not packaged."""
-    version: str = ""
-
-    def __str__(self) -> str:
-        """Return the owner as error messages name it."""
-        packaged = f" of {self.distribution} {self.version}".rstrip() if self.distribution else ", not packaged"
-        return f"plugin {self.plugin!r}{packaged}"
-
-    def recipe(self) -> dict[str, str]:
-        """Return what stands for a component that says nothing of its own recipe: the release that brought it."""
-        return {"distribution": self.distribution, "version": self.version} if self.distribution else {}
-
-
-@dataclass(frozen=True)
-class Registered:
-    """A component as it was registered: a function, an instance, a class, or the import path of one of these."""
-
-    role: RoleName
-    name: str
-    component: Any
-    owner: Owner
-
-    @property
-    def label(self) -> str:
-        """The component as error messages name it."""
-        return f"{ROLES[self.role].label} {self.name!r} ({self.owner})"
 
 
 def check_registered(new: Registered) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hybriddup.errors import PluginError
 from hybriddup.plugin.adapters import MAX_WEIGHT, kind_of
-from hybriddup.plugin.components import Registered
+from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import RoleName
 from hybriddup.records import (
     CandidatePairs,

@@ -19,8 +19,9 @@ import pluggy
 from hybriddup import __version__
 from hybriddup.errors import HybriddupError, PluginError
 from hybriddup.plugin import spec
-from hybriddup.plugin.components import BUILTINS, Owner
+from hybriddup.plugin.components import BUILTINS
 from hybriddup.plugin.options import suggest
+from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
 
 if TYPE_CHECKING:

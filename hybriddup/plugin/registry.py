@@ -10,8 +10,6 @@ from pydantic import BaseModel
 
 from hybriddup.errors import PluginError
 from hybriddup.plugin.components import (
-    Owner,
-    Registered,
     check_registered,
     check_settings,
     construct,
@@ -20,6 +18,7 @@ from hybriddup.plugin.components import (
     read_options,
 )
 from hybriddup.plugin.options import Fault, Path, suggest
+from hybriddup.plugin.registered import Owner, Registered
 from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
 
 if TYPE_CHECKING:

@@ -34,6 +34,11 @@ class Simhashes(NamedTuple):
     has_tokens: Bools
     """bool[n]: False where a text has no tokens; its fingerprint is 0 and means nothing."""
 
+    @property
+    def say_something(self) -> Bools:
+        """bool[n]: whether a fingerprint may be compared; all zero, for whatever cause, is never a reason to match."""
+        return self.has_tokens & self.bits.any(axis=1)
+
 
 @dataclass
 class Fingerprinter:

@@ -3,14 +3,14 @@
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
-import xxhash
 from pydantic import AfterValidator, Field
 
 from hybriddup.kernels.ngrams import mark_dense
-from hybriddup.kernels.token_table import build_table, count_documents, look_up
+from hybriddup.kernels.token_table import count_documents, look_up
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Float32s, Float64s, Int32s, Tokens, UInt64s
 from hybriddup.steps.hashers import Xxh3
+from hybriddup.steps.weight_tables import FittedTable, load_table
 
 MAX_WEIGHT = 1000.0
 """Largest weight a token may have; the sums of `hybriddup.kernels.simhash` rely on it."""
@@ -72,36 +72,56 @@ def check_clip(clip: tuple[float, float]) -> tuple[float, float]:
     return clip
 
 
+class TableOptions(ComponentOptions):
+    """The option that all weighters with a fitted table have."""
+
+    table: str | None = Field(
+        None,
+        description="File of weights fitted before (`hybriddup.fit_weights`); null = fitted anew on each run's posts.",
+    )
+
+
 class FittedWeighter:
-    """What weighters with a table of fitted weights share: building the table, looking tokens up, the checksum.
+    """What weighters with a table of fitted weights share: building, saving and loading it, looking tokens up.
 
     Only tokens that weigh less than the rarest are in the table, so it stays small however large the corpus is.
     """
 
-    needs_fit = True
+    def __init__(self, options: TableOptions) -> None:
+        self._table: FittedTable | None = None if options.table is None else load_table(options.table)
 
-    def __init__(self) -> None:
-        self._table: tuple[UInt64s, Float32s] | None = None
-        self._rarest = 0.0
-        self._checksum = ""
+    @property
+    def needs_fit(self) -> bool:
+        """True until there is a table."""
+        return self._table is None
 
     def _keep_table(self, keys: UInt64s, weights: Float32s, rarest: float) -> None:
         common = np.flatnonzero(weights < rarest)
         common = common[np.argsort(keys[common])]
-        self._table = build_table(keys[common], weights[common])
-        self._rarest = rarest
-        self._checksum = xxhash.xxh3_128_hexdigest(keys[common].tobytes() + weights[common].tobytes())
+        self._table = FittedTable(keys[common], weights[common], rarest)
+
+    @property
+    def table(self) -> FittedTable:
+        """The fitted table.
+
+        Raises
+        ------
+        RuntimeError
+            Nothing was fitted or loaded yet.
+        """
+        if self._table is None:
+            raise RuntimeError("fit must be called before weigh_batch")
+        return self._table
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
         """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
-        if self._table is None:
-            raise RuntimeError("fit must be called before weigh_batch")
-        weights: Float32s = look_up(*self._table, token_keys(tokens), np.float32(self._rarest))
+        table = self.table
+        weights: Float32s = look_up(*table.slots, token_keys(tokens), np.float32(table.rarest))
         return weights
 
     def recipe(self) -> dict[str, Any]:
-        """Return what the fitted table adds to the recipe id."""
-        return {"fitted_table": self._checksum}
+        """Return what the fitted table adds to the recipe id; its checksum stands in for the file it came from."""
+        return {"table": self.table.checksum()}
 
 
 class TfIdf(FittedWeighter):
@@ -112,7 +132,7 @@ class TfIdf(FittedWeighter):
     the others, so that neither half of a mixed text drowns the other.
     """
 
-    class Options(ComponentOptions):
+    class Options(TableOptions):
         """Options of the weighter."""
 
         clip: Annotated[tuple[float, float], AfterValidator(check_clip)] = Field(
@@ -126,7 +146,7 @@ class TfIdf(FittedWeighter):
         )
 
     def __init__(self, options: Options) -> None:
-        super().__init__()
+        super().__init__(options)
         self.options = options
 
     def fit(self, sample: Tokens) -> None:
@@ -147,7 +167,13 @@ class TfIdf(FittedWeighter):
 class Levels(FittedWeighter):
     """Whole weights 1 to 5 by rarity: inverse document frequency in five equal steps up to that of a unique token."""
 
+    class Options(TableOptions):
+        """Options of the weighter."""
+
     n_levels = 5
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
 
     def fit(self, sample: Tokens) -> None:
         """Count in how many texts of the sample each token stands, and give each its level."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, PairLimits, UInt64s
-from hybriddup.steps.blocks import BlockReport, Expectation
+from hybriddup.steps.blocks import Expectation
+from hybriddup.summary import BlockReport
 from hybriddup.testing.contract import Subject
 
 Pair = tuple[int, int, int]

@@ -81,9 +81,7 @@ def test_unwanted_pairs_are_left_at_zero() -> None:
 def upper_bounds(texts: list[str]) -> list[int]:
     """The bound of every ordered pair of texts."""
     symbols, offsets, _ = symbols_of(texts)
-    return lcs_upper_bounds(
-        count_characters(symbols, offsets), np.diff(offsets), *all_against_all(len(texts))
-    ).tolist()
+    return lcs_upper_bounds(count_characters(symbols, offsets), np.diff(offsets), *all_against_all(len(texts))).tolist()
 
 
 @given(st.lists(few_letters, min_size=1, max_size=4))

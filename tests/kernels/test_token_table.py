@@ -29,7 +29,9 @@ def test_document_counts_equal_counter(texts: list[list[int]]) -> None:
     assert list(zip(keys.tolist(), counts.tolist(), strict=True)) == list(expected.items())
 
 
-@given(st.dictionaries(st.integers(1, 2**64 - 1), st.integers(1, 1000), max_size=40), st.lists(token_hashes, max_size=8))
+@given(
+    st.dictionaries(st.integers(1, 2**64 - 1), st.integers(1, 1000), max_size=40), st.lists(token_hashes, max_size=8)
+)
 def test_look_up_equals_dict(weights: dict[int, int], others: list[int]) -> None:
     """What the table holds is found, what it does not gets the weight of the absent."""
     keys = np.array(list(weights), np.uint64)

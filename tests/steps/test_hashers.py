@@ -58,7 +58,9 @@ def plain_polynomial(token: str, bits: int) -> int:
 @given(tokens_of_any_length, st.sampled_from([1, 2]))
 def test_polynomial_equals_its_formula(tokens: list[str], words: int) -> None:
     """Characters past the first plane are two units, as in Java."""
-    found = [sum(word << 64 * place for place, word in enumerate(row)) for row in hash_tokens(Polynomial(), tokens, words)]
+    found = [
+        sum(word << 64 * place for place, word in enumerate(row)) for row in hash_tokens(Polynomial(), tokens, words)
+    ]
     assert found == [plain_polynomial(token, 64 * words) for token in tokens]
 
 

@@ -16,7 +16,8 @@ from hybriddup.errors import PluginError
 from hybriddup.records import CandidatePairs, Float64s, Int32s
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.combined import AllOf, AnyOf
-from hybriddup.steps.verifiers.judges import SingleJudge, plan_judges
+from hybriddup.steps.verifiers.judges import SingleJudge
+from hybriddup.steps.verifiers.plan import plan_judges
 
 
 class Recorded:

@@ -15,7 +15,9 @@ from hybriddup.errors import ConfigError
 from hybriddup.records import tokens_from_lists
 from hybriddup.steps.weighters import Levels, TermFrequency, TfIdf, Uniform, Weighter
 
-token_lists = st.lists(st.lists(st.sampled_from(["猫", "狗", "鸟", "cat", "dog", "一二三四五六"]), max_size=6), max_size=8)
+token_lists = st.lists(
+    st.lists(st.sampled_from(["猫", "狗", "鸟", "cat", "dog", "一二三四五六"]), max_size=6), max_size=8
+)
 
 
 def weights_of(weighter: Weighter, texts: list[list[str]]) -> list[list[float]]:

@@ -17,8 +17,9 @@ from hybriddup.kernels.buckets import (
 from hybriddup.kernels.hamming import pair_distances
 from hybriddup.parallel import map_slices, map_threads
 from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
-from hybriddup.steps.blocks import BlockReport, Expectation, KeysInCommon
+from hybriddup.steps.blocks import Expectation, KeysInCommon
 from hybriddup.steps.blocks.length_classes import LengthClasses, classify_lengths, most_classes
+from hybriddup.summary import BlockReport
 
 OWN_BUCKET = np.zeros(1, np.uint32)
 LOW_HALF = np.uint64(0xFFFFFFFF)

@@ -22,7 +22,8 @@ from hybriddup.steps.blocks.scan import DESCRIPTION, WHOLE_INDEX
 
 MAX_TABLES = 64
 MAX_WEAK_BITS = 6
-KEY_BITS = range(6, 21)
+FEWEST_KEY_BITS = 6
+MOST_KEY_BITS = 20
 COST_OF_TABLE = 120.0
 COST_OF_LOOK_UP = 30.0
 COST_OF_COMPARISON = 0.4
@@ -75,7 +76,7 @@ class Tables(JoinIndex):
         shape = TableShape(
             keys=[key[: plan.key_bits] for key in keys[: plan.n_tables]],
             bucket_bits=plan.key_bits,
-            n_weak_bits=plan.n_weak_bits,
+            n_weak_bits=min(plan.n_weak_bits, plan.key_bits),  # a key cannot have more
             max_bucket_size=self.options.max_bucket_size,
         )
         description = (
@@ -97,10 +98,7 @@ class Tables(JoinIndex):
 
     def _plans(self, earlier: Fingerprints, later: Fingerprints, keys: Int64s, n_compatible: float) -> list[Plan]:
         options = self.options
-        fitting = int(2 * n_compatible).bit_length()
-        key_bits_choices = (
-            [options.key_bits] if options.key_bits else [k for k in KEY_BITS if fitting - 8 < k < fitting]
-        )
+        key_bits_choices = [options.key_bits] if options.key_bits else fitting_key_bits(n_compatible)
         weak_choices = range(MAX_WEAK_BITS + 1) if options.n_weak_bits is None else [options.n_weak_bits]
         plans = []
         for key_bits in key_bits_choices:
@@ -123,6 +121,12 @@ def sample_keys(bits: int, n_tables: int, seed: int) -> Int64s:
     for table, position in product(range(n_tables), range(bits)):
         hashes[table, position] = xxhash.xxh3_64_intdigest(b"%d %d" % (table, position), seed)
     return np.argsort(hashes, axis=1, kind="stable").astype(np.int64)
+
+
+def fitting_key_bits(n_compatible: float) -> list[int]:
+    """Return the numbers of key bits worth a try: those that leave from one to some hundred texts in a bucket."""
+    most = min(max(int(2 * n_compatible).bit_length() - 1, FEWEST_KEY_BITS), MOST_KEY_BITS)
+    return list(range(max(most - 7, FEWEST_KEY_BITS), most + 1))
 
 
 def within_limits(earlier: Fingerprints, later: Fingerprints) -> Bools:

@@ -10,11 +10,13 @@ import regex
 from hybriddup.records import Tokens, tokens_from_lists
 
 _SEGMENT = regex.compile(
-    r"(?:[\p{Han}\p{Hiragana}]|\p{Regional_Indicator}{1,2}+)[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+|(?ws:.+?\b)",
+    r"(?:[\p{Han}\p{Hiragana}]|\p{Regional_Indicator}{1,2}+)[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
+    r"(?!(?<=\u200d)\p{Extended_Pictographic})|(?ws:.+?\b)",
     regex.V1,
 )
 """All that stands between two word boundaries. Chinese characters are named first because that is quicker, flags
-because boundaries between them come two by two, and the engine counts from where the run began at each."""
+because boundaries between them come two by two, and the engine counts from where the run began at each. A joiner
+binds them to a picture that follows, which the general rule knows."""
 
 
 class Words:

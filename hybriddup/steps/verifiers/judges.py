@@ -1,18 +1,15 @@
-"""From the verifier settings of the length bands to judges: what scores pairs, and against which threshold."""
+"""Judges: what scores the pairs of a length band, and against which threshold."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from hybriddup.config.settings import CombinedVerifier, SingleVerifier
 from hybriddup.errors import PluginError
 from hybriddup.records import Bools, CandidatePairs, Float64s, Int32s
-from hybriddup.steps.verifiers import Verifier, VerifierContext
+from hybriddup.steps.verifiers import Verifier
 
 
 class PairJudgement(NamedTuple):
@@ -72,54 +69,3 @@ class SingleJudge:
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
         """Return the verifier's own bound for its threshold."""
         return self.verifier.max_partner_lengths(lengths, self.threshold)
-
-
-@dataclass(frozen=True)
-class JudgePlan:
-    """The judges of a run, one a length band, and the verifiers behind them, one instance a choice of options."""
-
-    judges: tuple[Judge | None, ...]
-    """By length band; None where only exact repeats are removed."""
-    names: tuple[str, ...]
-    """The registered name of each verifier; a name stands twice where it is used with two sets of options."""
-    verifiers: tuple[Verifier, ...]
-
-    def prepare(self, context: VerifierContext) -> None:
-        """Let every verifier look at the texts of the run; called once, before any pair is judged."""
-        for verifier in self.verifiers:
-            verifier.prepare(context)
-
-
-def plan_judges(
-    bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]
-) -> JudgePlan:
-    """Return the judges for the verifier settings of the length bands.
-
-    Parameters
-    ----------
-    bands
-        One a length band, None where only exact repeats are removed.
-    create
-        Makes a verifier of its name and options: the registry's.
-    """
-    from hybriddup.steps.verifiers.combined import AllOf, AnyOf
-
-    verifiers: dict[tuple[str, str], tuple[int, Verifier]] = {}
-
-    def single(settings: SingleVerifier) -> SingleJudge:
-        key = (settings.use, json.dumps(settings.options, sort_keys=True, default=str))
-        if key not in verifiers:
-            verifiers[key] = (len(verifiers), create(settings.use, settings.options))
-        index, verifier = verifiers[key]
-        return SingleJudge(verifier, index, settings.use, settings.threshold)
-
-    def build(settings: SingleVerifier | CombinedVerifier | None) -> Judge | None:
-        if not isinstance(settings, CombinedVerifier):
-            return None if settings is None else single(settings)
-        members = tuple(map(single, settings.members))
-        return AllOf(members) if settings.combine == "all" else AnyOf(members)
-
-    judges = tuple(map(build, bands))
-    return JudgePlan(
-        judges, tuple(name for name, _ in verifiers), tuple(verifier for _, verifier in verifiers.values())
-    )

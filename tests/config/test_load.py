@@ -1,0 +1,303 @@
+"""From what a user wrote to settings: defaults, plugins, options, and all faults at once."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+import yaml
+
+from hybriddup.config import Settings, load_settings, open_session
+from hybriddup.config.settings import CombinedVerifier, ComponentSettings, LengthBand, SingleVerifier
+from hybriddup.errors import ConfigError, PluginError
+from hybriddup.plugin.manager import PluginManager
+
+Faults = Callable[[str], list[str]]
+
+
+@pytest.mark.parametrize("config", [{}, Settings(), "weibo"])
+def test_what_is_not_written_is_a_default(manager: PluginManager, config: Any) -> None:
+    """An empty mapping, fresh settings and the configuration weibo are the same."""
+    assert load_settings(config, manager) == load_settings("weibo", manager)
+
+
+def test_step_without_use_changes_only_the_named_options(manager: PluginManager) -> None:
+    """The default component stays, with its other options."""
+    settings = load_settings({"tokenizer": {"cjk": [2, 2]}}, manager)
+
+    assert settings.tokenizer.to_dict() == {**Settings().tokenizer.to_dict(), "cjk": [2, 2]}
+
+
+def test_step_with_the_default_component_keeps_its_options(manager: PluginManager) -> None:
+    """Naming the component that is used anyway changes nothing else."""
+    settings = load_settings({"weighter": {"use": "tfidf", "clip": [1, 4]}}, manager)
+
+    assert settings.weighter.to_dict() == {**load_settings({}, manager).weighter.to_dict(), "clip": [1.0, 4.0]}
+
+
+def test_step_with_another_component_takes_that_ones_defaults(manager: PluginManager) -> None:
+    """Options of the component that was replaced do not come along."""
+    settings = load_settings({"weighter": {"use": "uniform"}, "blocks": {"use": "blocks", "n_blocks": 64}}, manager)
+
+    assert settings.weighter.to_dict() == {"use": "uniform"}
+    assert settings.blocks.to_dict() == {"use": "blocks", "n_blocks": 64, "n_key_blocks": 1, "max_bucket_size": 0}
+
+
+def test_section_is_merged_and_lengths_are_replaced_whole(manager: PluginManager) -> None:
+    """Bands written for one kind of text are never mixed with those of another."""
+    settings = load_settings({"audit": {"sample": 7}, "lengths": [{"exact_only": True}]}, manager)
+
+    assert settings.audit.sample == 7
+    assert settings.lengths == (LengthBand(exact_only=True),)
+
+
+def test_options_are_filled_in_for_every_component(manager: PluginManager) -> None:
+    """`config show` has every option of every component, verifiers of the bands included."""
+    bands = [{"max_hamming_distance": 3, "verifier": {"any": [{"use": "edit", "threshold": 0.8}]}}]
+
+    settings = load_settings({"lengths": bands}, manager)
+
+    assert settings.lengths[0].verifier == CombinedVerifier(
+        combine="any", members=(SingleVerifier(use="edit", threshold=0.8, options={"distance": "indel"}),)
+    )
+    assert settings.normalizer.options["urls"] == "drop"
+
+
+@pytest.mark.parametrize("name", ["weibo", "twitter", "articles"])
+def test_resolved_settings_are_a_configuration_of_themselves(manager: PluginManager, name: str) -> None:
+    """What `config show` prints loads as the same settings."""
+    settings = load_settings(name, manager)
+
+    assert load_settings(yaml.safe_load(yaml.safe_dump(settings.to_dict())), manager) == settings
+    assert load_settings(settings, manager) == settings
+
+
+def test_mapping_of_any_kind_is_read_and_left_as_it_is(manager: PluginManager) -> None:
+    """A caller's dict is not filled in behind its back."""
+    band = {"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}
+    given = {"tokenizer": MappingProxyType({"cjk": (2, 2)}), "lengths": (band,)}
+
+    load_settings(given, manager)
+
+    assert given == {"tokenizer": {"cjk": (2, 2)}, "lengths": (band,)}
+    assert band["verifier"] == {"use": "edit", "threshold": 0.8}
+
+
+def test_settings_made_in_python_are_checked_too(manager: PluginManager) -> None:
+    """Options in settings are checked against the component like those of a file."""
+    settings = Settings(tokenizer=ComponentSettings(use="char_ngrams", options={"sizes": 3}))
+
+    with pytest.raises(ConfigError, match=r"tokenizer\.sizes is not a key here"):
+        load_settings(settings, manager)
+
+
+def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None:
+    """One run of the check shows all that there is to mend, in the order of the file."""
+    text = """
+        normalizer: {use: mikroblog}
+        tokenizer: {cjk: [2, 1], sizes: 3}
+        weighter: tfidf
+        fingerprint: {bits: 100}
+        numbers_must_match: 1
+        keep: best
+        lenghts: []
+        lengths:
+          - {up_to: 20, exact_only: true, max_hamming_distance: 3}
+          - {up_to: 10, max_hamming_distance: 3, verifier: {use: edit, threshold: 1.5}}
+          - {up_to: 9, max_hamming_distance: 600, verifier: {all: [{use: edti, threshold: 0.8}, {use: edit}]}}
+    """
+
+    assert faults(text) == [
+        (
+            "posts.yaml:1: normalizer.use: normalizer 'mikroblog' is not known. Did you mean 'microblog'? "
+            "(available: microblog, none)"
+        ),
+        "posts.yaml:2: tokenizer.cjk must be [smallest, largest] with 1 <= smallest <= largest <= 16; got [2, 1].",
+        "posts.yaml:2: tokenizer.sizes is not a key here (allowed: cjk, other).",
+        "posts.yaml:3: weighter must be a mapping such as {use: NAME}; got 'tfidf'.",
+        "posts.yaml:4: fingerprint.bits must be a multiple of 64 in [64, 512]; got 100.",
+        "posts.yaml:5: numbers_must_match must be true or false; got 1.",
+        "posts.yaml:6: keep must be 'first' or 'last' or 'longest' or a mapping such as {highest: FIELD}; got 'best'.",
+        (
+            "posts.yaml:7: lenghts is not a key here. Did you mean 'lengths'? (allowed: plugins, normalizer, "
+            "tokenizer, weighter, hasher, fingerprint, blocks, numbers_must_match, keep, audit, lengths)."
+        ),
+        "posts.yaml:9: lengths[0].max_hamming_distance must be left out where exact_only is true; got 3.",
+        "posts.yaml:10: lengths[1].verifier.threshold must be a number in [0, 1]; got 1.5.",
+        "posts.yaml:10: lengths[1].up_to must be above 20, the end of the band before it; got 10.",
+        "posts.yaml:11: lengths[2].max_hamming_distance must be an int in [0, 511]; got 600.",
+        "posts.yaml:11: lengths[2].verifier.all[1].threshold is missing; it must be a number in [0, 1].",
+        (
+            "posts.yaml:11: lengths[2].up_to must be left out of the last band, so that longer texts have a band too; "
+            "got 9."
+        ),
+        (
+            "posts.yaml:11: lengths[2].verifier.all[0].use: verifier 'edti' is not known. Did you mean 'edit'? "
+            "(available: cosine, edit, hamming, jaccard, lcs)"
+        ),
+    ]
+
+
+NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lengths: []", "1: lengths must be a list of at least 1, each item a mapping with up_to, exact_only, "),
+        ("lengths: 3", "1: lengths must be a list of at least 1, each item a mapping with up_to, exact_only, "),
+        (
+            "lengths: [3]",
+            "1: lengths[0] must be a mapping with up_to, exact_only, max_hamming_distance, verifier; got 3.",
+        ),
+        (
+            f"lengths: [{{up_to: 140, {NEAR}}}]",
+            "1: lengths[0].up_to must be left out of the last band, so that longer te",
+        ),
+        (f"lengths:\n- {{{NEAR}}}\n- {{{NEAR}}}", "2: lengths[0].up_to is missing; only the last band may be open."),
+        (f"lengths:\n- {{up_to: 0, {NEAR}}}\n- {{{NEAR}}}", "2: lengths[0].up_to must be an int of at least 1; got 0."),
+        (
+            f"lengths:\n- {{up_to: 6, {NEAR}}}\n- {{up_to: 6, {NEAR}}}\n- {{{NEAR}}}",
+            "3: lengths[1].up_to must be above 6, the end of the band before it; got 6.",
+        ),
+        ("lengths: [{}]", "1: lengths[0].max_hamming_distance is missing; set it, or set exact_only: true."),
+        (
+            "lengths: [{verifier: {use: edit, threshold: 1}}]",
+            "1: lengths[0].max_hamming_distance is missing; set it, or set exact_only: true.",
+        ),
+        ("lengths: [{max_hamming_distance: 3}]", "1: lengths[0].verifier is missing; set it, or set exact_only: true."),
+        (
+            f"lengths: [{{exact_only: true, {NEAR}}}]",
+            "1: lengths[0].max_hamming_distance must be left out where exact_only is true; got 3.",
+        ),
+        (
+            f"fingerprint: {{bits: 64}}\nlengths: [{{{NEAR.replace('3', '64')}}}]",
+            "2: lengths[0].max_hamming_distance must be below fingerprint.bits, which is 64; got 64.",
+        ),
+        (
+            "lengths: [{max_hamming_distance: 3, verifier: {threshold: 0.8}}]",
+            "1: lengths[0].verifier.use is missing; it must be text.",
+        ),
+        (
+            "lengths: [{max_hamming_distance: 3, verifier: edit}]",
+            "1: lengths[0].verifier must be a mapping such as {use: edit, threshold: 0.8} or a mapping such as {all: ",
+        ),
+        (
+            "lengths: [{max_hamming_distance: 3, verifier: {any: []}}]",
+            "1: lengths[0].verifier.any must be a list of at least 1, each item a mapping such as {use: edit",
+        ),
+        (
+            "lengths: [{max_hamming_distance: 3, verifier: {any: [{use: edit, threshold: 1}], threshold: 1}}]",
+            "1: lengths[0].verifier.threshold cannot stand beside any; give it to a verifier of that list.",
+        ),
+        (
+            "lengths: [{max_hamming_distance: 3, verifier: {use: edit, threshold: .nan}}]",
+            "1: lengths[0].verifier.threshold must be a number in [0, 1]; got NaN.",
+        ),
+        (
+            "lengths: [{max_hamming_distance: 3, verifier: {use: edit, threshold: '0.8'}}]",
+            "1: lengths[0].verifier.threshold must be a number in [0, 1]; got '0.8'.",
+        ),
+        (
+            "lengths: [{max_hamming_distance: 3, verifier: {use: edit, threshold: 1, distance: osa}}]",
+            "1: lengths[0].verifier.distance must be 'indel' or 'levenshtein'; got 'osa'.",
+        ),
+        (
+            "normalizer: {digits: mask}\nnumbers_must_match: true",
+            (
+                "2: numbers_must_match must be false where normalizer.digits is mask, because masked digits are all "
+                "alike; keep the digits or drop the guard."
+            ),
+        ),
+        (
+            f"blocks: {{use: blocks, n_blocks: 3}}\nlengths: [{{{NEAR}}}]",
+            "1: blocks.n_blocks must be at least 4 because max_hamming_distance is 3 and n_key_blocks is 1; got 3. ",
+        ),
+        (
+            "tokenizer: {use: rjieba}",
+            "1: tokenizer.use: tokenizer 'rjieba' is not installed; run: pip install hybriddup-rj",
+        ),
+        ("tokenizer: {use: [a]}", '1: tokenizer.use must be text; got ["a"].'),
+        ("tokenizer:", "1: tokenizer must be a mapping such as {use: NAME}; got null."),
+        ("tokenizer: {options: {cjk: [1, 2]}}", "1: tokenizer.options is not a key here (allowed: cjk, other)."),
+        ("keep: {highest: ''}", "1: keep.highest must be text that is not empty; got ''."),
+        ("keep: {lowest: likes}", "1: keep.highest is missing; it must be text that is not empty."),
+        ("audit: {sample: true}", "1: audit.sample must be an int of at least 0; got true."),
+        ("audit: {sample: -1}", "1: audit.sample must be an int of at least 0; got -1."),
+        ("audit: 3", "1: audit must be a mapping with sample; got 3."),
+        ("fingerprint: {bits: 576}", "1: fingerprint.bits must be a multiple of 64 in [64, 512]; got 576."),
+        ("fingerprint: {bits: 128.0}", "1: fingerprint.bits must be a multiple of 64 in [64, 512]; got 128.0."),
+        ("plugins: my_plugin", "1: plugins must be a list, each item text; got 'my_plugin'."),
+        ("plugins: [3]", "1: plugins[0] must be text; got 3."),
+    ],
+)
+def test_fault_says_place_and_range_and_value(faults: Faults, text: str, message: str) -> None:
+    """The message of each kind of fault, with file and line."""
+    assert faults(text)[0].startswith(f"posts.yaml:{message}")
+
+
+def test_fault_of_a_mapping_has_no_file(manager: PluginManager) -> None:
+    """The Python API names the key only."""
+    with pytest.raises(ConfigError, match=r"^keep must be 'first' or"):
+        load_settings({"keep": "best"}, manager)
+
+
+@pytest.mark.parametrize("config", [None, 3, ["weibo"]])
+def test_config_of_another_type_is_an_error(manager: PluginManager, config: Any) -> None:
+    """What is accepted is named."""
+    message = f"config must be a name, a path, a mapping or Settings; got {type(config).__name__}."
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_settings(config, manager)
+
+
+def test_value_that_no_file_could_hold_is_an_error(manager: PluginManager) -> None:
+    """Objects of Python are no settings."""
+    with pytest.raises(ConfigError, match=r"^tokenizer must be made of plain data as in YAML: .* is of type object"):
+        load_settings({"tokenizer": {"cjk": object()}}, manager)
+
+
+def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file may use what a module beside the user registers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    code = """
+        import hybriddup
+
+        @hybriddup.hookimpl
+        def hybriddup_register(registry):
+            registry.add_tokenizer("letters", lambda text: list(text))
+    """
+    Path("plugin_of_a_file.py").write_text(dedent(code), "utf-8")
+    Path("posts.yaml").write_text("plugins: [plugin_of_a_file]\ntokenizer: {use: letters}", "utf-8")
+
+    settings, manager = open_session("posts.yaml", entry_points=False)
+
+    assert settings.plugins == ("plugin_of_a_file",)
+    assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
+
+
+def test_plugin_of_a_file_that_is_nowhere_is_an_error(manager: PluginManager) -> None:
+    """The name is in the message."""
+    with pytest.raises(PluginError, match="plugin module 'no_such_plugin' is not installed"):
+        load_settings({"plugins": ["no_such_plugin"]}, manager)
+
+
+def test_session_without_config_plugins_loads_those_asked_for() -> None:
+    """Plugins of the call and of the configuration are alike."""
+    import types
+
+    import hybriddup
+
+    module = types.ModuleType("plugin_of_a_call")
+    module.hybriddup_register = hybriddup.hookimpl(specname="hybriddup_register")(  # type: ignore[attr-defined]
+        lambda registry: registry.add_tokenizer("letters", lambda text: list(text))
+    )
+
+    settings, _ = open_session({"tokenizer": {"use": "letters"}}, plugins=[module], entry_points=False)
+
+    assert settings.tokenizer == ComponentSettings(use="letters")

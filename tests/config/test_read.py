@@ -1,0 +1,185 @@
+"""Reading YAML: plain data only, and whatever else a file holds is an error with its line."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.config.read import parse_yaml, read_config
+from hybriddup.errors import ConfigError
+
+
+def error_of(text: str) -> str:
+    """What is said of this text in a file posts.yaml."""
+    with pytest.raises(ConfigError) as caught:
+        parse_yaml(text, "posts.yaml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "normalizer: !!python/object/apply:os.system [echo]",
+            (
+                "posts.yaml:1: the tag !!python/object/apply:os.system is not allowed, "
+                "only plain mappings, lists, text, numbers, true, false and null."
+            ),
+        ),
+        (
+            "a: 1\nkeep: !!python/name:os.system",
+            (
+                "posts.yaml:2: the tag !!python/name:os.system is not allowed, "
+                "only plain mappings, lists, text, numbers, true, false and null."
+            ),
+        ),
+        (
+            "keep: !mine first",
+            (
+                "posts.yaml:1: the tag !mine is not allowed, "
+                "only plain mappings, lists, text, numbers, true, false and null."
+            ),
+        ),
+        (
+            "keep: !!binary aGk=",
+            (
+                "posts.yaml:1: the tag !!binary is not allowed, "
+                "only plain mappings, lists, text, numbers, true, false and null."
+            ),
+        ),
+        (
+            "keep: !!set {a, b}",
+            (
+                "posts.yaml:1: the tag !!set is not allowed, "
+                "only plain mappings, lists, text, numbers, true, false and null."
+            ),
+        ),
+        ("keep: first\nkeep: last", "posts.yaml:2: the key 'keep' is written twice, first in line 1."),
+        (
+            "lengths:\n  - up_to: 6\n    up_to: 7",
+            "posts.yaml:3: the key 'up_to' is written twice, first in line 2.",
+        ),
+        ("1: a", "posts.yaml:1: a key must be text; got 1. Put it in quotes if it is meant."),
+        ("yes: a", "posts.yaml:1: a key must be text; got yes. Put it in quotes if it is meant."),
+        ("? [a, b]\n: c", "posts.yaml:1: a key must be text; got a list or mapping. Put it in quotes if it is meant."),
+        ("- keep\n- first", 'posts.yaml:1: the top must be a mapping of keys; got ["keep", "first"].'),
+        ("weibo", "posts.yaml:1: the top must be a mapping of keys; got 'weibo'."),
+        ("keep: [", "posts.yaml:1: is not YAML: expected the node content, but found '<stream end>'."),
+        ("keep: first\n\tbits: 64", "posts.yaml:2: is not YAML: found character '\\t' that cannot start any token."),
+        ("keep: *base", "posts.yaml:1: is not YAML: found undefined alias 'base'."),
+        ("keep: first\n---\nkeep: last", "posts.yaml:2: is not YAML: but found another document."),
+        ("keep: \x00", "posts.yaml: is not YAML: special characters are not allowed."),
+        ("keep: &a [*a]", "posts.yaml:1: the file is nested more than 50 deep, aliases followed."),
+        ("keep: " + "[" * 60 + "]" * 60, "posts.yaml:1: the file is nested more than 50 deep, aliases followed."),
+    ],
+)
+def test_text_that_is_not_plain_yaml_is_an_error_with_its_line(text: str, message: str) -> None:
+    """The whole message, for each kind."""
+    assert error_of(text) == message
+
+
+def test_nested_aliases_cannot_fill_the_memory() -> None:
+    """Nine lines that stand for a thousand million values are refused."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+
+    assert (
+        error_of("\n".join(lines)) == "posts.yaml:1: the file holds more than 100000 values, aliases counted each time."
+    )
+
+
+def test_deep_nesting_is_an_error() -> None:
+    """A file that would exhaust the stack is a configuration error too."""
+    assert error_of("keep: " + "[" * 100_000) == "posts.yaml: is nested too deeply."
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing but a remark\n", "---\n", "null"])
+def test_empty_file_changes_nothing(text: str) -> None:
+    """A file in which every line is a comment is a file of defaults."""
+    assert parse_yaml(text, "posts.yaml").data == {}
+
+
+def test_date_stays_text() -> None:
+    """YAML would make it a date, which no option can be."""
+    assert parse_yaml("keep: {highest: 2024-01-31}", "posts.yaml").data == {"keep": {"highest": "2024-01-31"}}
+
+
+def test_aliases_and_merge_keys_serve_to_write_a_thing_once() -> None:
+    """What YAML offers against repetition works."""
+    text = "base: &base {use: edit, threshold: 0.8}\nhere: *base\nthere: {<<: *base, threshold: 0.9}"
+
+    data = parse_yaml(text, "posts.yaml").data
+
+    assert (data["here"], data["there"]) == (
+        {"use": "edit", "threshold": 0.8},
+        {"use": "edit", "threshold": 0.9},
+    )
+
+
+def test_lines_of_values_are_known() -> None:
+    """The line of a value is that of its key; of what is not written, that of what is around it."""
+    written = parse_yaml("keep: first\nlengths:\n  - up_to: 6\n    exact_only: true\n", "posts.yaml")
+
+    assert [
+        written.line_of(path) for path in [("keep",), ("lengths", 0, "exact_only"), ("lengths", 0, "verifier")]
+    ] == [
+        1,
+        4,
+        3,
+    ]
+    assert written.line_of(("fingerprint", "bits")) == 0
+
+
+def test_name_that_is_neither_shipped_nor_a_file_lists_the_shipped() -> None:
+    """A misspelt name is answered with the right one."""
+    with pytest.raises(ConfigError) as caught:
+        read_config("weibbo")
+
+    assert str(caught.value) == (
+        "config 'weibbo' is neither a file nor a shipped configuration. Did you mean 'weibo'? "
+        "(shipped: articles, benchmark, headlines, sms, twitter, weibo)"
+    )
+
+
+def test_shipped_name_is_not_hidden_by_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file called weibo is reached as a path, never by accident."""
+    monkeypatch.chdir(tmp_path)
+    Path("weibo").write_text("keep: last", "utf-8")
+
+    assert read_config("weibo").data["keep"] == "first"
+    assert read_config("./weibo").data == read_config(Path("weibo")).data == {"keep": "last"}
+
+
+def test_file_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
+    """The first byte that is none is named."""
+    path = tmp_path / "posts.yaml"
+    path.write_bytes("keep: 最".encode("gb18030"))
+
+    with pytest.raises(ConfigError, match="must be UTF-8; byte 6 is not"):
+        read_config(path)
+
+
+def test_byte_order_mark_is_ignored(tmp_path: Path) -> None:
+    """Some editors write one."""
+    path = tmp_path / "posts.yaml"
+    path.write_text("keep: last", "utf-8-sig")
+
+    assert read_config(path).data == {"keep": "last"}
+
+
+def test_directory_is_an_error(tmp_path: Path) -> None:
+    """What cannot be read says why."""
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        read_config(tmp_path)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet="ab:{}[]&*!-#\n \t'\"|>?%@,<0.~\x00\ud800", max_size=40))
+def test_any_text_is_a_mapping_or_an_error_of_ours(text: str) -> None:
+    """No text makes the reader fail in another way."""
+    try:
+        data = parse_yaml(text, "posts.yaml").data
+    except ConfigError:
+        return
+    assert isinstance(data, dict)

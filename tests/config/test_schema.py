@@ -1,0 +1,118 @@
+"""The JSON Schema for editors: accepts what loads, refuses what does not, and describes every key."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+import hybriddup
+from hybriddup.config import Settings, load_settings
+from hybriddup.config.read import shipped_directory, shipped_names
+from hybriddup.config.schema import config_schema
+from hybriddup.errors import ConfigError
+from hybriddup.plugin.manager import PluginManager, create_plugin_manager
+
+jsonschema = pytest.importorskip("jsonschema")
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    return config_schema(create_plugin_manager(entry_points=False).registry)
+
+
+def accepts(schema: dict[str, Any], config: Any) -> bool:
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(config))
+
+
+def test_schema_is_a_schema(schema: dict[str, Any]) -> None:
+    """It keeps the rules of the dialect that it names."""
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager: PluginManager, name: str) -> None:
+    """As it is written, and with every default filled in."""
+    written = yaml.safe_load((shipped_directory() / f"{name}.yaml").read_text("utf-8"))
+
+    assert accepts(schema, written)
+    assert accepts(schema, load_settings(name, manager).to_dict())
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"tokenizer": {"cjk": [2, 2]}},
+        {"tokenizer": {"use": "jieba", "hmm": False}},
+        {"keep": {"highest": "likes"}},
+        {"lengths": [{"exact_only": True}]},
+        {"lengths": [{"max_hamming_distance": 3, "verifier": {"any": [{"use": "lcs", "threshold": 0.9}]}}]},
+    ],
+)
+def test_schema_and_loader_accept_the_same(schema: dict[str, Any], manager: PluginManager, config: Any) -> None:
+    """What an editor shows as right loads."""
+    load_settings(config, manager)
+
+    assert accepts(schema, config)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        [],
+        {"lenghts": []},
+        {"lengths": []},
+        {"keep": "best"},
+        {"keep": {"highst": "likes"}},
+        {"fingerprint": {"bits": 100}},
+        {"tokenizer": "jieba"},
+        {"tokenizer": {"use": "no_such"}},
+        {"tokenizer": {"use": "jieba", "cjk": [1, 2]}},
+        {"tokenizer": {"hmm": False}},
+        {"lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit"}}]},
+        {"lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 1.5}}]},
+        {"lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 1, "size": 3}}]},
+    ],
+)
+def test_schema_and_loader_refuse_the_same(schema: dict[str, Any], manager: PluginManager, config: Any) -> None:
+    """What an editor shows as wrong does not load."""
+    with pytest.raises(ConfigError):
+        load_settings(config, manager)
+
+    assert not accepts(schema, config)
+
+
+def test_every_key_is_described_in_the_schema(schema: dict[str, Any]) -> None:
+    """An editor shows a sentence for each key, and the default."""
+    properties = schema["properties"]
+
+    assert list(properties) == list(Settings.model_fields)
+    for key, field in Settings.model_fields.items():
+        assert properties[key]["description"] == field.description
+        assert properties[key]["default"] == Settings().to_dict()[key]
+
+
+def test_options_of_every_component_are_described_in_the_schema(schema: dict[str, Any], manager: PluginManager) -> None:
+    """Each component is a branch with its own options."""
+    branches = {branch["title"]: branch["properties"] for branch in schema["properties"]["tokenizer"]["oneOf"]}
+
+    assert sorted(branches) == manager.registry.names("tokenizer")
+    model = manager.registry.options_model("tokenizer", "jieba")
+    assert model is not None
+    for name, field in model.model_fields.items():
+        assert branches["jieba"][name]["description"] == field.description
+
+
+def test_components_of_plugins_are_in_the_schema(manager: PluginManager) -> None:
+    """An editor completes what a plugin brings."""
+
+    class Shout:
+        class Options(hybriddup.Options):
+            volume: int = 3
+
+        def __call__(self, text: str) -> list[str]:
+            return [text.upper()]
+
+    manager.registry.add_tokenizer("shout", Shout)
+
+    assert accepts(config_schema(manager.registry), {"tokenizer": {"use": "shout", "volume": 4}})

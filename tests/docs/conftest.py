@@ -1,0 +1,64 @@
+"""A directory in which the commands of README.md run as they are written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import ROOT, block_with
+
+Shell = Callable[[str], subprocess.CompletedProcess[str]]
+SAMPLES = ROOT / "tests" / "samples"
+TABLE = "id,body\n1,the early train was late again\n2,the early train was late again!\n3,what is for lunch today?\n"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Return a directory with the files that README.md names: posts, configurations and plugins, as it has them."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "tests").symlink_to(ROOT / "tests")
+    for name in ("posts.jsonl", "pairs.jsonl"):
+        shutil.copy(SAMPLES / name, work)
+    (work / "monday.csv.gz").write_bytes(gzip.compress(TABLE.encode()))
+    (work / "tuesday.csv").write_text(TABLE, "utf-8")
+    (work / "mine.yaml").write_text(block_with("yaml", "lengths:"), "utf-8")
+    for name, marker in (("five_grams", "def five_grams"), ("word_pairs", "class WordPairs")):
+        (work / f"{name}.py").write_text(block_with("python", marker), "utf-8")
+        (work / f"{name}.yaml").write_text(block_with("yaml", f"use: {name}"), "utf-8")
+    return work
+
+
+@pytest.fixture
+def shell(workspace: Path) -> Shell:
+    """Return a function that runs a line in bash, where `hybriddup` and `python` are those of this environment."""
+    programs = workspace.parent / "bin"
+    programs.mkdir()
+    for name, arguments in (("hybriddup", ["-m", "hybriddup"]), ("python", [])):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, *arguments])} "$@"\n', "utf-8")
+        program.chmod(0o755)
+    path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+
+    def run(line: str) -> subprocess.CompletedProcess[str]:
+        command = ["bash", "-o", "pipefail", "-c", line]
+        return subprocess.run(
+            command, cwd=workspace, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
+        )
+
+    return run
+
+
+def read_ids(path: Path) -> list[str]:
+    """Return the ids of the posts in a JSON Lines file."""
+    return [json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()]

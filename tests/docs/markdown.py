@@ -1,0 +1,61 @@
+"""The code blocks and tables of the documents, for the tests that run and check them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A fenced block of a document."""
+
+    language: str
+    text: str
+    line: int
+    """One-based line of its opening fence."""
+    output: str | None
+    """The ``text`` block that follows it with nothing in between: what it prints."""
+
+
+def read_blocks(path: Path) -> list[Block]:
+    """Return the fenced blocks of a document, in order."""
+    document = path.read_text("utf-8")
+    found = list(FENCED.finditer(document))
+    blocks = []
+    for match, after in zip(found, [*found[1:], None], strict=True):
+        follows = after is not None and after[1] == "text" and not document[match.end() : after.start()].strip()
+        line = document.count("\n", 0, match.start()) + 1
+        blocks.append(Block(match[1], match[2], line, after[2] if after and follows else None))
+    return blocks
+
+
+def blocks_in(language: str) -> list[Block]:
+    """Return the blocks of README.md in one language."""
+    return [block for block in read_blocks(README) if block.language == language]
+
+
+def block_with(language: str, part: str) -> str:
+    """Return the text of the first block of README.md in a language that holds a part."""
+    found = [block.text for block in blocks_in(language) if part in block.text]
+    assert found, f"README.md has no {language} block with {part!r}"
+    return found[0]
+
+
+def table_under(header: str) -> list[list[str]]:
+    """Return the rows of the table of README.md whose header line begins with ``header``, cells without back quotes."""
+    lines = iter(README.read_text("utf-8").splitlines())
+    assert any(line.startswith(header) for line in lines), f"README.md has no table that begins with {header!r}"
+    next(lines)
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip().replace("`", "") for cell in line.strip("|").split("|")])
+    return rows

@@ -1,0 +1,202 @@
+"""What the program has is documented, and what the documents name is there."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from hybriddup.cli import options
+from hybriddup.cli.app import app
+from hybriddup.config import load_settings
+from hybriddup.config.read import shipped_names
+from hybriddup.config.schema import config_schema
+from hybriddup.config.settings import AuditSettings, CombinedVerifier, FingerprintSettings, LengthBand, Settings
+from hybriddup.plugin import spec
+from hybriddup.plugin.manager import create_plugin_manager
+from hybriddup.plugin.roles import ROLES
+from tests.docs.markdown import CONTRIBUTING, README, ROOT, read_blocks, table_under
+
+DOCUMENTS = [README, CONTRIBUTING, ROOT / "CHANGELOG.md"]
+TEXT = README.read_text("utf-8")
+
+
+def commands(command: Any, name: str = "hybriddup") -> Iterator[tuple[str, Any]]:
+    """Every subcommand with its full name."""
+    below = getattr(command, "commands", {})
+    if not below:
+        yield name, command
+    for word, subcommand in below.items():
+        yield from commands(subcommand, f"{name} {word}")
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+HOOKS = {name: value for name, value in vars(spec).items() if name.startswith("hybriddup_")}
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_is_in_readme_with_its_arguments(name: str) -> None:
+    """The table of hooks shows each as it is called today, and no other."""
+    arguments = ", ".join(inspect.signature(HOOKS[name]).parameters)
+
+    assert f"{name}({arguments})" in [row[0] for row in table_under("| hook |")]
+
+
+def test_readme_names_no_other_hooks() -> None:
+    """A hook that is gone is gone from README.md."""
+    assert set(re.findall(r"\bhybriddup_(?:register|add_\w+|run_\w+)", TEXT)) == set(HOOKS)
+
+
+def test_table_of_commands_is_that_of_the_program() -> None:
+    """Each subcommand has its line."""
+    assert sorted(row[0] for row in table_under("| command |")) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_and_argument_has_help(name: str) -> None:
+    """The help of each is a sentence."""
+    unexplained = [one.name for one in COMMANDS[name].params if not str(one.help or "").rstrip().endswith(".")]
+
+    assert unexplained == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_options_that_documents_name_exist(path: Path) -> None:
+    """Every `--option` beside `hybriddup`, and every one in running text of README.md, is one of the program."""
+    known = {word for command in COMMANDS.values() for one in command.params for word in one.opts}
+    lines = [line for line in path.read_text("utf-8").splitlines() if "hybriddup " in line or path == README]
+    named = {word for line in lines for word in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
+
+    assert named - known - {"--help", "--version"} == set()
+
+
+def test_exit_codes_are_those_of_the_program() -> None:
+    """The table lists each, and no other."""
+    codes = {value for name, value in vars(options).items() if name.startswith("EXIT_") and isinstance(value, int)}
+
+    assert [int(row[0]) for row in table_under("| exit code |")] == sorted({0} | codes)
+
+
+def test_table_of_keys_is_that_of_the_settings() -> None:
+    """Each key of a configuration has its line, in the order of the steps."""
+    assert [row[0] for row in table_under("| key |")] == list(Settings.model_fields)
+
+
+@pytest.mark.parametrize("model", [LengthBand, FingerprintSettings, AuditSettings], ids=lambda model: model.__name__)
+def test_keys_inside_sections_are_in_readme(model: Any) -> None:
+    """The keys of a length band, of `fingerprint` and of `audit` are named."""
+    assert [key for key in model.model_fields if f"`{key}`" not in TEXT] == []
+
+
+def test_every_key_has_a_description_in_the_schema() -> None:
+    """`hybriddup config schema` has a sentence for each key and for each option of each component."""
+    schema = config_schema(create_plugin_manager(entry_points=False).registry)
+
+    assert [path for path in undescribed(schema, "") if not path.endswith((".all", ".any"))] == []
+
+
+def undescribed(schema: Any, path: str) -> Iterator[str]:
+    """Paths of the properties that have no description."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from undescribed(item, path)
+    if not isinstance(schema, dict):
+        return
+    for name, value in schema.items():
+        if name != "properties":
+            yield from undescribed(value, path if name == "$defs" else f"{path}.{name}")
+    properties = schema.get("properties", {})
+    for name, value in properties.items():
+        if not value.get("description"):
+            yield f"{path}.{name}"
+        yield from undescribed(value, f"{path}.{name}")
+
+
+def test_table_of_roles_is_that_of_the_registry() -> None:
+    """Each role has its line with the names of its built-in components."""
+    registry = create_plugin_manager(entry_points=False).registry
+
+    assert table_under("| role |") == [[role.label, ", ".join(registry.names(role.name))] for role in ROLES.values()]
+
+
+def describe_band(band: LengthBand) -> str:
+    """A length band as the table of shipped configurations writes it."""
+    length = "longer" if band.up_to is None else f"up to {band.up_to}"
+    if band.verifier is None:
+        return f"{length}: equal"
+    verifier = band.verifier
+    members = verifier.members if isinstance(verifier, CombinedVerifier) else (verifier,)
+    joint = " or " if isinstance(verifier, CombinedVerifier) and verifier.combine == "any" else " and "
+    scores = joint.join(f"{member.use} {member.threshold:g}" for member in members)
+    return f"{length}: {scores} within {band.max_hamming_distance}"
+
+
+def describe_configuration(name: str) -> list[str]:
+    """Name, width and bands of a shipped configuration as the table writes them."""
+    settings = load_settings(name, create_plugin_manager(entry_points=False))
+    guard = ["numbers must match"] if settings.numbers_must_match else []
+    return [name, str(settings.fingerprint.bits), "; ".join([*map(describe_band, settings.lengths), *guard])]
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_shipped_configuration_is_in_readme_with_its_thresholds(name: str) -> None:
+    """The line of the configuration says what the file says."""
+    rows = {row[0]: [row[0], *row[2:]] for row in table_under("| name |")}
+
+    assert rows.get(name) == describe_configuration(name)
+
+
+def test_readme_lists_no_other_configurations() -> None:
+    """A configuration that is gone is gone from the table."""
+    assert sorted(row[0] for row in table_under("| name |")) == shipped_names()
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a document's headings."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    """Every relative link has its file, and its heading where it names one."""
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text("utf-8")):
+        file, _, anchor = link.partition("#")
+        target = path.parent / file if file else path
+        if "://" not in link and not (target.exists() and (not anchor or anchor in anchors(target))):
+            broken.append(link)
+
+    assert broken == []
+
+
+def tree_of_contributing() -> list[str]:
+    """The paths in the tree of CONTRIBUTING.md, directories with a slash at the end."""
+    paths: list[str] = []
+    above: list[str] = []
+    for line in next(block.text for block in read_blocks(CONTRIBUTING) if "hybriddup/\n" in block.text).splitlines():
+        name = line.split()[0]
+        depth = (len(line) - len(line.lstrip())) // 2
+        above[depth:] = [name]
+        paths.append("".join(above))
+    return paths
+
+
+def test_tree_in_contributing_names_paths_that_exist() -> None:
+    """What was moved or deleted is gone from it."""
+    assert [path for path in tree_of_contributing() if not (ROOT / path).exists()] == []
+
+
+def test_tree_in_contributing_names_every_module_of_the_package() -> None:
+    """So it does each directory below, with one line."""
+    package = ROOT / "hybriddup"
+    there = {f"hybriddup/{path.name}" for path in package.glob("*.py") if path.name != "__init__.py"}
+    there |= {f"hybriddup/{path.parent.relative_to(package)}/" for path in package.glob("*/__init__.py")}
+    there |= {f"hybriddup/steps/{path.parent.name}/" for path in package.glob("steps/*/__init__.py")}
+
+    assert there - set(tree_of_contributing()) == set()

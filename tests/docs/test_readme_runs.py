@@ -1,0 +1,149 @@
+"""The code in README.md runs as it is written and prints what README.md says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hybriddup.testing import check_tokenizer
+from tests.docs.conftest import Shell, read_ids
+from tests.docs.markdown import Block, block_with, blocks_in
+
+FRESH = ".venv/bin/"
+FIRST_COMMAND = block_with("sh", f"{FRESH}hybriddup dedupe")
+TEST_COMMAND = block_with("sh", f"{FRESH}python -m pytest")
+EXAMPLES = [block for block in blocks_in("sh") if FRESH not in block.text]
+COUNTS = re.compile(r"^(read|exact repeats|near repeats|kept|bad lines) +(\d+)", re.MULTILINE)
+
+
+def at_line(block: Block) -> str:
+    return f"line {block.line}"
+
+
+def job_of(command: str) -> str:
+    """The part of the first command after installing, for an environment that has hybriddup already."""
+    _, _, job = command.strip().partition("pip install . && ")
+    return job.replace(FRESH, "")
+
+
+@pytest.mark.parametrize("command", [FIRST_COMMAND, TEST_COMMAND], ids=["run", "test"])
+def test_set_up_is_one_line_that_makes_its_own_environment(command: str) -> None:
+    """Each of the two commands can be pasted into a clean clone, and every part must succeed before the next."""
+    assert command.count("\n") == 1
+    assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+
+
+def test_first_command_prints_the_counts_and_removals_that_readme_shows(shell: Shell) -> None:
+    """The counts of posts and the removed posts shown are those of the run; times differ from machine to machine."""
+    shown = blocks_in("text")[0].text
+
+    ran = shell(job_of(FIRST_COMMAND))
+
+    assert ran.returncode == 0, ran.stderr
+    assert dict(COUNTS.findall(ran.stderr)) == dict(COUNTS.findall(shown)), "paste the new output into README.md"
+    assert ran.stdout.splitlines() == [line for line in shown.splitlines() if line.startswith("{")]
+
+
+def test_first_command_prints_the_rows_of_the_summary_that_readme_shows(shell: Shell) -> None:
+    """Every line of the summary in README.md begins as a line of the run does."""
+    shown = [line for line in blocks_in("text")[0].text.splitlines() if not line.startswith(("{", "..."))]
+
+    ran = shell(job_of(FIRST_COMMAND))
+
+    labels = [re.split(r"  +", line)[0] for line in ran.stderr.splitlines()]
+    assert [label for line in shown if (label := re.split(r"  +", line)[0]) not in labels] == []
+
+
+def test_first_command_runs_again(shell: Shell) -> None:
+    """Outputs of the run before are replaced."""
+    assert [shell(job_of(FIRST_COMMAND)).returncode for _ in range(2)] == [0, 0]
+
+
+def test_first_command_leaves_the_repository_clean(shell: Shell, workspace: Path) -> None:
+    """What it writes is in a directory that git ignores."""
+    before = set(workspace.iterdir())
+
+    shell(job_of(FIRST_COMMAND))
+
+    assert {path.name for path in set(workspace.iterdir()) - before} == {"build"}
+
+
+@pytest.mark.parametrize("block", EXAMPLES, ids=at_line)
+def test_commands_succeed_one_after_another(shell: Shell, block: Block) -> None:
+    """Each line of a block runs, with what the lines before it have left."""
+    for line in block.text.splitlines():
+        ran = shell(line)
+        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+
+
+@pytest.mark.parametrize("block", [block for block in blocks_in("python") if block.output], ids=at_line)
+def test_python_example_prints_what_readme_says(shell: Shell, workspace: Path, block: Block) -> None:
+    """The output is the block below the example, to the letter."""
+    (workspace / "example.py").write_text(block.text, "utf-8")
+
+    ran = shell("python example.py")
+
+    assert ran.stdout == block.output, ran.stderr
+
+
+def test_measuring_example_prints_a_rate(shell: Shell, workspace: Path) -> None:
+    """What README.md offers for measuring runs on a file of posts."""
+    (workspace / "measure.py").write_text(block_with("python", "perf_counter"), "utf-8")
+
+    ran = shell("python measure.py")
+
+    assert re.match(r"[\d,]+ posts/s, \d+ removed\nstage-1 recall \S+ \(estimated\)\n", ran.stdout), ran.stderr
+
+
+def test_configuration_example_keeps_posts_with_other_numbers(shell: Shell) -> None:
+    """`numbers_must_match` of the example holds: two episodes are two posts."""
+    texts = '"the show goes on tonight EP01, all welcome" "the show goes on tonight EP02, all welcome"'
+
+    ran = shell(f"hybriddup explain --config mine.yaml {texts}")
+
+    assert "their numbers differ" in ran.stdout, ran.stderr
+
+
+def test_ten_line_plugin_has_ten_lines() -> None:
+    """As README.md promises."""
+    assert len(block_with("python", "def five_grams").splitlines()) == 10
+
+
+def test_ten_line_plugin_removes_repeats(shell: Shell, workspace: Path) -> None:
+    """Its tokenizer is the one that the run uses, and near repeats are found with it."""
+    ran = shell("hybriddup dedupe posts.jsonl -o kept.jsonl --plugin five_grams --config five_grams.yaml")
+
+    assert ran.returncode == 0, ran.stderr
+    assert int(dict(COUNTS.findall(ran.stderr))["near repeats"]) > 0
+    assert set(read_ids(workspace / "kept.jsonl")) < set(read_ids(workspace / "posts.jsonl"))
+
+
+def test_ten_line_plugin_is_listed(shell: Shell) -> None:
+    """`hybriddup plugins` shows what it brings."""
+    assert re.search(r"^tokenizer +five_grams$", shell("hybriddup plugins --plugin five_grams").stdout, re.MULTILINE)
+
+
+def test_ten_line_tokenizer_keeps_the_contract(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check that README.md names passes."""
+    monkeypatch.syspath_prepend(workspace)
+    import five_grams  # type: ignore[import-not-found]
+
+    check_tokenizer(five_grams.five_grams)
+
+
+def test_plugin_with_options_is_loaded_by_the_configuration(shell: Shell) -> None:
+    """Its file names the plugin and an option, which the resolved settings show."""
+    ran = shell("hybriddup config show word_pairs.yaml")
+
+    assert re.search(r"use: word_pairs,?\s+reach: 2", ran.stdout), ran.stderr
+
+
+def test_plugin_with_options_refuses_wrong_ones(shell: Shell, workspace: Path) -> None:
+    """The range in the class is checked, and the message names the key."""
+    (workspace / "word_pairs.yaml").write_text("plugins: [word_pairs]\ntokenizer: {use: word_pairs, reach: 9}\n")
+
+    ran = shell("hybriddup config check word_pairs.yaml")
+
+    assert (ran.returncode, "tokenizer.reach" in ran.stderr) == (2, True)

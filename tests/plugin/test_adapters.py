@@ -1,0 +1,232 @@
+"""Adapters: a plain function becomes a batch component; an answer that breaks its contract is an error with a name."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.errors import InputError, PluginError
+from hybriddup.plugin.registered import Owner
+from hybriddup.plugin.registry import Registry
+from hybriddup.records import CandidatePairs, tokens_from_lists
+
+LABEL = "(plugin 'noise' of hybriddup-noise 2.0)"
+
+
+def adapted(role: str, function: Callable[..., Any]) -> Any:
+    """The function as a batch component, brought by a packaged plugin."""
+    registry = Registry()
+    with registry.owned_by(Owner("noise", "hybriddup-noise", "2.0")):
+        getattr(registry, f"add_{role}")("noisy", function)
+    return registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
+
+
+def returning(answer: Any) -> Callable[..., Any]:
+    """A function with always the same answer."""
+    return lambda *_: answer
+
+
+def error_of(call: Callable[..., Any], *arguments: Any) -> str:
+    with pytest.raises(PluginError) as caught:
+        call(*arguments)
+    return str(caught.value)
+
+
+def pair() -> CandidatePairs:
+    """The pair of the texts 0 and 1."""
+    return CandidatePairs(np.array([0]), np.array([1]), np.array([5], np.int32))
+
+
+def verifier(function: Callable[[str, str], Any]) -> Any:
+    """The function as a verifier of two texts."""
+    component = adapted("verifier", function)
+    component.prepare(SimpleNamespace(texts=["one", "two"]))
+    return component
+
+
+@pytest.mark.parametrize("role", ["normalizer", "tokenizer", "weighter", "hasher"])
+def test_adapted_function_holds_the_interpreter(role: str) -> None:
+    """More workers for a Python function means more processes."""
+    assert adapted(role, returning("")).holds_interpreter is True
+
+
+def test_normalizer_function_answers_in_order() -> None:
+    """One text for each."""
+    assert adapted("normalizer", str.upper).normalize_batch(["b", "", "a"]) == ["B", "", "A"]
+
+
+@pytest.mark.parametrize(("answer", "given"), [(None, "None"), (7, "an int"), (["a"], "a list"), (b"a", "a bytes")])
+def test_normalizer_that_returns_no_text_is_named(answer: object, given: str) -> None:
+    """The message has the component, its plugin, the text and what came back."""
+    message = error_of(adapted("normalizer", returning(answer)).normalize_batch, ["good day"])
+
+    assert message == f"normalizer 'noisy' {LABEL} must return a str; for 'good day' it returned {given}."
+
+
+@pytest.mark.parametrize(
+    "tokenize", [str.split, lambda text: tuple(text.split()), lambda text: (token for token in text.split())]
+)
+def test_tokenizer_may_return_any_ordered_tokens(tokenize: Callable[[str], Any]) -> None:
+    """A list, a tuple and a generator serve alike; empty tokens are left out."""
+    tokens = adapted("tokenizer", tokenize).tokenize_batch(["big cat", ""])
+
+    assert [tokens.strings(text) for text in range(2)] == [["big", "cat"], []]
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        ("a b", "a str"),
+        (b"a b", "a bytes"),
+        (None, "None"),
+        (7, "an int"),
+        ({"a": 1}, "a dict"),
+        ({"a"}, "a set, whose order changes from run to run"),
+        (["a", 7], "a list with an int"),
+        (["a", None], "a list with None"),
+    ],
+)
+def test_tokenizer_that_returns_no_list_of_str_is_named(answer: object, given: str) -> None:
+    """A single str above all, which would pass for a list of characters."""
+    message = error_of(adapted("tokenizer", returning(answer)).tokenize_batch, ["good day"])
+
+    assert message == f"tokenizer 'noisy' {LABEL} must return a list of str; for 'good day' it returned {given}."
+
+
+def test_exception_of_a_function_is_named_and_chained() -> None:
+    """The text that it failed on is shown, cut short; a lone surrogate in it can be printed."""
+
+    def fail(text: str) -> list[str]:
+        raise KeyError(text[0])
+
+    with pytest.raises(PluginError) as caught:
+        adapted("tokenizer", fail).tokenize_batch(["\ud83d" + "x" * 100])
+
+    message = str(caught.value)
+    assert message.startswith(f"tokenizer 'noisy' {LABEL} failed on '\\ud83dxxx")
+    assert "...: KeyError:" in message
+    assert message.encode()
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_error_of_our_own_family_passes_unchanged() -> None:
+    """A plugin may raise an error that is meant for the user."""
+
+    def refuse(text: str) -> list[str]:
+        raise InputError("line 3 is not for me")
+
+    with pytest.raises(InputError, match=r"^line 3 is not for me$"):
+        adapted("tokenizer", refuse).tokenize_batch(["a"])
+
+
+def test_weighter_function_weighs_each_token_of_each_text() -> None:
+    """One call a text, one weight a token."""
+    weights = adapted("weighter", lambda tokens: [len(token) for token in tokens]).weigh_batch(
+        tokens_from_lists([["big", "cats"], [], ["a"]])
+    )
+
+    assert (weights.dtype, weights.tolist()) == (np.float32, [3.0, 4.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        ([1.0], "1 weights for 2 tokens"),
+        ([1.0, float("nan")], "a weight of nan"),
+        ([1.0, -1.0], "a weight of -1.0"),
+        ([1.0, 0], "a weight of 0"),
+        ([1.0, 1e-60], "a weight of 1e-60"),
+        ([1.0, 1000.5], "a weight of 1000.5"),
+        ([1.0, float("inf")], "a weight of inf"),
+        ([1.0, "2"], "a weight of '2'"),
+        (None, "None"),
+        (1.5, "a float"),
+        ({"big": 1.0}, "a dict"),
+    ],
+)
+def test_weighter_that_returns_wrong_weights_is_named(answer: object, given: str) -> None:
+    """Number, sign, size and type of the weights are checked."""
+    message = error_of(adapted("weighter", returning(answer)).weigh_batch, tokens_from_lists([["big", "cat"]]))
+
+    assert message == (
+        f"weighter 'noisy' {LABEL} must return one weight a token, each a number above 0 and at most 1000; "
+        f"for ['big', 'cat'] it returned {given}."
+    )
+
+
+@settings(max_examples=50)
+@given(number=st.integers(0, 2**192 - 1), words=st.just(3))
+def test_hash_of_a_function_is_spread_over_words_lowest_first(number: int, words: int) -> None:
+    """The words put together again are the number."""
+    hashes = adapted("hasher", returning(number)).hash_batch(tokens_from_lists([["a"]]), words)
+
+    assert sum(int(word) << (64 * place) for place, word in enumerate(hashes[0])) == number
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"), [(-1, "-1"), (2**64, str(2**64)), (1.5, "a float"), (None, "None"), (True, "True")]
+)
+def test_hasher_that_returns_no_int_in_range_is_named(answer: object, given: str) -> None:
+    """A hash must fit the width that was asked for."""
+    message = error_of(adapted("hasher", returning(answer)).hash_batch, tokens_from_lists([["a"]]), 1)
+
+    assert message == (
+        f"hasher 'noisy' {LABEL} must return an int from 0 to 2**64 - 1; for 'a', 64 it returned {given}."
+    )
+
+
+def test_verifier_function_sees_the_earlier_text_first() -> None:
+    """Scores stand in the order of the pairs."""
+    component = verifier(lambda a, b: 0.25 if (a, b) == ("one", "two") else 0.5)
+
+    assert component.score_pairs(pair(), np.array([0.0])).tolist() == [0.25]
+
+
+def test_score_on_the_threshold_is_not_lost_to_rounding() -> None:
+    """1 - 0.9 counts as 0.1, though floating point makes it a little less."""
+    assert 1 - 0.9 < 0.1
+    component = verifier(returning(1 - 0.9))
+
+    assert component.score_pairs(pair(), np.array([0.1])).tolist() == [0.1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [(1.5, "1.5"), (-0.1, "-0.1"), (float("nan"), "nan"), (float("inf"), "inf"), (None, "None"), ("1", "a str")],
+)
+def test_verifier_that_returns_no_score_is_named(answer: object, given: str) -> None:
+    """A score is a number from 0.0 to 1.0."""
+    message = error_of(verifier(returning(answer)).score_pairs, pair(), np.array([0.8]))
+
+    assert message == (
+        f"verifier 'noisy' {LABEL} must return a number from 0.0 to 1.0; for 'one', 'two' it returned {given}."
+    )
+
+
+def test_verifier_function_rules_nothing_out_by_length() -> None:
+    """Of a plain function nothing is known, so no pair may be left out for its lengths."""
+    bounds = verifier(returning(1.0)).max_partner_lengths(np.array([1, 20], np.int32), 0.8)
+
+    assert (bounds.dtype, bounds.tolist()) == (np.int32, [2**31 - 1] * 2)
+
+
+def test_recipe_of_a_callable_object_is_passed_on() -> None:
+    """What a per-text component adds to the recipe id is not lost in the adapter."""
+
+    class Dictionary:
+        def __call__(self, text: str) -> list[str]:
+            return [text]
+
+        def recipe(self) -> dict[str, str]:
+            return {"dictionary": "abc"}
+
+    assert adapted("tokenizer", Dictionary).recipe() == {"dictionary": "abc"}
+
+
+def test_release_of_a_plugin_stands_for_a_function_without_recipe() -> None:
+    """A plugin that cuts differently in its next release makes another recipe id."""
+    assert adapted("tokenizer", str.split).recipe() == {"distribution": "hybriddup-noise", "version": "2.0"}

@@ -1,0 +1,183 @@
+"""Guards: a plugin's batch component cannot hand arrays to compiled kernels that these must not trust."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybriddup.errors import PluginError
+from hybriddup.plugin.registered import Owner
+from hybriddup.plugin.registry import Registry
+from hybriddup.records import CandidatePairs, Fingerprints, PairLimits, Tokens, tokens_from_lists
+
+LABEL = "(plugin 'noise' of hybriddup-noise 2.0)"
+TOKENS = tokens_from_lists([["a", "bc"], ["d"]])
+
+
+def guarded(role: str, **methods: Any) -> Any:
+    """A class with these answers as a component that a packaged plugin brought."""
+    registry = Registry()
+    answers = {name: lambda *_, answer=answer: answer for name, answer in methods.items()}
+    with registry.owned_by(Owner("noise", "hybriddup-noise", "2.0")):
+        getattr(registry, f"add_{role}")("noisy", type("Noisy", (), answers))
+    return registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
+
+
+def prints(positions: Sequence[int]) -> Fingerprints:
+    """Fingerprints at these positions."""
+    n = len(positions)
+    limits = PairLimits(*(np.full(n, 9, np.int32) for _ in range(3)))
+    return Fingerprints(np.array(positions, np.int64), np.zeros((n, 1), np.uint64), np.zeros((n, 64), np.uint8), limits)
+
+
+def pairs(*chosen: tuple[int, int]) -> CandidatePairs:
+    """Candidate pairs of these positions, without differing bits."""
+    earlier, later = (np.array([pair[side] for pair in chosen], np.int64) for side in (0, 1))
+    return CandidatePairs(earlier, later, np.zeros(len(chosen), np.int32))
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [(["a"], "a list of 1"), (("a", "b"), "a tuple of 2"), ("ab", "a str"), (["a", 7], "a list with an int")],
+)
+def test_normalizer_returns_one_text_for_each(answer: object, given: str) -> None:
+    """Number and type of the texts are checked."""
+    message = f"normalizer 'noisy' {LABEL}: normalize_batch must return a list of 2 str; it returned {given}."
+    with pytest.raises(PluginError) as caught:
+        guarded("normalizer", normalize_batch=answer).normalize_batch(["a", "b"])
+
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (["a"], "tokenize_batch must return hybriddup.records.Tokens; it returned a list of 1."),
+        (tokens_from_lists([["a"]]), "offsets must return int64[3], C-contiguous; it returned int64[2]."),
+        (TOKENS._replace(starts=TOKENS.starts.astype(np.int32)), "starts must return int64[3], C-contiguous"),
+        (TOKENS._replace(starts=TOKENS.starts + 2), "starts and lengths must return tokens inside code_points"),
+        (TOKENS._replace(starts=TOKENS.starts - 1), "starts and lengths must return tokens inside code_points"),
+        (TOKENS._replace(lengths=TOKENS.lengths - 1), "starts and lengths must return tokens inside code_points"),
+        (TOKENS._replace(offsets=np.array([0, 3, 2])), "offsets must return numbers rising from 0 to 3"),
+        (TOKENS._replace(code_points=TOKENS.code_points[::2]), "code_points must return uint32[2], C-contiguous"),
+    ],
+)
+def test_tokens_lie_inside_their_code_points(answer: object, complaint: str) -> None:
+    """A token outside would have a kernel read memory that is not its own."""
+    with pytest.raises(PluginError) as caught:
+        guarded("tokenizer", tokenize_batch=answer).tokenize_batch(["a", "b"])
+
+    assert complaint in str(caught.value)
+
+
+def test_right_tokens_pass() -> None:
+    """What keeps the contract is handed on."""
+    tokens: Tokens = guarded("tokenizer", tokenize_batch=TOKENS).tokenize_batch(["abc", "d"])
+
+    assert tokens.strings(0) == ["a", "bc"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (np.ones(3), "float32[3], C-contiguous; it returned float64[3]"),
+        (np.ones(2, np.float32), "float32[3], C-contiguous; it returned float32[2]"),
+        ([1.0, 1.0, 1.0], "float32[3], C-contiguous; it returned a list of 3"),
+        (np.array([1, -2, 3], np.float32), "weights above 0 and at most 1000; it returned [-2.0]"),
+        (np.array([1, np.nan, 3], np.float32), "weights above 0 and at most 1000; it returned [nan]"),
+    ],
+)
+def test_weights_have_shape_and_range(answer: object, complaint: str) -> None:
+    """Sums of bits rely on both."""
+    with pytest.raises(PluginError) as caught:
+        guarded("weighter", fit=None, weigh_batch=answer).weigh_batch(TOKENS)
+
+    assert str(caught.value) == f"weighter 'noisy' {LABEL}: weigh_batch must return {complaint}."
+
+
+@pytest.mark.parametrize(
+    "answer", [np.zeros((3, 1), np.uint64), np.zeros((3, 2), np.int64), np.zeros((2, 3), np.uint64).T, None]
+)
+def test_hashes_have_as_many_words_as_asked(answer: object) -> None:
+    """Width, type and layout are checked."""
+    with pytest.raises(PluginError, match=r"hash_batch must return uint64\[3, 2\], C-contiguous; it returned"):
+        guarded("hasher", hash_batch=answer).hash_batch(TOKENS, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ([(1, 5)], "hybriddup.records.CandidatePairs; it returned a list of 1"),
+        (pairs((1, 6), (1, 5)), "pairs sorted by later, then earlier, none twice"),
+        (pairs((2, 5), (1, 5)), "pairs sorted by later, then earlier, none twice"),
+        (pairs((1, 5), (1, 5)), "pairs sorted by later, then earlier, none twice"),
+        (pairs((5, 5)), "pairs with earlier < later"),
+        (pairs((0, 5)), "pairs of texts that it was given"),
+        (pairs((1, 9)), "pairs of texts that it was given"),
+        (CandidatePairs(*[np.array([1], np.int32)] * 3), "int64[1], C-contiguous; it returned int32[1]"),  # type: ignore[arg-type]
+    ],
+)
+def test_pairs_are_of_texts_that_the_index_was_given(answer: object, complaint: str) -> None:
+    """Order, kind and positions of the pairs are checked."""
+    index = guarded("block_index", prepare=None, add=None, candidates=answer, candidates_within=None, report=None)
+    index.prepare(None)
+    index.add(prints([1, 2]))
+
+    with pytest.raises(PluginError) as caught:
+        index.candidates(prints([5, 6]))
+
+    assert complaint in str(caught.value)
+
+
+def test_pairs_within_a_batch_are_of_that_batch() -> None:
+    """A text that was added before is no part of it."""
+    found = pairs((1, 5))
+    index = guarded("block_index", prepare=None, add=None, candidates=found, candidates_within=found, report=None)
+    index.prepare(None)
+    index.add(prints([1]))
+
+    assert index.candidates(prints([5, 6])) is found
+    with pytest.raises(PluginError, match="candidates_within must return pairs of texts that it was given"):
+        index.candidates_within(prints([5, 6]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (np.ones(1, np.float32), r"float64\[1\], C-contiguous; it returned float32\[1\]"),
+        (np.array([1.01]), r"scores of at most 1\.0; it returned \[1\.01\]"),
+        (np.array([np.nan]), r"scores of at most 1\.0; it returned \[nan\]"),
+    ],
+)
+def test_scores_have_shape_and_range(answer: object, complaint: str) -> None:
+    """A score may be a bound below its threshold, never above 1.0."""
+    verifier = guarded("verifier", prepare=None, score_pairs=answer, max_partner_lengths=None)
+
+    with pytest.raises(PluginError, match=complaint):
+        verifier.score_pairs(pairs((0, 1)), np.array([0.8]))
+
+
+def test_attributes_of_the_component_are_reached_through_the_guard() -> None:
+    """What the pipeline asks of a component, such as its recipe, is answered as if there were no guard."""
+    tokenizer = guarded("tokenizer", tokenize_batch=TOKENS, recipe={"dictionary": "abc"})
+
+    assert tokenizer.recipe() == {"dictionary": "abc"}
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = tokenizer.nothing
+
+
+def test_release_of_a_plugin_stands_for_a_component_without_recipe() -> None:
+    """A plugin that cuts differently in its next release makes another recipe id."""
+    tokenizer = guarded("tokenizer", tokenize_batch=TOKENS)
+
+    assert tokenizer.recipe() == {"distribution": "hybriddup-noise", "version": "2.0"}
+
+
+def test_built_ins_are_not_guarded() -> None:
+    """They are tested instead, and nothing stands between them and the pipeline."""
+    from hybriddup.plugin.manager import create_plugin_manager
+
+    registry = create_plugin_manager(entry_points=False).registry
+
+    assert type(registry.create_by_name("normalizer", "none")).__name__ == "NoNormalizer"

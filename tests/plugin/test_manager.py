@@ -1,0 +1,265 @@
+"""Loading plugins: where they are found, what blocks them, and what is said when one cannot be used."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import hybriddup
+from hybriddup.errors import PluginError
+from hybriddup.plugin.manager import create_plugin_manager
+
+SHOUT = """
+    import hybriddup
+
+    def shout(text: str) -> list[str]:
+        return text.upper().split()
+
+    @hybriddup.hookimpl
+    def hybriddup_register(registry):
+        registry.add_tokenizer("shout", shout)
+"""
+
+WriteModule = Callable[[str, str], None]
+Install = Callable[..., None]
+
+
+def load_error(*modules: str | ModuleType, entry_points: bool = False) -> str:
+    """What is said when these plugins are loaded."""
+    with pytest.raises(PluginError) as caught:
+        create_plugin_manager(entry_points=entry_points, modules=modules)
+    return str(caught.value)
+
+
+def test_built_ins_are_a_plugin_like_any_other() -> None:
+    """They come through the same hook and are listed first, with the distribution hybriddup."""
+    described = create_plugin_manager(entry_points=False).describe()
+
+    assert [plugin.name for plugin in described] == ["hybriddup.builtins"]
+    assert (described[0].distribution, described[0].version) == ("hybriddup", hybriddup.__version__)
+    assert described[0].hooks == ["hybriddup_register"]
+    assert described[0].components["block_index"] == ["blocks", "probing", "scan", "tables"]
+
+
+def test_module_beside_the_user_is_found(write_module: WriteModule) -> None:
+    """`--plugin my_plugin` works where my_plugin.py is in the current directory."""
+    write_module("my_plugin", SHOUT)
+
+    manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
+
+    tokens = manager.registry.create_by_name("tokenizer", "shout").tokenize_batch(["good day"])
+    assert tokens.strings(0) == ["GOOD", "DAY"]
+
+
+def test_directory_of_a_module_stays_importable_for_worker_processes(write_module: WriteModule) -> None:
+    """The current directory joins the search path, at its end, so that it hides nothing."""
+    write_module("my_plugin", SHOUT)
+
+    create_plugin_manager(entry_points=False, modules=["my_plugin"])
+
+    assert sys.path[-1] == str(Path.cwd())
+
+
+def test_module_object_is_a_plugin() -> None:
+    """The Python API takes a module that is imported already."""
+    module = ModuleType("made_here")
+    module.hybriddup_register = hybriddup.hookimpl(specname="hybriddup_register")(  # type: ignore[attr-defined]
+        lambda registry: registry.add_tokenizer("letters", str.split)
+    )
+
+    manager = create_plugin_manager(entry_points=False, modules=[module])
+
+    assert "letters" in manager.registry.names("tokenizer")
+
+
+def test_module_asked_for_twice_is_loaded_once(write_module: WriteModule) -> None:
+    """A plugin named on the command line and in the configuration is one plugin."""
+    write_module("my_plugin", SHOUT)
+
+    manager = create_plugin_manager(entry_points=False, modules=["my_plugin", "my_plugin"])
+
+    assert [plugin.name for plugin in manager.describe()] == ["hybriddup.builtins", "my_plugin"]
+
+
+def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> None:
+    """An entry point in the group hybriddup is all that an installed plugin needs."""
+    install("hybriddup-shout", "shouting", SHOUT)
+
+    described = [plugin.to_dict() for plugin in create_plugin_manager().describe() if plugin.name == "shouting"]
+
+    assert described == [
+        {
+            "name": "shouting",
+            "distribution": "hybriddup-shout",
+            "version": "1.2",
+            "hooks": ["hybriddup_register"],
+            "components": {"tokenizer": ["shout"]},
+        }
+    ]
+
+
+def test_installed_plugin_named_as_module_too_is_loaded_once(install: Install) -> None:
+    """`--plugin` with the module of an installed plugin changes nothing."""
+    install("hybriddup-shout", "shouting", SHOUT)
+
+    manager = create_plugin_manager(modules=["shouting"])
+
+    assert [plugin.name for plugin in manager.describe()].count("shouting") == 1
+
+
+def test_entry_points_can_be_left_out(install: Install) -> None:
+    """With entry_points=False only the built-ins and what is asked for are loaded."""
+    install("hybriddup-shout", "shouting", SHOUT)
+
+    assert "shout" not in create_plugin_manager(entry_points=False).registry.names("tokenizer")
+
+
+@pytest.mark.parametrize("listed", ["shouting", " other , shouting "])
+def test_disabled_plugin_is_not_loaded(install: Install, monkeypatch: pytest.MonkeyPatch, listed: str) -> None:
+    """HYBRIDDUP_DISABLE_PLUGINS blocks plugins by name, even one that cannot be imported."""
+    install("hybriddup-shout", "shouting", "raise RuntimeError('broken')")
+    monkeypatch.setenv("HYBRIDDUP_DISABLE_PLUGINS", listed)
+
+    assert "shouting" not in [plugin.name for plugin in create_plugin_manager().describe()]
+
+
+def test_plugin_that_fails_to_import_is_named_with_its_distribution(install: Install) -> None:
+    """The message has plugin, distribution, version and the exception, which is chained."""
+    install("hybriddup-shout", "shouting", "import no_such_driver")
+
+    with pytest.raises(PluginError) as caught:
+        create_plugin_manager()
+
+    assert str(caught.value) == (
+        "plugin 'shouting' of hybriddup-shout 1.2 cannot be imported: "
+        "ModuleNotFoundError: No module named 'no_such_driver'"
+    )
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+
+
+def test_module_that_fails_to_import_is_named(write_module: WriteModule) -> None:
+    """A syntax error stops the run with the name of the plugin."""
+    write_module("my_plugin", "def (")
+
+    assert load_error("my_plugin").startswith("plugin 'my_plugin', not packaged cannot be imported: SyntaxError:")
+
+
+def test_plugin_that_fails_to_register_is_named(write_module: WriteModule) -> None:
+    """An exception inside the hook names the plugin."""
+    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_register(registry):\n    1 / 0\n"
+    write_module("my_plugin", code)
+
+    assert load_error("my_plugin") == (
+        "plugin 'my_plugin', not packaged failed to register its components: ZeroDivisionError: division by zero"
+    )
+
+
+def test_name_taken_twice_names_both_owners(install: Install, write_module: WriteModule) -> None:
+    """The message has both plugins and their distributions, and what to do."""
+    install("hybriddup-shout", "shouting", SHOUT)
+    write_module("my_plugin", SHOUT)
+
+    assert load_error("my_plugin", entry_points=True) == (
+        "tokenizer 'shout' is registered twice: by plugin 'shouting' of hybriddup-shout 1.2 and by plugin 'my_plugin', "
+        "not packaged; rename one, block one with HYBRIDDUP_DISABLE_PLUGINS, or register with replace=True"
+    )
+
+
+def test_two_distributions_with_one_plugin_name_are_an_error(install: Install) -> None:
+    """Entry points of one name in two distributions name both."""
+    install("hybriddup-shout", "shouting", SHOUT)
+    install("hybriddup-cry", "crying", SHOUT.replace('"shout"', '"cry"'), "shouting")
+
+    assert load_error(entry_points=True) == (
+        "two plugins are named 'shouting': plugin 'shouting' of hybriddup-cry 1.2 and plugin 'shouting' of "
+        "hybriddup-shout 1.2; uninstall or block one."
+    )
+
+
+def test_hook_that_does_not_exist_is_an_error(write_module: WriteModule) -> None:
+    """A misspelt hook is found at start, with the right name."""
+    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_registr(registry):\n    pass\n"
+    write_module("my_plugin", code)
+
+    assert load_error("my_plugin") == (
+        "plugin 'my_plugin', not packaged has a hook that does not exist: hybriddup_registr. Did you mean "
+        "'hybriddup_register'? (hooks: hybriddup_register, hybriddup_add_commands, hybriddup_run_finished)"
+    )
+
+
+def test_hook_with_an_argument_that_does_not_exist_is_an_error(write_module: WriteModule) -> None:
+    """The plugin is named, and pluggy's explanation kept."""
+    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_register(registry, more):\n    pass\n"
+    write_module("my_plugin", code)
+
+    message = load_error("my_plugin")
+
+    assert message.startswith("plugin 'my_plugin', not packaged cannot be used: PluginValidationError:")
+    assert "more" in message
+
+
+def test_module_without_hook_is_an_error() -> None:
+    """A module that is no plugin says how one is made."""
+    assert load_error("json") == (
+        "plugin 'json', not packaged has no hook: mark a function hybriddup_register with @hybriddup.hookimpl."
+    )
+
+
+@pytest.mark.parametrize("name", ["no_such_plugin", "no_such_package.plugin", "json.no_such_plugin"])
+def test_module_that_is_nowhere_says_where_it_was_looked_for(write_module: WriteModule, name: str) -> None:
+    """The current directory is named, and is not left on the search path."""
+    before = list(sys.path)
+
+    assert load_error(name) == f"plugin module {name!r} is not installed and not in {Path.cwd()}."
+    assert sys.path == before
+
+
+def test_file_name_instead_of_module_name_gets_a_hint(write_module: WriteModule) -> None:
+    """A path is answered with what to write instead."""
+    write_module("my_plugin", SHOUT)
+
+    assert load_error("my_plugin.py").endswith(" Give the module's name, without '.py' and with dots for slashes.")
+
+
+def test_plugins_are_called_in_the_order_they_were_loaded() -> None:
+    """Built-ins first, then modules in the order given."""
+    called: list[str] = []
+    modules = []
+    for name in ("second", "first"):
+        module = ModuleType(name)
+        module.hybriddup_run_finished = hybriddup.hookimpl(  # type: ignore[attr-defined]
+            specname="hybriddup_run_finished"
+        )(lambda name=name: called.append(name))
+        modules.append(module)
+
+    create_plugin_manager(entry_points=False, modules=modules).run_finished(None)  # type: ignore[arg-type]
+
+    assert called == ["second", "first"]
+
+
+def test_plugin_that_fails_after_the_run_is_named(write_module: WriteModule) -> None:
+    """An exception in a later hook is blamed on its plugin too."""
+    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_run_finished(result):\n    result.nothing\n"
+    write_module("my_plugin", code)
+    manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
+
+    message = "plugin 'my_plugin', not packaged failed in hybriddup_run_finished: AttributeError"
+    with pytest.raises(PluginError, match=re.escape(message)):
+        manager.run_finished(None)  # type: ignore[arg-type]
+
+
+def test_listing_plugins_loads_nothing_heavy() -> None:
+    """The manager and its registry load none of the libraries that components use."""
+    code = (
+        "import sys; from hybriddup.plugin.manager import create_plugin_manager; "
+        "create_plugin_manager(entry_points=False).describe(); print(*sys.modules)"
+    )
+    root = str(Path(hybriddup.__file__).parents[1])
+
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
+
+    assert not {"numba", "numpy", "jieba", "scipy", "sklearn"} & set(output.split())

@@ -1,0 +1,308 @@
+"""The registry: what a component may be, names, and making components with their options."""
+
+import pickle
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+import hybriddup
+from hybriddup.config.settings import ComponentSettings
+from hybriddup.errors import ConfigError, PluginError
+from hybriddup.plugin.registered import Owner
+from hybriddup.plugin.registry import Registry
+from hybriddup.plugin.roles import ROLES
+from hybriddup.records import Tokens, tokens_from_lists
+
+OWNER = Owner("noise", "hybriddup-noise", "2.0")
+
+
+def shout(text: str) -> list[str]:
+    return text.upper().split()
+
+
+class Echo:
+    """A per-text component with options."""
+
+    class Options(hybriddup.Options):
+        times: int = Field(2, ge=1, le=9, description="How often each word is said.")
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def __call__(self, text: str) -> list[str]:
+        return text.split() * self.options.times
+
+
+class BatchEcho:
+    """A batch component without options."""
+
+    holds_interpreter = False
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        return tokens_from_lists([text.split() for text in texts])
+
+
+def copy_by_pickle(component: Any) -> Any:
+    return pickle.loads(pickle.dumps(component))  # noqa: S301
+
+
+@pytest.fixture
+def registry() -> Registry:
+    """A registry with one tokenizer of each kind, brought by a packaged plugin."""
+    registry = Registry()
+    with registry.owned_by(OWNER):
+        registry.add_tokenizer("shout", shout)
+        registry.add_tokenizer("echo", Echo)
+        registry.add_tokenizer("batch", BatchEcho)
+        registry.add_tokenizer("instance", BatchEcho())
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "tokens"),
+    [
+        ("shout", {}, ["GOOD", "DAY"]),
+        ("echo", {}, ["good", "day"] * 2),
+        ("echo", {"times": 1}, ["good", "day"]),
+        ("batch", {}, ["good", "day"]),
+        ("instance", {}, ["good", "day"]),
+    ],
+)
+def test_component_of_any_kind_becomes_a_batch_component(
+    registry: Registry, name: str, options: dict[str, Any], tokens: list[str]
+) -> None:
+    """A function, a class with options, a batch class and an instance answer alike."""
+    tokenizer = registry.create("tokenizer", ComponentSettings(use=name, options=options))
+
+    assert tokenizer.tokenize_batch(["good day"]).strings(0) == tokens
+
+
+def test_component_by_import_path_is_imported_when_it_is_used() -> None:
+    """A path to nowhere is an error only for those who use it."""
+    registry = Registry()
+    with registry.owned_by(OWNER):
+        registry.add_tokenizer("later", "no_such_module:Tokenizer")
+
+    message = (
+        "tokenizer 'later' (plugin 'noise' of hybriddup-noise 2.0) cannot be imported from 'no_such_module:Tokenizer': "
+        "ModuleNotFoundError: No module named 'no_such_module'"
+    )
+    with pytest.raises(PluginError, match=re.escape(message)):
+        registry.create_by_name("tokenizer", "later")
+
+
+def test_unknown_name_lists_the_choices_and_the_nearest(registry: Registry) -> None:
+    """A misspelt name is answered with the right one."""
+    with pytest.raises(PluginError) as caught:
+        registry.create_by_name("tokenizer", "shoutt")
+
+    assert str(caught.value) == (
+        "tokenizer 'shoutt' is not known. Did you mean 'shout'? (available: batch, echo, instance, shout)"
+    )
+
+
+def test_unknown_name_says_how_a_plugin_would_bring_it(registry: Registry) -> None:
+    """Where no name is near, the way to more components is shown."""
+    with pytest.raises(PluginError) as caught:
+        registry.create_by_name("block_index", "redis")
+
+    assert str(caught.value) == (
+        "block index 'redis' is not known. A plugin can bring it: name its module with --plugin or under plugins:. "
+        "(available: none)"
+    )
+
+
+def test_component_of_a_known_package_says_what_to_install(registry: Registry) -> None:
+    """A component that another distribution brings names it."""
+    with pytest.raises(PluginError) as caught:
+        registry.create_by_name("tokenizer", "rjieba")
+
+    assert str(caught.value) == (
+        "tokenizer 'rjieba' is not installed; run: pip install hybriddup-rjieba "
+        "(available: batch, echo, instance, shout)."
+    )
+
+
+def test_name_taken_twice_names_both_owners(registry: Registry) -> None:
+    """Neither component wins silently."""
+    message = "tokenizer 'shout' is registered twice: by plugin 'noise' of hybriddup-noise 2.0 and by plugin 'more'"
+    with registry.owned_by(Owner("more")), pytest.raises(PluginError, match=re.escape(message)):
+        registry.add_tokenizer("shout", shout)
+
+
+def test_same_name_in_two_roles_is_no_clash(registry: Registry) -> None:
+    """Names belong to a role."""
+    registry.add_normalizer("shout", str.upper)
+
+    assert registry.create_by_name("normalizer", "shout").normalize_batch(["a"]) == ["A"]
+
+
+def test_replacing_on_purpose_takes_the_name_over(registry: Registry) -> None:
+    """With replace=True the later component answers, and owns the name."""
+    with registry.owned_by(Owner("more")):
+        registry.add_tokenizer("shout", str.split, replace=True)
+
+    assert registry.create_by_name("tokenizer", "shout").tokenize_batch(["a b"]).strings(0) == ["a", "b"]
+    assert registry.find("tokenizer", "shout").owner.plugin == "more"
+
+
+@pytest.mark.parametrize("name", ["", "two words", "7up", "ü", "a.b"])
+def test_name_that_no_configuration_can_hold_is_refused(registry: Registry, name: str) -> None:
+    """Names are plain, so that YAML and the command line need no quotes."""
+    with pytest.raises(PluginError, match="a name is a letter, then letters, digits, '_' or '-'"):
+        registry.add_tokenizer(name, shout)
+
+
+@pytest.mark.parametrize(
+    ("role", "component", "allowed"),
+    [
+        ("tokenizer", 7, "a function (text: str) -> list[str], or a class or instance with tokenize_batch(); got 7."),
+        ("normalizer", None, "a function (text: str) -> str, or a class or instance with normalize_batch(); got None."),
+        (
+            "weighter",
+            7,
+            "a function (tokens: list[str]) -> list[float], or a class with fit() and weigh_batch(); got 7.",
+        ),
+        ("hasher", (), "a function (token: str, bits: int) -> int, or a class or instance with hash_batch(); got ()."),
+        ("verifier", 7, "a function (a: str, b: str) -> float, or a class with prepare() and score_pairs() and "),
+        ("block_index", 7, "a class with prepare() and add() and candidates() and candidates_within() and report()"),
+        ("reader", 7, "a class or instance with read(); got 7."),
+        ("writer", 7, "a class or instance with check() and write(); got 7."),
+    ],
+)
+def test_component_that_cannot_fill_its_role_is_refused(role: str, component: object, allowed: str) -> None:
+    """The message says what the role asks for, at registration."""
+    with pytest.raises(PluginError) as caught:
+        getattr(Registry(), f"add_{role}")("wrong", component)
+
+    assert allowed in str(caught.value)
+
+
+def test_class_with_some_of_the_methods_is_told_which_are_missing() -> None:
+    """A half-written block index names what it lacks."""
+
+    class Half:
+        def prepare(self, expectation: object) -> None: ...
+        def add(self, prints: object) -> None: ...
+
+    with pytest.raises(PluginError, match=r"which has no candidates, candidates_within, report\.$"):
+        Registry().add_block_index("half", Half)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("role", ["weighter", "verifier", "block_index"])
+def test_instance_of_a_role_that_learns_from_a_run_is_refused(role: str) -> None:
+    """What keeps state is made anew for each run, so its class is registered."""
+    methods = {name: lambda *_: None for name in ROLES[role].methods}
+    instance = type("Stateful", (), methods)()
+
+    with pytest.raises(PluginError, match="register the class, not an instance of it, because each run"):
+        getattr(Registry(), f"add_{role}")("stateful", instance)
+
+
+@pytest.mark.parametrize("path", ["module", "module:", "module.Name", "a b:c", ":Name"])
+def test_import_path_that_is_none_is_refused(path: str) -> None:
+    """A path has a module, a colon and a name."""
+    with pytest.raises(PluginError, match=r"an import path looks like 'package\.module:Name'"):
+        Registry().add_tokenizer("wrong", path)
+
+
+def test_each_wrong_option_is_reported_with_its_owner(registry: Registry) -> None:
+    """A bad value says where, what is allowed, what was given, and whose option it is."""
+    with pytest.raises(ConfigError) as caught:
+        registry.create_by_name("tokenizer", "echo", times=10, loud=True)
+
+    owner = "The options are those of tokenizer 'echo' (plugin 'noise' of hybriddup-noise 2.0)."
+    assert str(caught.value).split("\n") == [
+        f"times must be an int in [1, 9]; got 10. {owner}",
+        f"loud is not a key here (allowed: times). {owner}",
+    ]
+
+
+@pytest.mark.parametrize("name", ["shout", "batch", "instance"])
+def test_option_of_a_component_without_options_is_an_error(registry: Registry, name: str) -> None:
+    """Nothing is silently ignored."""
+    with pytest.raises(ConfigError, match=rf"^times is not a key: tokenizer '{name}' \(plugin 'noise' .*takes no opt"):
+        registry.create_by_name("tokenizer", name, times=1)
+
+
+@pytest.mark.parametrize("reserved", ["use", "options", "threshold", "all", "any"])
+def test_option_named_like_a_key_of_the_configuration_is_refused(reserved: str) -> None:
+    """An option cannot be told from what stands beside it, so such names are the plugin's error."""
+    options = type("Options", (hybriddup.Options,), {"__annotations__": {reserved: int}, reserved: 1})
+    registry = Registry()
+    registry.add_tokenizer("greedy", type("Greedy", (Echo,), {"Options": options}))
+
+    with pytest.raises(PluginError, match=f"its Options cannot have a field named {reserved}"):
+        registry.create_by_name("tokenizer", "greedy")
+
+
+def test_options_that_are_no_model_are_refused() -> None:
+    """A nested Options must be declared as hybriddup declares them."""
+    registry = Registry()
+    registry.add_tokenizer("plain", type("Plain", (Echo,), {"Options": dict}))
+
+    with pytest.raises(PluginError, match=r"its Options must be a subclass of hybriddup\.Options"):
+        registry.create_by_name("tokenizer", "plain")
+
+
+def test_constructor_that_fails_is_blamed_on_the_component() -> None:
+    """The exception of a plugin's constructor is chained to an error that names it."""
+
+    class Moody(BatchEcho):
+        def __init__(self) -> None:
+            raise OSError("no mood")
+
+    registry = Registry()
+    registry.add_tokenizer("moody", Moody)
+
+    with pytest.raises(PluginError, match="cannot be constructed: OSError: no mood") as caught:
+        registry.create_by_name("tokenizer", "moody")
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_class_is_made_anew_each_time(registry: Registry) -> None:
+    """Two runs never share a component with state."""
+    first, second = (registry.create_by_name("tokenizer", "batch") for _ in range(2))
+
+    assert first.component is not second.component
+
+
+def test_check_of_a_component_sees_the_settings() -> None:
+    """A class may look at all settings and return what is wrong, in sentences."""
+
+    class Picky(BatchEcho):
+        @staticmethod
+        def check(settings: Any) -> list[str]:
+            return [f"tokenizer.use must not be {settings}."]
+
+    registry = Registry()
+    registry.add_tokenizer("picky", Picky)
+    registry.add_tokenizer("shout", shout)
+
+    assert registry.check("tokenizer", "picky", "so") == ["tokenizer.use must not be so."]
+    assert registry.check("tokenizer", "shout", "so") == []
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_role_has_a_typed_method(role: str) -> None:
+    """There is one ``add_`` method a role, with the same shape."""
+    method: Callable[..., None] = getattr(Registry, f"add_{role}")
+
+    assert list(method.__annotations__) == ["name", "component", "replace", "return"]
+
+
+def test_adapted_component_pickles_with_its_function(registry: Registry) -> None:
+    """A worker process can be handed the component."""
+    copied = copy_by_pickle(registry.create_by_name("tokenizer", "shout"))
+
+    assert copied.tokenize_batch(["a"]).strings(0) == ["A"]
+
+
+def test_guarded_component_pickles(registry: Registry) -> None:
+    """The guard around a plugin's batch component travels with it."""
+    copied = copy_by_pickle(registry.create_by_name("tokenizer", "batch"))
+
+    assert (copied.holds_interpreter, copied.tokenize_batch(["a"]).strings(0)) == (False, ["a"])
