@@ -157,7 +157,12 @@ def _near(up_to: int | None, max_hamming_distance: int, threshold: float) -> Len
     return LengthBand(up_to=up_to, max_hamming_distance=max_hamming_distance, verifier=verifier)
 
 
-DEFAULT_LENGTHS = (LengthBand(up_to=6, exact_only=True), _near(20, 44, 0.85), _near(140, 40, 0.8), _near(None, 36, 0.8))
+DEFAULT_LENGTHS = (
+    LengthBand(up_to=6, exact_only=True),
+    _near(30, 44, 0.88),
+    _near(60, 40, 0.85),
+    _near(None, 40, 0.78),
+)
 
 
 class Settings(_Section):

@@ -61,8 +61,8 @@ def join_prints(batches: list[Fingerprints]) -> Fingerprints:
 class JoinIndex:
     """Texts that can be found, and the tables over them.
 
-    Tables are not kept between batches: one after another is sorted anew when a batch is looked up, so that only one
-    is in memory and it stays in the cache. Batches that double keep the cost of that a constant share.
+    Tables are not kept between batches: each is sorted anew when a batch is looked up, so that only one for each
+    worker is in memory. Batches that double keep the cost of that a constant share.
 
     A block index derives from this class and chooses its `TableShape` in ``prepare``, which calls `start`.
     """
@@ -118,7 +118,8 @@ class JoinIndex:
         for pairs, counts in (slice_part for table_parts in parts for slice_part in table_parts):
             found.append(pairs)
             self._count(counts)
-        return unpack_pairs(np.concatenate(found), index, later)
+        joined = np.concatenate(found)
+        return unpack_pairs(np.unique(joined) if self.shape.max_bucket_size else joined, index, later)
 
     def _join_table(
         self,
@@ -140,6 +141,8 @@ class JoinIndex:
         )
         probes = Probes(fold_keys(later.bits, key, shape.bucket_bits), shape.offsets, flips)
         index_columns, later_columns = columns(index), columns(later)
+        # A pair is listed by the first table that finds it, unless a bucket that was passed over may have hidden it.
+        listing, number = (masks[table : table + 1], 0) if shape.max_bucket_size else (masks, table)
         widest = index.limits.max_hamming_distances.max()
         limits = np.maximum(later.limits.max_hamming_distances, widest)
 
@@ -147,7 +150,7 @@ class JoinIndex:
             near, counts = find_near(
                 bucketed, later.bits, limits, classes.range_of_later, probes, shape.max_bucket_size, first, last
             )
-            return select_pairs(near, index_columns, later_columns, masks, table, shape.radius), counts
+            return select_pairs(near, index_columns, later_columns, listing, number, shape.radius), counts
 
         return map_slices(join_slice, len(later), workers)
 
