@@ -4,16 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hybriddup.kernels.buckets import (
-    JoinCounts,
-    PrintColumns,
-    Probes,
-    fill_buckets,
-    find_near,
-    find_weak_bits,
-    fold_keys,
-    select_pairs,
-)
+from hybriddup.kernels.bucket_join import JoinCounts, PrintColumns, Probes, find_near, select_pairs
+from hybriddup.kernels.buckets import fill_buckets, find_weak_bits, fold_keys
 from hybriddup.kernels.hamming import pair_distances
 from hybriddup.parallel import map_slices, map_threads
 from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s

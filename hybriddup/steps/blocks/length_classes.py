@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.kernels.buckets import LengthRange
+from hybriddup.kernels.bucket_join import LengthRange
 from hybriddup.records import Int32s, PairLimits
 
 MAX_CLASSES = 64
