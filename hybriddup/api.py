@@ -153,9 +153,20 @@ def fit_weights(
 
 
 def explain(
-    a: str, b: str, *, config: Config = DEFAULT_CONFIG, plugins: Iterable[str | ModuleType] = ()
+    a: str,
+    b: str,
+    *,
+    config: Config = DEFAULT_CONFIG,
+    corpus: Sequence[str] | None = None,
+    plugins: Iterable[str | ModuleType] = (),
 ) -> Explanation:
     """Return each step for two texts and the verdict, as if they were two posts of a run.
+
+    Parameters
+    ----------
+    corpus
+        The texts of that run, in the order in which they were decided. Without them a weighter that learns from a
+        corpus has none, and the Hamming distance can differ by some bits from a run's.
 
     Examples
     --------
@@ -166,7 +177,7 @@ def explain(
     from hybriddup.explanation import explain_texts
 
     settings, manager = open_session(config, plugins)
-    return explain_texts(a, b, settings, manager.registry)
+    return explain_texts(a, b, settings, manager.registry, corpus)
 
 
 def config_name(config: Config) -> str:

@@ -1,8 +1,9 @@
 """The audit: how much of what it should have found did stage 1 find? Estimated on a sample of the kept posts.
 
 A kept post that still has an earlier kept match was missed. So a sample of kept posts is compared with *all* earlier
-kept posts, by scanning, with a wider Hamming limit than the run's, and the verifier is asked about what comes up. That
-sees both what the block index missed and what lay beyond the run's own limit.
+kept posts, by scanning, and the verifier is asked about everything within three eighths of the bits, however narrow the
+run's own limit is. That sees both what the block index missed and what lay beyond the limit; repeats that differ in
+more bits than that are rarer than one in a thousand.
 """
 
 from __future__ import annotations
@@ -13,14 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.records import Fingerprints, Int64s, PairLimits
+from hybriddup.records import Fingerprints
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.deciders import Verify
 
+AUDITED_SHARE = 3 / 8
+"""Share of the bits in which audited pairs may differ; four more than the run allows where that is wider still."""
 WIDER_BY = 4
-"""Bits added to the Hamming limits, of 128. More would bring up unrelated pairs by the hundred for each repeat."""
+MAX_PAIRS = 200_000
+"""About as many pairs as the verifiers are asked about; where more come up, the sample is made smaller."""
+FIRST_LOOK = 64
+"""Posts by which it is estimated how many pairs will come up."""
 Z_95 = 1.96
 
 
@@ -43,29 +49,34 @@ def estimate_recall(
     n_removed
         Posts removed in the whole run, exact repeats among them.
     sample
-        Kept posts to look at.
+        Kept posts to look at, at most.
 
     Returns
     -------
     None where nothing was removed and nothing was found, so that there is no share to give.
     """
-    chosen = spread_rows(len(kept), sample)
-    n_missed = count_missed(kept, chosen, verify, workers)
+    scan = wide_scan(kept, workers)
+    n_pairs = len(scan.candidates(kept_rows(kept, FIRST_LOOK)))
+    affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)
+    chosen = kept_rows(kept, max(min(sample, affordable), 1))
+    n_missed = len(np.unique(verify(scan.candidates(chosen)).later))
     if n_removed == 0 and n_missed == 0:
         return None
     return recall_of(n_removed, len(kept), n_missed, len(chosen))
 
 
-def count_missed(kept: Fingerprints, chosen: Int64s, verify: Verify, workers: int) -> int:
-    """Return how many of the chosen kept posts have an earlier kept match."""
-    bits = 64 * kept.bits.shape[1]
-    wider = replace(kept, limits=widen(kept.limits, bits))
+def wide_scan(kept: Fingerprints, workers: int) -> Scan:
+    """Return an index of the kept posts that compares all of them."""
     scan = Scan()
-    scan.prepare(
-        Expectation(len(kept), workers, bits, int(wider.limits.max_hamming_distances.max(initial=0)), no_pilot)
-    )
-    scan.add(wider)
-    return len(np.unique(verify(scan.candidates(wider.take(chosen))).later))
+    bits = 64 * kept.bits.shape[1]
+    scan.prepare(Expectation(len(kept), workers, bits, int(bits * AUDITED_SHARE), no_pilot))
+    scan.add(widen(kept))
+    return scan
+
+
+def kept_rows(kept: Fingerprints, n: int) -> Fingerprints:
+    """Return at most ``n`` of the kept posts, evenly spread, with the audit's limits."""
+    return widen(kept.take(spread_rows(len(kept), n)))
 
 
 def no_pilot() -> tuple[Fingerprints, Fingerprints]:
@@ -73,11 +84,13 @@ def no_pilot() -> tuple[Fingerprints, Fingerprints]:
     raise AssertionError("a scan asks for no pilot pairs")
 
 
-def widen(limits: PairLimits, bits: int) -> PairLimits:
-    """Return the limits with larger Hamming distances, where near repeats are looked for at all."""
-    distances = limits.max_hamming_distances
-    wider = np.where(distances >= 0, np.minimum(distances + WIDER_BY * bits // 128, bits), distances)
-    return limits._replace(max_hamming_distances=wider.astype(np.int32))
+def widen(prints: Fingerprints) -> Fingerprints:
+    """Return the posts with the audit's Hamming limits, where near repeats are looked for at all."""
+    bits = 64 * prints.bits.shape[1]
+    distances = prints.limits.max_hamming_distances
+    wider = np.maximum(distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
+    limits = prints.limits._replace(max_hamming_distances=np.where(distances >= 0, wider, distances).astype(np.int32))
+    return replace(prints, limits=limits)
 
 
 def recall_of(n_removed: int, n_near_kept: int, n_missed: int, n_looked_at: int) -> Estimate:

@@ -33,11 +33,6 @@ class Bands:
         limits = [EXACT_ONLY if band.max_hamming_distance is None else band.max_hamming_distance for _, band in bands]
         return cls(ends, np.array(limits, np.int32), tuple(band.name(lower) for lower, band in bands), plan)
 
-    @property
-    def widest_distance(self) -> int:
-        """The largest Hamming limit of any band."""
-        return max(int(self.max_hamming_distances.max()), 0)
-
     def of_lengths(self, lengths: Int32s) -> Int32s:
         """Return int32[n]: the band of each length."""
         return np.searchsorted(self.ends, lengths).astype(np.int32)

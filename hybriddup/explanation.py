@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 from hybriddup.bands import Bands
 from hybriddup.components import Components
 from hybriddup.config.settings import Settings
+from hybriddup.exact import find_equal_texts
 from hybriddup.number_guard import number_keys
-from hybriddup.pilot import N_PILOT_PAIRS, make_pilot, text_lengths
+from hybriddup.pilot import N_PILOT_PAIRS, make_pilot
 from hybriddup.plugin.registry import Registry
-from hybriddup.records import CandidatePairs, Fingerprints
+from hybriddup.records import CandidatePairs, Fingerprints, text_lengths
 from hybriddup.steps.blocks import Expectation, KeysInCommon
 from hybriddup.steps.verifiers import VerifierContext
 
@@ -67,28 +69,44 @@ class Explanation:
         return asdict(self)
 
 
-def explain_texts(a: str, b: str, settings: Settings, registry: Registry) -> Explanation:
+def explain_texts(
+    a: str, b: str, settings: Settings, registry: Registry, corpus: Sequence[str] | None = None
+) -> Explanation:
     """Return each step for two texts and the verdict, as if they were two posts of a run.
 
-    A weighter that learns from a corpus has none to learn from here: every token weighs what a rare one does.
+    Parameters
+    ----------
+    corpus
+        The texts of the run, as they were read; a weighter that learns learns from them as it did there. Without them
+        every token weighs what a rare one does, so that the Hamming distance can differ by some bits from a run's.
     """
     components = Components.create(settings, registry, workers=1)
-    return Explainer(components, (a, b)).explain()
+    fit_weighter(components, corpus)
+    return Explainer(components, (a, b), is_fitted=corpus is not None).explain()
+
+
+def fit_weighter(components: Components, corpus: Sequence[str] | None) -> None:
+    """Fit the weighter as a run over the corpus does, or on nothing where there is none."""
+    maker = components.fingerprinter
+    if corpus is None and maker.weighter.needs_fit:
+        maker.weighter.fit(maker.tokenizer.tokenize_batch([]))
+    elif corpus is not None:
+        normalized = components.normalizer.normalize_batch(corpus)
+        maker.fit([normalized[place] for place in find_equal_texts(normalized, corpus).distinct.tolist()])
 
 
 class Explainer:
     """Runs the steps on two texts and keeps what each gave."""
 
-    def __init__(self, components: Components, raw: tuple[str, str]) -> None:
+    def __init__(self, components: Components, raw: tuple[str, str], *, is_fitted: bool) -> None:
         self.components = components
         self.raw = raw
+        self.is_fitted = is_fitted or not hasattr(components.fingerprinter.weighter, "recipe")
         self.normalized = components.normalizer.normalize_batch(raw)
         self.lengths = text_lengths(self.normalized)
         maker = components.fingerprinter
-        if maker.weighter.needs_fit:
-            maker.weighter.fit(maker.tokenizer.tokenize_batch([]))
         self.tokens = maker.tokenizer.tokenize_batch(self.normalized)
-        self.simhashes = maker.fingerprint_tokens(self.tokens)
+        self.simhashes = maker.fingerprint(self.normalized)
         self.prints = Fingerprints(
             np.arange(2), self.simhashes.bits, self.simhashes.strengths, components.bands.limits_of(self.lengths)
         )
@@ -157,7 +175,7 @@ class Explainer:
                 n_texts=CORPUS_SIZE,
                 workers=1,
                 bits=maker.n_bits,
-                max_hamming_distance=self.bands.widest_distance,
+                max_hamming_distance=self.components.settings.max_hamming_distance,
                 pilot=lambda: make_pilot(texts, self.components),
             )
         )
@@ -207,7 +225,7 @@ class Explainer:
         if self.distance > limit:
             return (
                 f"{no}their fingerprints differ in {self.distance} bits, more than the {limit} that length band "
-                f"{name} allows, so the texts are not looked at."
+                f"{name} allows, so the texts are not looked at.{self.caution()}"
             )
         if self.components.settings.numbers_must_match and not self.numbers_match():
             return f"{no}their numbers differ, and numbers_must_match is set."
@@ -215,6 +233,12 @@ class Explainer:
         if score is not None and threshold is not None and score < threshold:
             return f"{no}the {verifier} score {score:.4g} is under the threshold {threshold:g} of length band {name}."
         return None
+
+    def caution(self) -> str:
+        """Return what to add to a verdict that rests on the Hamming distance."""
+        if self.is_fitted:
+            return ""
+        return " Weights are those of rare tokens, for want of a corpus; in a run the distance can differ by some bits."
 
     def near_verdict(self, band: int) -> str:
         """Return the verdict on a near duplicate."""

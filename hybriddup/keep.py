@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
 from numbers import Number
 from typing import Any, Literal
 
@@ -36,22 +35,39 @@ def deciding_order(corpus: Corpus, keep: Literal["first", "last", "longest"] | K
 def order_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
     """Return the places of the values, highest first, equal ones in input order; those without a value come last.
 
-    Numbers are compared as numbers, also where a file has them as text; other text alphabetically. None, empty text,
-    and what is not a number (NaN, and what data frames put in its place) are no values.
+    Numbers are compared as numbers, also where a file has them as text; then text that spells none (``N/A``) is no
+    value. A field without any number is compared alphabetically. None, empty text, and what is not a number (NaN, and
+    what data frames put in its place) are no values.
     """
-    present = [place for place, value in enumerate(values) if not is_missing(value)]
-    keys = as_numbers([values[place] for place in present])
+    keys = order_keys(values)
+    present = [place for place, key in enumerate(keys) if key is not None]
     try:
-        ranked = sorted(range(len(present)), key=keys.__getitem__, reverse=True)
+        ranked = sorted(present, key=keys.__getitem__, reverse=True)
     except TypeError as error:
-        kinds = sorted({type(key).__name__ for key in keys})
+        kinds = sorted({type(keys[place]).__name__ for place in present})
         message = (
             f"keep: {{highest: {field}}} needs values that can be ordered; the field holds {' and '.join(kinds)} "
             f"(first at row {rows[present[0]]}). Give every post a number, or all of them text."
         )
         raise InputError(message) from error
-    absent = [place for place, value in enumerate(values) if is_missing(value)]
-    return np.array([present[rank] for rank in ranked] + absent, np.int64)
+    absent = [place for place, key in enumerate(keys) if key is None]
+    return np.array(ranked + absent, np.int64)
+
+
+def order_keys(values: Sequence[Any]) -> list[Any]:
+    """Return what each value is compared by; None for those that are no values.
+
+    Examples
+    --------
+    >>> order_keys(["9", "10", "N/A"]), order_keys(["b", "a", ""])
+    ([9, 10, None], ['b', 'a', None])
+    """
+    present = [None if is_missing(value) else value for value in values]
+    numbers = [as_number(value) for value in present]
+    if all(number is None for number in numbers):
+        return present
+    return [value if number is None and not isinstance(value, str) else number
+            for value, number in zip(present, numbers, strict=True)]  # fmt: skip
 
 
 def is_missing(value: Any) -> bool:
@@ -59,10 +75,10 @@ def is_missing(value: Any) -> bool:
 
     Examples
     --------
-    >>> [is_missing(value) for value in (None, "", float("nan"), 0, "0")]
-    [True, True, True, False, False]
+    >>> [is_missing(value) for value in (None, "", "nan", float("nan"), 0, "0")]
+    [True, True, True, True, False, False]
     """
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, str) and value.strip().lower() in {"", "nan"}):
         return True
     try:
         return bool(value != value)
@@ -70,29 +86,15 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def as_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    """Return the values as numbers where every one of them is a number or spells one, else as they are."""
-    try:
-        return [as_number(value) for value in values]
-    except ValueError:
-        return values
-
-
 def as_number(value: Any) -> Any:
-    """Return a number as it is, and the number that a text spells; whole numbers stay whole, so that ids stay exact.
-
-    Raises
-    ------
-    ValueError
-        The value is neither.
-    """
+    """Return a number as it is and the number that a text spells, whole ones exactly; None for everything else."""
     if isinstance(value, Number):
         return value
-    text = value if isinstance(value, str) else "not a number"
-    try:
-        return int(text)
-    except ValueError:
-        number = float(text)
-    if isnan(number):  # its place in an order would depend on where it stood before
-        raise ValueError("not a number")
-    return number
+    if not isinstance(value, str):
+        return None
+    for spelled in (int, float):
+        try:
+            return spelled(value)
+        except ValueError:
+            continue
+    return None

@@ -10,7 +10,7 @@ import numpy as np
 from hybriddup.bands import Bands
 from hybriddup.components import Components
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
-from hybriddup.records import Fingerprints, Int32s
+from hybriddup.records import Fingerprints, text_lengths
 from hybriddup.steps.fingerprints import Fingerprinter
 
 N_PILOT_PAIRS = 512
@@ -24,7 +24,7 @@ def make_pilot(originals: Sequence[str], components: Components) -> tuple[Finger
     Copies are edited by up to the share that the threshold of their length allows, evenly spread, one character here
     and there, which disturbs more n-grams than editing a passage does. The same texts give the same pairs.
     """
-    random = Random(SEED)  # noqa: S311  (not for secrets; its stream is the same everywhere)
+    random = Random(SEED)  # noqa: S311  (not for secrets)
     bands, maker = components.bands, components.fingerprinter
     shares = edit_shares(originals, components.settings, bands)
     copies = [edit_text(text, share * random.random(), originals, random)
@@ -37,11 +37,6 @@ def as_prints(texts: Sequence[str], bands: Bands, fingerprinter: Fingerprinter) 
     simhashes = fingerprinter.fingerprint(texts)
     positions = np.arange(len(texts), dtype=np.int64)
     return Fingerprints(positions, simhashes.bits, simhashes.strengths, bands.limits_of(text_lengths(texts)))
-
-
-def text_lengths(texts: Sequence[str]) -> Int32s:
-    """Return int32[n]: the code points of each text."""
-    return np.fromiter(map(len, texts), np.int32, len(texts))
 
 
 def edit_shares(texts: Sequence[str], settings: Settings, bands: Bands) -> list[float]:
@@ -61,8 +56,16 @@ def allowed_share(band: LengthBand) -> float:
 def edit_text(text: str, share: float, others: Sequence[str], random: Random) -> str:
     """Return the text with a share of its characters replaced by characters of other texts, at least one."""
     characters = list(text)
-    n_edits = max(1, round(share * len(characters)))
-    for place in random.sample(range(len(characters)), min(n_edits, len(characters))):
-        other = random.choice(others)
-        characters[place] = random.choice(other) if other else " "
+    n_edits = min(max(1, round(share * len(characters))), len(characters))
+    places: set[int] = set()
+    while len(places) < n_edits:
+        places.add(draw(random, len(characters)))
+    for place in sorted(places):
+        other = others[draw(random, len(others))]
+        characters[place] = other[draw(random, len(other))] if other else " "
     return "".join(characters)
+
+
+def draw(random: Random, n: int) -> int:
+    """Return a random number below ``n``, by the one method whose stream Python promises to keep the same."""
+    return int(random.random() * n)

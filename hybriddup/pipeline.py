@@ -20,10 +20,10 @@ from hybriddup.exact import EqualTexts, find_equal_texts, part_without_tokens
 from hybriddup.keep import deciding_order
 from hybriddup.number_guard import number_keys, with_same_numbers
 from hybriddup.parallel import available_workers
-from hybriddup.pilot import N_PILOT_PAIRS, make_pilot, text_lengths
+from hybriddup.pilot import N_PILOT_PAIRS, make_pilot
 from hybriddup.plugin.registry import Registry
 from hybriddup.progress import Progress, Silent
-from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, Result, VerifiedPairs
+from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, Result, VerifiedPairs, text_lengths
 from hybriddup.result import Assembler
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import BlockIndex, Expectation
@@ -146,7 +146,7 @@ class Run:
             n_texts=len(prints),
             workers=self.workers,
             bits=components.fingerprinter.n_bits,
-            max_hamming_distance=components.bands.widest_distance,
+            max_hamming_distance=components.settings.max_hamming_distance,
             pilot=lambda: make_pilot([distinct.texts[position] for position in pilot_positions], components),
         )
         components.index.prepare(expectation)
@@ -167,6 +167,7 @@ class Run:
             config=config_name,
             workers=self.workers,
             blocks=self.components.index.report(),
+            notes=self.components.fingerprinter.notes,
         )
 
     def audit(self, distinct: DistinctTexts, decisions: Decisions, verify: Verify, summary: Summary) -> None:

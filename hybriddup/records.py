@@ -58,6 +58,11 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     return EncodedTexts(code_points.astype(np.uint32), offsets)
 
 
+def text_lengths(texts: Sequence[str]) -> Int32s:
+    """Return int32[n]: the code points of each text."""
+    return np.fromiter(map(len, texts), np.int32, len(texts))
+
+
 class Tokens(NamedTuple):
     """Tokens of many texts. A token is a slice of ``code_points``; slices may overlap, as n-grams do."""
 

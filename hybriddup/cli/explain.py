@@ -16,8 +16,8 @@ Examples:
   hybriddup explain --file removed.jsonl --row 17 --input posts.jsonl
       explains why row 17 of posts.jsonl was removed; removed.jsonl is what --removed wrote
 
-A weighter that learns from a corpus, as tfidf does, has none to learn from here: every token weighs what a rare one
-does, so that the Hamming distance can differ a little from that in a run."""
+A weighter that learns from a corpus, as tfidf does, learns from --input as in the run. Between two texts alone every
+token weighs what a rare one does, so that the Hamming distance can differ by some bits from that in a run."""
 
 
 def explain(

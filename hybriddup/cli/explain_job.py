@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hybriddup.cli.explain_view import print_explanation
 from hybriddup.cli.output import print_json
 from hybriddup.config import open_session
+from hybriddup.config.settings import KeepHighest, Settings
+from hybriddup.corpus import Corpus
 from hybriddup.errors import InputError
 from hybriddup.explanation import explain_texts
-from hybriddup.inputs import open_inputs
+from hybriddup.inputs import open_inputs, read_corpus
+from hybriddup.keep import deciding_order
 from hybriddup.plugin.registry import Registry
 from hybriddup.steps.readers import Fields
 from hybriddup.steps.readers.jsonl import parse_line
@@ -32,16 +35,20 @@ class RemovedPost:
 def explain_pair(pair: tuple[str, str] | RemovedPost, config: str, plugins: Sequence[str], *, as_json: bool) -> None:
     """Print the explanation of two texts."""
     settings, manager = open_session(config, plugins)
-    a, b = find_texts(pair, manager.registry) if isinstance(pair, RemovedPost) else pair
-    explanation = explain_texts(a, b, settings, manager.registry)
+    corpus: Sequence[str] | None = None
+    if isinstance(pair, RemovedPost):
+        (a, b), corpus = find_texts(pair, settings, manager.registry)
+    else:
+        a, b = pair
+    explanation = explain_texts(a, b, settings, manager.registry, corpus)
     if as_json:
         print_json(explanation.to_dict())
     else:
         print_explanation(explanation)
 
 
-def find_texts(post: RemovedPost, registry: Registry) -> tuple[str, str]:
-    """Return the texts of a removed post's keeper and of the post itself, the earlier first.
+def find_texts(post: RemovedPost, settings: Settings, registry: Registry) -> tuple[tuple[str, str], list[str]]:
+    """Return the texts of a removed post's keeper and of the post itself, and all texts in the order of deciding.
 
     Raises
     ------
@@ -50,13 +57,23 @@ def find_texts(post: RemovedPost, registry: Registry) -> tuple[str, str]:
     """
     record = find_removed(post)
     keeper_row = record["keeper_row"]
-    texts = texts_of_rows(post, {keeper_row, post.row}, registry)
-    if keeper_row not in texts or texts.get(post.row) != record["text"]:
+    corpus = read_posts(post, settings, registry)
+    text_of = dict(zip(corpus.rows.tolist(), corpus.texts, strict=True))
+    if keeper_row not in text_of or text_of.get(post.row) != record["text"]:
         raise InputError(
             f"row {post.row} or {keeper_row} of {', '.join(post.inputs)} is not what {post.file} says; give the same "
             f"inputs in the same order as to dedupe, with the same --text-field."
         )
-    return texts[keeper_row], texts[post.row]
+    order = deciding_order(corpus, settings.keep).tolist()
+    return (text_of[keeper_row], text_of[post.row]), [corpus.texts[place] for place in order]
+
+
+def read_posts(post: RemovedPost, settings: Settings, registry: Registry) -> Corpus:
+    """Return the posts of the run; all of them, because a weighter learns from all."""
+    order_field = settings.keep.highest if isinstance(settings.keep, KeepHighest) else None
+    with open_inputs(post.inputs, registry, post.format) as inputs:
+        corpus, _ = read_corpus(inputs, Fields(post.text_field, order=order_field))
+    return corpus
 
 
 def find_removed(post: RemovedPost) -> dict[str, Any]:
@@ -80,20 +97,3 @@ def _objects(file: str) -> Iterator[dict[str, Any]]:
                 yield record if isinstance(record, dict) else {}
     finally:
         source.close()
-
-
-def texts_of_rows(post: RemovedPost, rows: Collection[int], registry: Registry) -> dict[int, str]:
-    """Return the texts of some rows, reading no further than needed."""
-    found: dict[int, str] = {}
-    with open_inputs(post.inputs, registry, post.format) as inputs:
-        first_row = 0
-        for source in inputs.sources:
-            end = 0
-            for batch in inputs.reader.read(source, Fields(post.text_field)):
-                end = batch.end
-                numbered = zip((batch.rows + first_row).tolist(), batch.texts, strict=True)
-                found |= {row: text for row, text in numbered if row in rows}
-                if len(found) == len(rows):
-                    return found
-            first_row += end
-    return found

@@ -5,8 +5,6 @@ from numba import njit
 
 from hybriddup.records import Int32s, Int64s, UInt8s, UInt64s
 
-NEVER = np.uint8(255)
-
 
 @njit(cache=True, nogil=True)
 def strongest_difference(difference: UInt64s, strengths: UInt8s, key: Int64s, n_key_bits: int) -> int:

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from hybriddup.errors import HybriddupError, PluginError
+from hybriddup.limits import DECIMALS, MAX_WEIGHT, NO_BOUND, round_onto
 from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import RoleName
 from hybriddup.records import CandidatePairs, Float32s, Float64s, Int32s, Tokens, UInt64s, tokens_from_lists
-
-MAX_WEIGHT = 1000.0
-ANY_LENGTH = 2**31 - 1
 
 
 def adapt(found: Registered, function: Callable[..., Any]) -> Any:
@@ -50,9 +48,9 @@ class _Adapter:
         return PluginError(f"{self._label} must return {allowed}; for {_shorten(arguments)} it returned {given}.")
 
     def recipe(self) -> dict[str, Any]:
-        """Return what the function adds to the recipe id: its own ``recipe()``, or the release that it comes with."""
+        """Return what the function adds to the recipe id: its own ``recipe()``, or `Owner.recipe`."""
         own = getattr(self.function, "recipe", None)
-        return dict(own()) if callable(own) else self._owner.recipe()
+        return dict(own()) if callable(own) else self._owner.recipe(self.function)
 
 
 class NormalizerAdapter(_Adapter):
@@ -143,7 +141,8 @@ class HasherAdapter(_Adapter):
 class VerifierAdapter(_Adapter):
     """A verifier made of a function ``(a: str, b: str) -> float``.
 
-    Scores are rounded to 12 decimals, so that a pair exactly on a threshold is not lost to a rounding error.
+    Scores are rounded to 12 decimals, so that a pair exactly on a threshold, however many
+    decimals that has, is not lost to a rounding error.
     """
 
     def __init__(self, function: Callable[[str, str], float], found: Registered) -> None:
@@ -159,20 +158,19 @@ class VerifierAdapter(_Adapter):
         texts, scores = self._texts, np.empty(len(thresholds), np.float64)
         for row, (earlier, later) in enumerate(zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)):
             scores[row] = self._score(texts[earlier], texts[later])
-        return scores
+        return round_onto(scores, thresholds)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - nothing is known
         """Return 2**31 - 1 for each length: of a plain function nothing is known that length could rule out."""
-        return np.full(len(lengths), ANY_LENGTH, np.int32)
+        return np.full(len(lengths), NO_BOUND, np.int32)
 
     def _score(self, a: str, b: str) -> float:
         score = self._call(a, b)
         if not (isinstance(score, Real) and math.isfinite(score)):
             raise self._fail((a, b), "a number from 0.0 to 1.0", score if isinstance(score, Real) else kind_of(score))
-        rounded = round(float(score), 12)
-        if not 0.0 <= rounded <= 1.0:
+        if not 0.0 <= round(float(score), DECIMALS) <= 1.0:
             raise self._fail((a, b), "a number from 0.0 to 1.0", score)
-        return rounded
+        return float(score)
 
 
 _ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {

@@ -153,6 +153,8 @@ def make_batch_component(found: Registered, component: Any) -> Any:
     role = ROLES[found.role]
     missing = _missing_methods(component, role)
     if not missing:
+        if absent := [name for name in role.attributes if not hasattr(component, name)]:
+            raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(absent)}.")
         return component if found.owner.plugin == BUILTINS else guard(found, component)
     if not (role.per_text and callable(component)):
         raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(missing)}.")

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.errors import PluginError
-from hybriddup.plugin.adapters import MAX_WEIGHT, kind_of
+from hybriddup.limits import MAX_WEIGHT
+from hybriddup.plugin.adapters import kind_of
 from hybriddup.plugin.registered import Registered
-from hybriddup.plugin.roles import RoleName
+from hybriddup.plugin.roles import ROLES, RoleName
 from hybriddup.records import (
     CandidatePairs,
     Fingerprints,
@@ -32,23 +33,29 @@ def guard(found: Registered, component: Any) -> Any:
 
 
 class _Guard:
-    """A component whose other attributes are reached as if the guard were not there."""
+    """A component whose other attributes are reached as if the guard were not there, or are its role's defaults."""
 
     def __init__(self, component: Any, found: Registered) -> None:
         self.component = component
         """The plugin's own component."""
         self._label = found.label
         self._owner = found.owner
+        self._defaults = dict(ROLES[found.role].defaults)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "component":  # not there yet while a pickle is read
             raise AttributeError(name)
-        return getattr(self.component, name)
+        try:
+            return getattr(self.component, name)
+        except AttributeError as error:
+            if error.name != name or name not in self._defaults:  # another name: raised inside a property, a fault
+                raise
+            return self._defaults[name]
 
     def recipe(self) -> dict[str, Any]:
-        """Return what the component adds to the recipe id: its own, or the release that it comes with."""
+        """Return what the component adds to the recipe id: its own, or `Owner.recipe`."""
         own = getattr(self.component, "recipe", None)
-        return dict(own()) if callable(own) else self._owner.recipe()
+        return dict(own()) if callable(own) else self._owner.recipe(self.component)
 
     def _demand(self, holds: object, method: str, allowed: str, given: object) -> None:
         if not holds:

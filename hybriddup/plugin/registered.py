@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hybriddup.plugin.roles import ROLES, RoleName
+from hybriddup.plugin.source import source_recipe
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,15 @@ class Owner:
         packaged = f" of {self.distribution} {self.version}".rstrip() if self.distribution else ", not packaged"
         return f"plugin {self.plugin!r}{packaged}"
 
-    def recipe(self) -> dict[str, str]:
-        """Return what stands for a component that says nothing of its own recipe: the release that brought it."""
-        return {"distribution": self.distribution, "version": self.version} if self.distribution else {}
+    def recipe(self, component: Any) -> dict[str, str]:
+        """Return what stands for a component that says nothing of its own recipe.
+
+        The release that brought it; of a module that is not packaged, and of the calling program, a checksum of its
+        source, so that fingerprints made before an edit are not compared with those made after it.
+        """
+        if self.distribution:
+            return {"distribution": self.distribution, "version": self.version}
+        return source_recipe(component)
 
 
 @dataclass(frozen=True)

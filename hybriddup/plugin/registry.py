@@ -54,6 +54,9 @@ class Registry:
     - a class with these methods, or whose instances are called like the plain function. Where the class has a nested
       ``Options``, a subclass of `hybriddup.Options`, its constructor is given the options, else nothing;
     - the import path of one of these, ``"package.module:Name"``, which is imported when it is first used.
+
+    A tokenizer with batch methods may leave out ``holds_interpreter``, which is then True, and a weighter
+    ``needs_fit``, which is then False; a reader must have ``extensions``.
     """
 
     def __init__(self) -> None:
@@ -95,7 +98,7 @@ class Registry:
         self._add("verifier", name, component, replace=replace)
 
     def add_reader(self, name: str, component: Any, *, replace: bool = False) -> None:
-        """Add a reader: a class or an instance with ``read``."""
+        """Add a reader: a class or an instance with ``read`` and ``extensions``."""
         self._add("reader", name, component, replace=replace)
 
     def add_writer(self, name: str, component: Any, *, replace: bool = False) -> None:

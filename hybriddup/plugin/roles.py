@@ -17,6 +17,10 @@ class Role(NamedTuple):
     """Signature of the plain function that may stand for it; empty where only a batch component will do."""
     new_each_run: bool
     """True where a batch component keeps what it saw, so that its class must be registered, not an instance."""
+    attributes: tuple[str, ...] = ()
+    """Attributes that a batch component of this role must have beside its methods."""
+    defaults: tuple[tuple[str, bool], ...] = ()
+    """Attributes that it may leave out, each with what is then assumed."""
 
     @property
     def label(self) -> str:
@@ -28,8 +32,20 @@ ROLES: dict[str, Role] = {
     role.name: role
     for role in (
         Role("normalizer", ("normalize_batch",), "(text: str) -> str", new_each_run=False),
-        Role("tokenizer", ("tokenize_batch",), "(text: str) -> list[str]", new_each_run=False),
-        Role("weighter", ("fit", "weigh_batch"), "(tokens: list[str]) -> list[float]", new_each_run=True),
+        Role(
+            "tokenizer",
+            ("tokenize_batch",),
+            "(text: str) -> list[str]",
+            new_each_run=False,
+            defaults=(("holds_interpreter", True),),
+        ),
+        Role(
+            "weighter",
+            ("fit", "weigh_batch"),
+            "(tokens: list[str]) -> list[float]",
+            new_each_run=True,
+            defaults=(("needs_fit", False),),
+        ),
         Role("hasher", ("hash_batch",), "(token: str, bits: int) -> int", new_each_run=False),
         Role(
             "block_index",
@@ -43,7 +59,7 @@ ROLES: dict[str, Role] = {
             "(a: str, b: str) -> float",
             new_each_run=True,
         ),
-        Role("reader", ("read",), "", new_each_run=False),
+        Role("reader", ("read",), "", new_each_run=False, attributes=("extensions",)),
         Role("writer", ("check", "write"), "", new_each_run=False),
     )
 }

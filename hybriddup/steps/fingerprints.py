@@ -4,19 +4,20 @@ The four steps before it (tokenize, weight, hash, fingerprint) run batch by batc
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from hybriddup.kernels.simhash import WEIGHT_UNIT, simhash
+from hybriddup.limits import MAX_WEIGHT
 from hybriddup.parallel import map_threads
 from hybriddup.records import Bools, Float32s, Int32s, Tokens, UInt8s, UInt64s
 from hybriddup.spread import spread_rows
 from hybriddup.steps.hashers import Hasher
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes
-from hybriddup.steps.weighters import MAX_WEIGHT, Weighter
+from hybriddup.steps.weighters import Weighter
 
 TEXTS_A_BATCH = 1024
 """Small enough that the tokens of a batch stay in the cache between the steps."""
@@ -32,7 +33,7 @@ class Simhashes(NamedTuple):
     strengths: UInt8s
     """uint8[n, 64 * words]: as in `hybriddup.records.Fingerprints`."""
     has_tokens: Bools
-    """bool[n]: False where a text has no tokens; its fingerprint is 0 and means nothing."""
+    """bool[n]: False where a text is empty or has no tokens; its fingerprint means nothing."""
 
     @property
     def say_something(self) -> Bools:
@@ -49,6 +50,8 @@ class Fingerprinter:
     hasher: Hasher
     n_bits: int
     workers: int = 1
+    notes: list[str] = field(default_factory=list)
+    """Remarks for the user."""
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on a sample of the texts, where it needs that."""
@@ -69,12 +72,14 @@ class Fingerprinter:
             bits[done:stop], strengths[done:stop], has_tokens[done:stop] = batch
             advance(stop - done)
             done = stop
+        # An empty text says nothing, whatever a tokenizer that marks the ends of a text makes of it.
+        has_tokens &= np.fromiter(map(bool, texts), np.bool_, len(texts))
         return Simhashes(bits, strengths, has_tokens)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Simhashes]:
         batches = [texts[start : start + TEXTS_A_BATCH] for start in range(0, len(texts), TEXTS_A_BATCH)]
         if self.tokenizer.holds_interpreter:
-            tokens = tokenize_in_processes(self.tokenizer, batches, self.workers)
+            tokens = tokenize_in_processes(self.tokenizer, batches, self.workers, self.notes.append)
             return map(self.fingerprint_tokens, tokens)
         return map_threads(
             lambda batch: self.fingerprint_tokens(self.tokenizer.tokenize_batch(batch)), batches, self.workers

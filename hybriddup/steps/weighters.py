@@ -7,13 +7,11 @@ from pydantic import AfterValidator, Field
 
 from hybriddup.kernels.ngrams import mark_dense
 from hybriddup.kernels.token_table import count_documents, look_up
+from hybriddup.limits import MAX_WEIGHT
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Float32s, Float64s, Int32s, Tokens, UInt64s
 from hybriddup.steps.hashers import Xxh3
 from hybriddup.steps.weight_tables import FittedTable, load_table
-
-MAX_WEIGHT = 1000.0
-"""Largest weight a token may have; the sums of `hybriddup.kernels.simhash` rely on it."""
 
 
 @runtime_checkable

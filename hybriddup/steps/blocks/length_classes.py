@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.bucket_join import LengthRange
+from hybriddup.limits import NO_BOUND
 from hybriddup.records import Int32s, PairLimits
 
 MAX_CLASSES = 64
@@ -19,7 +20,7 @@ def shortest_partners(index: PairLimits, later_lengths: Int32s) -> Int32s:
     order = np.argsort(index.lengths, kind="stable")
     lengths, reaches = index.lengths[order], np.maximum.accumulate(index.max_partner_lengths[order])
     first = np.searchsorted(reaches, later_lengths, side="left")
-    shortest = np.append(lengths, np.int32(2**31 - 1))[first]
+    shortest = np.append(lengths, np.int32(NO_BOUND))[first]
     return np.minimum(shortest, later_lengths).astype(np.int32)
 
 

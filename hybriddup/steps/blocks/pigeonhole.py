@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from hybriddup.config.settings import Settings
 
 MAX_BUCKET_BITS = 22
-"""Largest number of buckets of a table, as a power of two: 32 MiB of bucket starts."""
+"""Largest number of buckets of a table, as a power of two: 16 MiB of bucket starts."""
+MAX_TABLES = 1000
+"""Every text is looked up in every table, so that more cost more than comparing all texts."""
 
 
 class Blocks(JoinIndex):
@@ -42,16 +44,20 @@ class Blocks(JoinIndex):
     def check(settings: "Settings") -> list[str]:
         """Return what is wrong with using this index under these settings."""
         options = Blocks.Options.model_validate(settings.blocks.options)
-        reach = options.n_blocks - options.n_key_blocks
-        widest = widest_distance(settings)
-        if widest <= reach:
-            return []
-        message = (
-            f"blocks.n_blocks must be at least {widest + options.n_key_blocks} because max_hamming_distance is "
-            f"{widest} and n_key_blocks is {options.n_key_blocks}; got {options.n_blocks}. "
-            f"For distances this large use `blocks: {{use: tables}}`."
-        )
-        return [message]
+        m, r, widest = options.n_blocks, options.n_key_blocks, settings.max_hamming_distance
+        if widest > m - r:
+            message = (
+                f"blocks.n_blocks must be at least {widest + r} because max_hamming_distance is {widest} and "
+                f"n_key_blocks is {r}; got {m}. For distances this large use `blocks: {{use: tables}}`."
+            )
+            return [message]
+        if (n_tables := comb(m, r)) > MAX_TABLES:
+            message = (
+                f"blocks.n_key_blocks must be smaller: {m} blocks of which {r} form a key make {n_tables:,} tables; "
+                f"at most {MAX_TABLES:,} are allowed."
+            )
+            return [message]
+        return []
 
     def prepare(self, expectation: Expectation) -> None:
         """Cut the fingerprint into blocks and form the keys."""
@@ -92,7 +98,7 @@ class Probing(JoinIndex):
     def check(settings: "Settings") -> list[str]:
         """Return what is wrong with using this index under these settings."""
         options = Probing.Options.model_validate(settings.blocks.options)
-        widest = widest_distance(settings)
+        widest = settings.max_hamming_distance
         block_bits = -(-settings.fingerprint.bits // options.n_blocks)
         n_probes = count_neighbours(block_bits, widest // options.n_blocks)
         if n_probes <= options.max_probes:
@@ -117,11 +123,6 @@ class Probing(JoinIndex):
             f"{radius} bits probed in each"
         )
         self.start(shape, expectation, description=description, exact=True)
-
-
-def widest_distance(settings: "Settings") -> int:
-    """Return the largest Hamming limit of any length band."""
-    return max(band.max_hamming_distance or 0 for band in settings.lengths)
 
 
 def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:

@@ -7,10 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from hybriddup.limits import NO_BOUND
 from hybriddup.records import CandidatePairs, Float64s, Int32s, Int64s
-
-NO_BOUND = 2**31 - 1
-"""What `max_partner_lengths` gives where length alone rules nothing out."""
 
 CODE_POINTS_A_BATCH = 2**18
 """Both texts of a batch of pairs, together: keeps what a batch needs beside the texts to some ten megabytes."""

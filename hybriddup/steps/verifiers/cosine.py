@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
+from hybriddup.limits import round_onto
 from hybriddup.records import CandidatePairs, Float64s, Int32s
 from hybriddup.spread import spread_rows
 from hybriddup.steps.verifiers import VerifierContext
@@ -20,8 +21,6 @@ from hybriddup.steps.verifiers.features import (
     settle_featureless,
 )
 
-DECIMALS = 12
-"""Scores are rounded to these, some hundred times coarser than the rounding errors of the sums."""
 TEXTS_A_BATCH = 1024
 """Texts split at a time while learning."""
 
@@ -82,13 +81,3 @@ class Cosine:
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
         """Return no bound: a text said twice has the same direction as said once."""
         return unbounded(lengths)
-
-
-def round_onto(scores: Float64s, thresholds: Float64s) -> Float64s:
-    """Return the scores, rounded to `DECIMALS`, at most 1.0; one that meets its threshold there is made the threshold.
-
-    The last matters for a threshold with more decimals, such as 1 / 3, below which its own rounding would lie.
-    """
-    rounded = np.round(scores, DECIMALS).clip(max=1.0)
-    meets = (rounded < thresholds) & (rounded >= np.round(thresholds, DECIMALS))
-    return np.where(meets, thresholds, rounded)

@@ -11,11 +11,12 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
 from hybriddup.kernels.lcs import count_characters, lcs_lengths, lcs_upper_bounds, renumber
+from hybriddup.limits import NO_BOUND
 from hybriddup.parallel import map_slices
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.bounds import NO_BOUND, longest_partners, smallest_counts, texts_at, unbounded
+from hybriddup.steps.verifiers.bounds import longest_partners, smallest_counts, texts_at, unbounded
 from hybriddup.steps.verifiers.lcs import common_length
 
 LONGEST_BY_KERNEL = 2048
