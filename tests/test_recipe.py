@@ -126,3 +126,16 @@ def test_equal_parts_have_one_id_and_no_difference(parts: dict[str, Any]) -> Non
 
     assert hash_recipe(turned) == hash_recipe(parts)
     assert compare_recipes(turned, parts) == []
+
+
+def test_edit_of_a_function_of_the_calling_program_changes_the_id() -> None:
+    """No release stands for it, so its code does."""
+
+    def id_of(code: str) -> str:
+        manager = create_plugin_manager(entry_points=False)
+        manager.registry.add_tokenizer("mine", eval(code))  # noqa: S307  in no file, as in a notebook
+        tokenizer = manager.registry.create_by_name("tokenizer", "mine")
+        return recipe_id(load_settings({"tokenizer": {"use": "mine"}}, manager), {"tokenizer": tokenizer})
+
+    assert id_of("lambda text: [text[:2]]") == id_of("lambda text: [text[:2]]")
+    assert id_of("lambda text: [text[:2]]") != id_of("lambda text: [text[:3]]")

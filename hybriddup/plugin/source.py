@@ -108,7 +108,7 @@ def _spell(value: Any) -> str:
 
 
 def _closed_over(function: Any) -> list[Any]:
-    """Return the values that a function closes over; of functions their code only, as they may close over each other."""
+    """Return the values that a function closes over; of functions their code only: they may form a circle."""
     contents = []
     for cell in function.__closure__ or ():
         try:

@@ -18,6 +18,10 @@ from hybriddup.steps.blocks import BlockIndex
 
 FIRST_BATCH = 4096
 LARGEST_BATCH = 65536
+SMALLEST_BATCH = 256
+MAX_CANDIDATES = 4_000_000
+"""About as many candidate pairs as are held at once, a tenth of a gigabyte: where texts are so alike that a batch
+brings up more, as copies of one template do, the next batches are smaller."""
 
 Verify = Callable[[CandidatePairs], VerifiedPairs]
 
@@ -52,24 +56,33 @@ def decide(
         A prepared, empty index; at the end it holds what was kept.
     """
     kept = np.ones(n_texts, np.bool_)
-    deciding, verified, n_candidates = [no_verified_pairs()], [no_verified_pairs()], [0]
+    deciding, verified = [no_verified_pairs()], [no_verified_pairs()]
 
-    def settle(candidates: CandidatePairs) -> None:
+    def settle(candidates: CandidatePairs) -> int:
         pairs = verify(candidates)
-        n_candidates.append(len(candidates))
         verified.append(pairs)
         deciding.append(pairs.take(decide_in_order(pairs.earlier, pairs.later, kept)))
+        return len(candidates)
 
-    for first, last in batch_bounds(len(prints)):
-        batch = prints.take(slice(first, last))
-        settle(index.candidates(batch))
+    def settle_batch(batch: Fingerprints) -> int:
+        n_candidates = settle(index.candidates(batch))
         staying = batch.take(kept[batch.positions])
-        settle(index.candidates_within(staying))
+        n_candidates += settle(index.candidates_within(staying))
         index.add(staying.take(kept[staying.positions]))
-        advance(last - first)
+        return n_candidates
+
+    n_candidate_pairs, affordable = 0, LARGEST_BATCH
+    for first, last in batch_bounds(len(prints)):
+        while first < last:
+            size = min(last - first, affordable)
+            n_candidates = settle_batch(prints.take(slice(first, first + size)))
+            n_candidate_pairs += n_candidates
+            affordable = max(size * MAX_CANDIDATES // max(n_candidates, 1), SMALLEST_BATCH)
+            first += size
+            advance(size)
     merged = join_pairs(deciding)
-    return Decisions(kept, merged.take(np.argsort(merged.later, kind="stable")), join_pairs(verified),
-                     sum(n_candidates))  # fmt: skip
+    in_order = merged.take(np.argsort(merged.later, kind="stable"))
+    return Decisions(kept, in_order, join_pairs(verified), n_candidate_pairs)
 
 
 def batch_bounds(n: int) -> Iterator[tuple[int, int]]:

@@ -61,7 +61,7 @@ def load_table(path: str | Path) -> FittedTable:
     """
     remedy = "Name a file that hybriddup.fit_weights wrote, or leave the option out to fit on each run's posts."
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             if int(file["format"]) != FORMAT:
                 raise ConfigError(f"weighter.table: {path} has format {int(file['format'])}, not {FORMAT}. {remedy}")
             return FittedTable(file["keys"], file["weights"], float(file["rarest"]))

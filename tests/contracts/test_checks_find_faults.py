@@ -321,6 +321,16 @@ def test_broken_component_fails_at_its_clause(check: Callable[[Any], None], comp
     assert getattr(component, "__qualname__", "7") in str(caught.value)
 
 
+def test_attributes_with_a_default_may_be_left_out() -> None:
+    """The registry says what is then assumed."""
+
+    class Letters:
+        def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+            return tokens_from_lists([list(text) for text in texts])
+
+    check_tokenizer(Letters)
+
+
 def test_failed_check_is_a_failed_assertion() -> None:
     """Test runners show a broken contract as a failure, not as an error."""
     assert issubclass(ContractError, AssertionError)

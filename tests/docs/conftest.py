@@ -21,10 +21,8 @@ SAMPLES = ROOT / "tests" / "samples"
 TABLE = "id,body\n1,the early train was late again\n2,the early train was late again!\n3,what is for lunch today?\n"
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    """Return a directory with the files that README.md names: posts, configurations and plugins, as it has them."""
-    work = tmp_path / "work"
+def make_workspace(work: Path) -> Path:
+    """Make a directory with the files that README.md names: posts, configurations and plugins, as it has them."""
     work.mkdir()
     (work / "tests").symlink_to(ROOT / "tests")
     for name in ("posts.jsonl", "pairs.jsonl"):
@@ -38,8 +36,7 @@ def workspace(tmp_path: Path) -> Path:
     return work
 
 
-@pytest.fixture
-def shell(workspace: Path) -> Shell:
+def make_shell(workspace: Path) -> Shell:
     """Return a function that runs a line in bash, where `hybriddup` and `python` are those of this environment."""
     programs = workspace.parent / "bin"
     programs.mkdir()
@@ -57,6 +54,18 @@ def shell(workspace: Path) -> Shell:
         )
 
     return run
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Return a new directory with the files that README.md names."""
+    return make_workspace(tmp_path / "work")
+
+
+@pytest.fixture
+def shell(workspace: Path) -> Shell:
+    """Return a function that runs a line in that directory."""
+    return make_shell(workspace)
 
 
 def read_ids(path: Path) -> list[str]:

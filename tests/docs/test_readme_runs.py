@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from hybriddup.testing import check_tokenizer
-from tests.docs.conftest import Shell, read_ids
-from tests.docs.markdown import Block, block_with, blocks_in
+from tests.docs.conftest import Shell, make_shell, make_workspace, read_ids
+from tests.docs.markdown import ROOT, Block, block_with, blocks_in
 
 FRESH = ".venv/bin/"
 FIRST_COMMAND = block_with("sh", f"{FRESH}hybriddup dedupe")
 TEST_COMMAND = block_with("sh", f"{FRESH}python -m pytest")
 EXAMPLES = [block for block in blocks_in("sh") if FRESH not in block.text]
-COUNTS = re.compile(r"^(read|exact repeats|near repeats|kept|bad lines) +(\d+)", re.MULTILINE)
+COUNTS = re.compile(r"^(read|exact repeats|near repeats|kept|bad lines) +([\d,]+)(?:$|  )(?!.*/s$)", re.MULTILINE)
 
 
 def at_line(block: Block) -> str:
@@ -35,39 +37,50 @@ def test_set_up_is_one_line_that_makes_its_own_environment(command: str) -> None
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
 
 
-def test_first_command_prints_the_counts_and_removals_that_readme_shows(shell: Shell) -> None:
-    """The counts of posts and the removed posts shown are those of the run; times differ from machine to machine."""
-    shown = blocks_in("text")[0].text
+class FirstRun(NamedTuple):
+    """The first command, run twice in a directory that was clean before."""
 
-    ran = shell(job_of(FIRST_COMMAND))
+    first: subprocess.CompletedProcess[str]
+    second: subprocess.CompletedProcess[str]
+    new: set[str]
+    """Names of what it left in the directory."""
+
+
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
+    workspace = make_workspace(tmp_path_factory.mktemp("first") / "work")
+    before, run = set(workspace.iterdir()), make_shell(workspace)
+    first, second = run(job_of(FIRST_COMMAND)), run(job_of(FIRST_COMMAND))
+    return FirstRun(first, second, {path.name for path in set(workspace.iterdir()) - before})
+
+
+def test_first_command_prints_the_counts_and_removals_that_readme_shows(first_run: FirstRun) -> None:
+    """The counts of posts and the removed posts shown are those of the run; times differ from machine to machine."""
+    shown, ran = blocks_in("text")[0].text, first_run.first
 
     assert ran.returncode == 0, ran.stderr
     assert dict(COUNTS.findall(ran.stderr)) == dict(COUNTS.findall(shown)), "paste the new output into README.md"
     assert ran.stdout.splitlines() == [line for line in shown.splitlines() if line.startswith("{")]
 
 
-def test_first_command_prints_the_rows_of_the_summary_that_readme_shows(shell: Shell) -> None:
+def test_first_command_prints_the_rows_of_the_summary_that_readme_shows(first_run: FirstRun) -> None:
     """Every line of the summary in README.md begins as a line of the run does."""
     shown = [line for line in blocks_in("text")[0].text.splitlines() if not line.startswith(("{", "..."))]
 
-    ran = shell(job_of(FIRST_COMMAND))
+    labels = [re.split(r"  +", line)[0] for line in first_run.first.stderr.splitlines()]
 
-    labels = [re.split(r"  +", line)[0] for line in ran.stderr.splitlines()]
     assert [label for line in shown if (label := re.split(r"  +", line)[0]) not in labels] == []
 
 
-def test_first_command_runs_again(shell: Shell) -> None:
-    """Outputs of the run before are replaced."""
-    assert [shell(job_of(FIRST_COMMAND)).returncode for _ in range(2)] == [0, 0]
+def test_first_command_runs_again(first_run: FirstRun) -> None:
+    """Outputs of the run before are replaced, by the same."""
+    assert (first_run.second.returncode, first_run.second.stdout) == (0, first_run.first.stdout)
 
 
-def test_first_command_leaves_the_repository_clean(shell: Shell, workspace: Path) -> None:
+def test_first_command_leaves_the_repository_clean(first_run: FirstRun) -> None:
     """What it writes is in a directory that git ignores."""
-    before = set(workspace.iterdir())
-
-    shell(job_of(FIRST_COMMAND))
-
-    assert {path.name for path in set(workspace.iterdir()) - before} == {"build"}
+    assert first_run.new == {"build"}
+    assert "/build/" in (ROOT / ".gitignore").read_text("utf-8").split()
 
 
 @pytest.mark.parametrize("block", EXAMPLES, ids=at_line)

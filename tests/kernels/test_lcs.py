@@ -61,6 +61,12 @@ def test_carry_runs_through_whole_words(length: int) -> None:
     ]
 
 
+@pytest.mark.parametrize("n_between", [62, 63, 64, 126, 127, 130, 200])
+def test_carry_passes_words_without_the_character(n_between: int) -> None:
+    """``b`` before ``a`` has one of them in common with ``a...b``, however many words lie between the two."""
+    assert kernel_lengths(["ba", "a" + "c" * n_between + "b"])[2:] == [1, n_between + 2]
+
+
 @settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(0, 140), st.integers(0, 140))
 def test_texts_of_any_length_equal_rapidfuzz(seed: int, n_a: int, n_b: int) -> None:

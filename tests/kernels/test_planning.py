@@ -52,7 +52,7 @@ def test_equal_fingerprints_need_no_weak_bits() -> None:
 def test_compatible_pairs_equal_a_plain_count(texts: list[tuple[int, int]]) -> None:
     """Both orders of each pair count, where the longer text is within reach of the shorter one."""
     # Texts of one length share their reach, as they do where reach goes by length.
-    reach_of = {length: reach for length, reach in texts}
+    reach_of = dict(texts)
     lengths = [length for length, _ in texts]
     expected = sum(
         max(lengths[a], lengths[b]) <= reach_of[min(lengths[a], lengths[b])]

@@ -194,6 +194,14 @@ def test_score_on_the_threshold_is_not_lost_to_rounding() -> None:
     assert component.score_pairs(pair(), np.array([0.1])).tolist() == [0.1]
 
 
+@pytest.mark.parametrize("threshold", [1 / 3, 0.3333333333333333, 2 / 3, 0.1234567890123456])
+def test_threshold_of_many_decimals_is_inclusive(threshold: float) -> None:
+    """A score equal to it reaches it, though rounding the score alone could put it below."""
+    component = verifier(returning(threshold))
+
+    assert component.score_pairs(pair(), np.array([threshold])).tolist() == [threshold]
+
+
 @pytest.mark.parametrize(
     ("answer", "given"),
     [(1.5, "1.5"), (-0.1, "-0.1"), (float("nan"), "nan"), (float("inf"), "inf"), (None, "None"), ("1", "a str")],

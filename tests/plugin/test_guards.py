@@ -181,3 +181,42 @@ def test_built_ins_are_not_guarded() -> None:
     registry = create_plugin_manager(entry_points=False).registry
 
     assert type(registry.create_by_name("normalizer", "none")).__name__ == "NoNormalizer"
+
+
+def test_tokenizer_that_does_not_say_holds_the_interpreter() -> None:
+    """Left out, holds_interpreter is True: processes, which are right for any tokenizer."""
+    assert guarded("tokenizer", tokenize_batch=TOKENS).holds_interpreter is True
+
+
+def test_weighter_that_does_not_say_needs_no_fit() -> None:
+    """Left out, needs_fit is False."""
+    assert guarded("weighter", fit=None, weigh_batch=None).needs_fit is False
+
+
+def test_what_a_component_says_goes_before_the_default() -> None:
+    """The default stands only for what is left out."""
+    registry = Registry()
+    registry.add_tokenizer("says", type("Says", (), {"tokenize_batch": print, "holds_interpreter": False}))
+    registry.add_weighter("says", type("Says", (), {"fit": print, "weigh_batch": print, "needs_fit": True}))
+
+    assert registry.create_by_name("tokenizer", "says").holds_interpreter is False
+    assert registry.create_by_name("weighter", "says").needs_fit is True
+
+
+def test_default_hides_no_fault_of_a_property() -> None:
+    """A property that trips over another attribute is not one that was left out."""
+    registry = Registry()
+    broken = property(lambda self: self.no_such_table is None)
+    registry.add_weighter("broken", type("Broken", (), {"fit": print, "weigh_batch": print, "needs_fit": broken}))
+
+    with pytest.raises(AttributeError, match="no_such_table"):
+        _ = registry.create_by_name("weighter", "broken").needs_fit
+
+
+def test_reader_without_extensions_is_named() -> None:
+    """Which files it reads cannot be guessed."""
+    with pytest.raises(PluginError) as caught:
+        guarded("reader", read=None)
+
+    assert str(caught.value).startswith(f"reader 'noisy' {LABEL} made <")
+    assert str(caught.value).endswith("which has no extensions.")

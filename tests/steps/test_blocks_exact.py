@@ -39,9 +39,6 @@ def exact_indexes() -> list[BlockIndex]:
     return [Scan(), make_blocks(4, 1), make_blocks(5, 2), make_probing(4), make_probing(2)]
 
 
-# --- equal to the oracle ---
-
-
 @pytest.mark.parametrize("bits", [64, 128, 256])
 @settings(max_examples=15)
 @given(seed=seeds, limit=st.integers(0, 60), cuts=row_cuts)
@@ -219,6 +216,17 @@ def test_index_with_a_bucket_limit_does_not_promise_to_be_exact(index: BlockInde
     assert not index.report().exact
 
 
+def test_pair_in_a_bucket_that_is_passed_over_is_found_by_another_table() -> None:
+    """Fifty texts share the first block of a pair, nobody its others: that the first table is skipped loses nothing."""
+    shared = 0xFFFF
+    others = [shared | (row * 0x0001_0003_0007 + 1) << 16 for row in range(1, 51)]
+    pair = [shared | 0xABC_DEF0_1234 << 16] * 2
+    index = make_blocks(4, 1, max_bucket_size=10)
+    found = find_pairs(index, make_prints([*others, *pair]), expectation=expectation_of(make_prints([]), n_texts=2**16))
+    assert (50, 51, 0) in found
+    assert index.report().limits_hit["max_bucket_size"] > 0
+
+
 def test_blocks_beyond_their_distance_do_not_promise_to_be_exact() -> None:
     """Four blocks with a key of one find most pairs 4 bits apart, not all."""
     index = make_blocks(4, 1)
@@ -275,6 +283,13 @@ def test_blocks_too_few_for_the_distance_are_refused() -> None:
     """The message says what is needed and why."""
     with pytest.raises(ConfigError, match="n_blocks must be at least 45 because max_hamming_distance is 44"):
         load_settings({"blocks": {"use": "blocks", "n_blocks": 4}})
+
+
+def test_blocks_that_make_too_many_tables_are_refused() -> None:
+    """64 choose 8 are four thousand million, which no run would see the end of."""
+    config = {"blocks": {"use": "blocks", "n_blocks": 64, "n_key_blocks": 8}, "lengths": [{"exact_only": True}]}
+    with pytest.raises(ConfigError, match="n_key_blocks must be smaller"):
+        load_settings(config)
 
 
 def test_probing_with_too_many_neighbours_is_refused() -> None:

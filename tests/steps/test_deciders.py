@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from hybriddup.records import CandidatePairs, Fingerprints, VerifiedPairs
 from hybriddup.steps import deciders
+from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.deciders import Decisions, batch_bounds, decide
 from tests import reference
@@ -53,7 +55,7 @@ def keepers_of(decisions: Decisions) -> dict[int, int]:
 def batch_sizes(draw: st.DrawFn) -> list[tuple[int, int]]:
     """Bounds of batches that cover all texts, cut anywhere."""
     cuts = sorted({0, N_TEXTS, *draw(st.lists(st.integers(0, N_TEXTS), max_size=5))})
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))
 
 
 @given(match_sets, batch_sizes())
@@ -93,6 +95,43 @@ def test_deciding_pairs_are_among_the_verified(matches: Matches) -> None:
     assert {(keeper, text) for text, keeper in keepers_of(decisions).items()} <= verified <= matches
 
 
+class Recorder(Scan):
+    """An index that remembers what was added and what was compared with itself."""
+
+    def prepare(self, expectation: Expectation) -> None:
+        super().prepare(expectation)
+        self.added: list[int] = []
+        self.compared: list[int] = []
+
+    def add(self, prints: Fingerprints) -> None:
+        self.added += prints.positions.tolist()
+        super().add(prints)
+
+    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
+        self.compared += prints.positions.tolist()
+        return super().candidates_within(prints)
+
+
+@given(match_sets, batch_sizes())
+def test_index_holds_what_was_kept_and_nothing_else(matches: Matches, bounds: list[tuple[int, int]]) -> None:
+    """Repeats cost no look-ups later, and repeats of earlier batches are not compared with their own batch."""
+    prints, index = make_prints([0] * N_TEXTS), Recorder()
+    index.prepare(expectation_of(prints))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deciders, "batch_bounds", lambda _: iter(bounds))
+        decisions = decide(prints, N_TEXTS, index, accept(matches))
+    kept = np.flatnonzero(decisions.kept).tolist()
+    assert index.added == kept
+    before = {last: [row for row in kept if row < first] for first, last in bounds}
+    staying = [
+        row
+        for first, last in bounds
+        for row in range(first, last)
+        if not any((keeper, row) in matches for keeper in before[last])
+    ]
+    assert index.compared == staying
+
+
 def test_candidates_are_counted() -> None:
     """In one batch of texts that do not match, every pair once."""
     decisions = run(set(), make_prints([0] * N_TEXTS), N_TEXTS)
@@ -120,3 +159,16 @@ def flat_cuts(bounds: list[tuple[int, int]], n: int) -> Iterator[int]:
         yield from (before, last)
         before = last
     assert before == n
+
+
+@given(match_sets)
+def test_smaller_batches_where_candidates_abound_change_nothing(matches: Matches) -> None:
+    """With room for few candidates at once, decisions and counts of pairs to verify are those of the rule."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deciders, "MAX_CANDIDATES", 3)
+        patch.setattr(deciders, "SMALLEST_BATCH", 1)
+        patch.setattr(deciders, "FIRST_BATCH", 4)
+        decisions = run(matches, make_prints([0] * N_TEXTS), N_TEXTS)
+    expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(matches))
+    assert np.flatnonzero(decisions.kept).tolist() == expected.kept
+    assert keepers_of(decisions) == {text: found[0] for text, found in expected.keepers.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -139,4 +140,4 @@ def test_encoded_texts_can_be_read_back(texts: list[str]) -> None:
     """Code points and offsets say all that the texts said."""
     code_points, offsets = encode_texts(texts)
     characters = "".join(map(chr, code_points.tolist()))
-    assert [characters[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)] == texts
+    assert [characters[a:b] for a, b in pairwise(offsets)] == texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from threading import Lock
 
 import pytest
 
@@ -28,7 +29,7 @@ def tokens_of(n_batches: int, workers: int) -> tuple[list[list[str]], set[str]]:
     batches = [[f"text {batch} {text}" for text in range(3)] for batch in range(n_batches)]
     listed = [
         tokens.strings(text)
-        for tokens in tokenize_in_processes(make_tokenizer(), batches, workers)  # type: ignore[arg-type]
+        for tokens in tokenize_in_processes(make_tokenizer(), batches, workers, pytest.fail)  # type: ignore[arg-type]
         for text in range(tokens.n_texts)
     ]
     return [tokens[:-1] for tokens in listed], {tokens[-1] for tokens in listed}
@@ -54,3 +55,25 @@ def test_many_batches_run_in_other_processes() -> None:
 def test_little_work_stays_in_this_process(n_batches: int, workers: int) -> None:
     """Starting processes costs more than it saves there."""
     assert tokens_of(n_batches, workers)[1] == {str(os.getpid())}
+
+
+class WithLock:
+    """A tokenizer that no process but this one can have."""
+
+    holds_interpreter = True
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        return tokens_from_lists([text.split(" ") for text in texts])
+
+
+def test_tokenizer_that_cannot_be_pickled_stays_in_this_process() -> None:
+    """It works all the same, and the user is told why it takes longer."""
+    notes: list[str] = []
+    batches = [["a b"], ["c"], ["d e"], ["f"], ["g"]]
+    tokens = list(tokenize_in_processes(WithLock(), batches, 2, notes.append))
+    assert [batch.strings(0) for batch in tokens] == [["a", "b"], ["c"], ["d", "e"], ["f"], ["g"]]
+    assert len(notes) == 1
+    assert "one process only" in notes[0]

@@ -1,0 +1,76 @@
+"""Fingerprints, pairs and texts for tests, made from plain numbers and a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybriddup.records import CandidatePairs, Fingerprints, PairLimits, UInt64s
+
+WORD = 2**64
+ANY_LENGTH = 2**31 - 1
+
+
+def words_of(numbers: Sequence[int], words: int) -> UInt64s:
+    """Fingerprints given as whole numbers, as uint64[n, words]: the lowest 64 bits first."""
+    rows = [[number >> (64 * word) & (WORD - 1) for word in range(words)] for number in numbers]
+    return np.array(rows, np.uint64).reshape(len(numbers), words)
+
+
+def numbers_of(bits: UInt64s) -> list[int]:
+    """Fingerprints uint64[n, words] as whole numbers."""
+    return [sum(int(word) << (64 * place) for place, word in enumerate(row)) for row in bits.tolist()]
+
+
+def make_limits(
+    n: int,
+    *,
+    lengths: Sequence[int] | int = 20,
+    max_hamming_distances: Sequence[int] | int = 3,
+    max_partner_lengths: Sequence[int] | int = ANY_LENGTH,
+) -> PairLimits:
+    """Limits of ``n`` texts; a single number stands for all of them."""
+    columns = (lengths, max_hamming_distances, max_partner_lengths)
+    return PairLimits(*(np.broadcast_to(np.array(column, np.int32), (n,)).copy() for column in columns))
+
+
+def make_prints(
+    numbers: Sequence[int],
+    bits: int = 64,
+    *,
+    limits: PairLimits | None = None,
+    strengths: np.ndarray | None = None,
+    positions: Sequence[int] | None = None,
+) -> Fingerprints:
+    """Fingerprints given as whole numbers; by default all of one length, matching within 3 bits."""
+    n = len(numbers)
+    if strengths is None:
+        strengths = np.full((n, bits), 255, np.uint8)
+    places = np.arange(n, dtype=np.int64) if positions is None else np.array(positions, np.int64)
+    return Fingerprints(places, words_of(numbers, bits // 64), strengths.astype(np.uint8), limits or make_limits(n))
+
+
+def clustered_numbers(rng: np.random.Generator, n: int, bits: int, max_flips: int, n_patterns: int = 4) -> list[int]:
+    """Fingerprints around a few patterns, up to ``max_flips`` bits away, so that many pairs are near the limits."""
+    patterns = [int.from_bytes(rng.bytes(bits // 8), "little") for _ in range(n_patterns)]
+    numbers = []
+    for _ in range(n):
+        number = patterns[int(rng.integers(n_patterns))]
+        for bit in rng.choice(bits, int(rng.integers(0, max_flips + 1)), replace=False).tolist():
+            number ^= 1 << bit
+        numbers.append(number)
+    return numbers
+
+
+def make_pairs(pairs: Sequence[tuple[int, int]], distances: Sequence[int] | int = 0) -> CandidatePairs:
+    """Candidate pairs (earlier, later), sorted by later and then earlier, as block indexes return them."""
+    listed = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
+    rows = np.array(listed, np.int64).reshape(len(listed), 2)
+    counts = np.broadcast_to(np.array(distances, np.int32), (len(listed),)).copy()
+    return CandidatePairs(rows[:, 0].copy(), rows[:, 1].copy(), counts)
+
+
+def as_triples(pairs: CandidatePairs) -> list[tuple[int, int, int]]:
+    """Candidate pairs as (earlier, later, hamming distance), in their order."""
+    return list(zip(pairs.earlier.tolist(), pairs.later.tolist(), pairs.hamming_distances.tolist(), strict=True))

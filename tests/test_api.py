@@ -1,0 +1,160 @@
+"""The public functions: they agree with each other, and refuse what is no list of posts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import hybriddup
+from hybriddup.config import load_settings
+from hybriddup.errors import ConfigError, InputError
+from tests.posts import load_sample
+
+TEXTS = [post["text"] for post in load_sample("posts.jsonl")]
+PAIR = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+
+
+def as_rows(result: hybriddup.Result) -> list[tuple[int, int]]:
+    """Removed rows with their keepers."""
+    return [(post.row, post.keeper_row) for post in result.removed]
+
+
+@pytest.mark.parametrize(
+    "posts",
+    [
+        PAIR,
+        tuple(PAIR),
+        iter(PAIR),
+        [{"text": text} for text in PAIR],
+        pd.DataFrame({"text": PAIR}),
+        pl.DataFrame({"text": PAIR}),
+    ],
+    ids=["list", "tuple", "iterator", "dicts", "pandas", "polars"],
+)
+def test_posts_may_come_in_any_of_these(posts: Any) -> None:
+    """The answer is the same."""
+    assert as_rows(hybriddup.dedupe(posts)) == [(1, 0)]
+
+
+def test_ids_are_the_users_own() -> None:
+    """The row is the id of a post that has none."""
+    posts = [{"text": PAIR[0], "id": "first"}, {"text": PAIR[1]}]
+    removed = hybriddup.dedupe(posts).removed[0]
+    assert (removed.id, removed.keeper_id, removed.text) == (1, "first", PAIR[1])
+
+
+def test_configuration_may_come_in_any_form(tmp_path: Path) -> None:
+    """A shipped name, a path, a mapping and settings."""
+    file = tmp_path / "mine.yaml"
+    file.write_text("keep: last\n", encoding="utf-8")
+    settings = load_settings({"keep": "last"})
+    configs: list[Any] = [str(file), file, {"keep": "last"}, settings]
+    assert [hybriddup.dedupe(PAIR, config=config).kept for config in configs] == [[1]] * 4
+    assert hybriddup.dedupe(PAIR, config="weibo").kept == [0]
+
+
+@pytest.mark.parametrize(
+    ("posts", "message"),
+    [
+        ("one text", r"A list with one text is \[text\]"),
+        ({"text": "one post"}, r"A list with one post is \[post\]"),
+        (7, "must be a list of strings"),
+        (["a", None], r"posts\[1\] must be a string.*got None"),
+        (["a", 7], r"posts\[1\] must be a string.*got int 7"),
+        (["a", b"bytes"], r"posts\[1\] must be a string.*got bytes"),
+        ([{"text": "a"}, {"texts": "b"}], r"posts\[1\] has no field 'text'"),
+        ([{"text": float("nan")}], r"posts\[0\]\['text'\] must be a string; got float nan"),
+    ],
+)
+def test_what_is_no_list_of_posts_is_an_error(posts: Any, message: str) -> None:
+    """Which names the first position that is wrong."""
+    with pytest.raises(InputError, match=message):
+        hybriddup.dedupe(posts)
+
+
+def test_unknown_configuration_is_an_error() -> None:
+    """Which names those that ship."""
+    with pytest.raises(ConfigError, match="weibo"):
+        hybriddup.dedupe([], config="webio")
+
+
+@pytest.mark.parametrize("bits", [64, 128, 256])
+def test_fingerprints_have_the_width_asked_for(bits: int) -> None:
+    """In words of 64 bits."""
+    config = {"fingerprint": {"bits": bits}, "lengths": [{"exact_only": True}]}
+    fingerprints = hybriddup.fingerprint(["good morning", "早安"], config=config)
+    assert (fingerprints.dtype, fingerprints.shape) == (np.uint64, (2, bits // 64))
+
+
+def test_no_texts_have_no_fingerprints() -> None:
+    """The width stays."""
+    assert hybriddup.fingerprint([]).shape == (0, 2)
+
+
+def test_fingerprint_of_a_text_without_tokens_is_zero() -> None:
+    """It means nothing."""
+    assert hybriddup.fingerprint([""]).tolist() == [[0, 0]]
+
+
+def test_fingerprints_of_a_pair_differ_by_what_dedupe_reports() -> None:
+    """One way to make a fingerprint, wherever it is made."""
+    fingerprints = hybriddup.fingerprint(PAIR)
+    distance = int(np.bitwise_count(fingerprints[0] ^ fingerprints[1]).sum())
+    assert hybriddup.dedupe(PAIR).removed[0].hamming_distance == distance
+
+
+@pytest.mark.parametrize("config", ["weibo", "twitter", "benchmark"])
+def test_explanation_agrees_with_the_scores_of_a_run(config: str) -> None:
+    """For every sixth removed sample post: same reason, verifier, threshold, band and score."""
+    for post in hybriddup.dedupe(TEXTS, config=config).removed[::6]:
+        explanation = hybriddup.explain(TEXTS[post.keeper_row], post.text, config=config)
+        assert explanation.length_band == post.length_band
+        if post.reason == "near":
+            evidence = (explanation.verifier, explanation.score, explanation.threshold)
+            assert evidence == (post.verifier, post.score, post.threshold)
+        elif explanation.a.normalized == explanation.b.normalized:
+            assert explanation.reason == "exact"
+
+
+def test_explanation_says_why_posts_differ() -> None:
+    """In one sentence."""
+    explanation = hybriddup.explain("今天天气真好", "明天下雨吗")
+    assert not explanation.matches
+    assert explanation.verdict.startswith("B does not repeat A: ")
+
+
+def test_clusters_are_those_of_the_keepers() -> None:
+    """Keeper first; connected components on request."""
+    result = hybriddup.dedupe([*PAIR, "别的事情，完全不同"])
+    assert result.clusters() == result.clusters(connected=True) == [[0, 1]]
+
+
+def test_removed_posts_become_a_data_frame() -> None:
+    """One row a post."""
+    frame = hybriddup.dedupe(PAIR).to_pandas()
+    assert (frame["row"].tolist(), frame["keeper_row"].tolist()) == ([1], [0])
+
+
+def test_own_tokenizer_is_used() -> None:
+    """A plain function, registered by a module given as an object."""
+    import types
+
+    plugin = types.ModuleType("shouting")
+
+    @hybriddup.hookimpl
+    def hybriddup_register(registry: Any) -> None:
+        registry.add_tokenizer("shout", lambda text: text.upper().split())
+
+    plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
+    config = {
+        "normalizer": {"use": "none"},
+        "tokenizer": {"use": "shout"},
+        "lengths": [{"max_hamming_distance": 0, "verifier": {"use": "edit", "threshold": 0.1}}],
+    }
+    result = hybriddup.dedupe(["good Morning all", "GOOD morning all"], config=config, plugins=[plugin])
+    assert as_rows(result) == [(1, 0)]

@@ -1,0 +1,112 @@
+"""Same input, configuration and version give the same bytes: any workers, process, hash seed and repetition."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hybriddup
+from hybriddup.records import Result
+from hybriddup.steps import deciders
+from tests.posts import generated_posts
+
+ROOT = Path(__file__).parents[1]
+POSTS = generated_posts(2, 6000)
+"""More than one batch of deciding, and enough batches of tokenizing for several processes."""
+
+TABLES = {"blocks": {"use": "tables", "n_tables": 5, "key_bits": 11, "n_weak_bits": 3}}
+SCAN = {"blocks": {"use": "scan"}}
+BLOCKS = {
+    "blocks": {"use": "blocks", "n_blocks": 6, "n_key_blocks": 2},
+    "audit": {"sample": 50},
+    "lengths": [{"max_hamming_distance": 4, "verifier": {"use": "jaccard", "threshold": 0.6}}],
+}
+PROBING = {
+    "blocks": {"use": "probing", "n_blocks": 8},
+    "audit": {"sample": 50},
+    "lengths": [{"max_hamming_distance": 15, "verifier": {"use": "cosine", "threshold": 0.8}}],
+}
+WORDS = {"tokenizer": {"use": "words"}, "weighter": {"use": "uniform"}}
+LEVENSHTEIN = {
+    "weighter": {"use": "levels"},
+    "lengths": [
+        {"max_hamming_distance": 36, "verifier": {"use": "edit", "threshold": 0.8, "distance": "levenshtein"}},
+    ],
+}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "tables": TABLES,
+    "scan": SCAN,
+    "blocks": BLOCKS,
+    "probing": PROBING,
+    "words": WORDS,
+    "levenshtein": LEVENSHTEIN,
+}
+
+
+def as_bytes(result: Result) -> bytes:
+    """Everything that a run decides and counts, but for its times and the number of its workers."""
+    summary = result.summary.to_dict()
+    del summary["timings"], summary["workers"]
+    decided = {
+        "kept": result.kept,
+        "removed": [asdict(post) for post in result.removed],
+        "verified": result.verified_rows.tolist(),
+        "summary": summary,
+    }
+    return json.dumps(decided, ensure_ascii=True).encode()
+
+
+def outcome(config: dict[str, Any], workers: int = 1) -> bytes:
+    return as_bytes(hybriddup.dedupe(POSTS, config=config, workers=workers))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_workers_do_not_change_a_byte(name: str) -> None:
+    """One, two or three of them, threads or processes, whatever the index and the verifier."""
+    assert outcome(CONFIGS[name], 1) == outcome(CONFIGS[name], 2) == outcome(CONFIGS[name], 3)
+
+
+def test_repeating_a_run_does_not_change_a_byte() -> None:
+    """Nothing is carried over from one run to the next."""
+    assert outcome(TABLES, 2) == outcome(TABLES, 2)
+
+
+ANSWER = """
+import sys
+from tests.test_determinism import TABLES, WORDS, outcome
+for config in (TABLES, WORDS):
+    sys.stdout.buffer.write(outcome(config, workers=2) + b"\\n")
+"""
+
+
+@pytest.mark.parametrize("seed", ["0", "4711"])
+def test_hash_seed_and_process_do_not_change_a_byte(seed: str) -> None:
+    """Python's hash() of a text differs from process to process, and nothing may depend on it."""
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", ANSWER]
+    answer = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True)
+    assert answer.stdout.splitlines() == [outcome(TABLES), outcome(WORDS)]
+
+
+@pytest.mark.parametrize("name", ["tables", "blocks", "probing"])
+def test_cutting_batches_otherwise_does_not_change_what_is_removed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a pair is found depends on its two texts only; so a live window can give the same answers as a batch."""
+    removed = hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed
+    monkeypatch.setattr(deciders, "FIRST_BATCH", 100)
+    monkeypatch.setattr(deciders, "LARGEST_BATCH", 333)
+    assert hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed == removed
+
+
+@pytest.mark.parametrize("name", ["tables", "scan"])
+def test_posts_that_come_later_do_not_change_what_was_decided(name: str) -> None:
+    """With weights that learn nothing, the first half is decided as it is alone."""
+    config = {**CONFIGS[name], "weighter": {"use": "tf"}}
+    half = hybriddup.dedupe(POSTS[:3000], config=config).removed
+    assert [post for post in hybriddup.dedupe(POSTS, config=config).removed if post.row < 3000] == half

@@ -1,0 +1,65 @@
+"""Work in slices and threads comes back whole and in order."""
+
+from __future__ import annotations
+
+import threading
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.parallel import available_workers, map_slices, map_threads, slices
+from hybriddup.spread import spread_rows
+
+
+@given(st.integers(0, 200), st.integers(1, 9))
+def test_slices_cover_everything_once(n: int, workers: int) -> None:
+    """In order, none of them empty."""
+    bounds = slices(n, workers)
+    assert [row for first, last in bounds for row in range(first, last)] == list(range(n))
+    assert all(first < last for first, last in bounds)
+
+
+@given(st.integers(0, 50), st.integers(1, 5))
+def test_mapped_slices_come_in_order(n: int, workers: int) -> None:
+    """Whatever the number of threads."""
+    parts = map_slices(lambda first, last: list(range(first, last)), n, workers)
+    assert [row for part in parts for row in part] == list(range(n))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_mapped_things_come_in_order(workers: int) -> None:
+    """As they went in."""
+    assert list(map_threads(lambda thing: thing * thing, range(100), workers)) == [n * n for n in range(100)]
+
+
+def test_single_worker_stays_in_the_thread() -> None:
+    """So that profilers and debuggers see it."""
+    assert list(map_threads(lambda _: threading.current_thread(), [1], 1)) == [threading.current_thread()]
+
+
+def fail(_: int) -> None:
+    raise LookupError("as planned")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_error_in_a_worker_reaches_the_caller(workers: int) -> None:
+    """As itself."""
+    with pytest.raises(LookupError, match="as planned"):
+        list(map_threads(fail, [1, 2], workers))
+
+
+def test_there_is_a_worker() -> None:
+    """On any platform."""
+    assert available_workers() >= 1
+
+
+@given(st.integers(0, 500), st.integers(0, 60))
+def test_spread_rows_are_rising_distinct_and_spread(n: int, sample: int) -> None:
+    """As many as asked for where there are as many, with gaps that differ by one at most."""
+    rows = spread_rows(n, sample).tolist()
+    assert len(rows) == min(n, sample)
+    assert all(0 <= row < n for row in rows)
+    gaps = [b - a for a, b in pairwise(rows)]
+    assert not gaps or (min(gaps) >= 1 and max(gaps) - min(gaps) <= 1)
