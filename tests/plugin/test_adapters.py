@@ -199,7 +199,7 @@ def test_threshold_of_many_decimals_is_inclusive(threshold: float) -> None:
     """A score equal to it reaches it, though rounding the score alone could put it below."""
     component = verifier(returning(threshold))
 
-    assert component.score_pairs(pair(), np.array([threshold])).tolist() == [threshold]
+    assert component.score_pairs(pair(), np.array([threshold]))[0] >= threshold
 
 
 @pytest.mark.parametrize(
