@@ -27,6 +27,7 @@ from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, Resu
 from hybriddup.result import Assembler
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import BlockIndex, Expectation
+from hybriddup.steps.blocks.length_classes import compatible_share
 from hybriddup.steps.deciders import Decisions, Verify, decide
 from hybriddup.steps.fingerprints import Simhashes
 from hybriddup.steps.verifiers import VerifierContext
@@ -141,13 +142,14 @@ class Run:
     def prepare_index(self, distinct: DistinctTexts) -> BlockIndex:
         """Return the block index, empty and in the shape that suits these texts."""
         components, prints = self.components, distinct.prints
-        pilot_positions = prints.positions[spread_rows(len(prints), N_PILOT_PAIRS)].tolist()
+        sample = prints.take(spread_rows(len(prints), N_PILOT_PAIRS))
         expectation = Expectation(
             n_texts=len(prints),
             workers=self.workers,
             bits=components.fingerprinter.n_bits,
             max_hamming_distance=components.settings.max_hamming_distance,
-            pilot=lambda: make_pilot([distinct.texts[position] for position in pilot_positions], components),
+            pilot=lambda: make_pilot([distinct.texts[position] for position in sample.positions.tolist()], components),
+            compatible_share=compatible_share(sample.limits),
         )
         components.index.prepare(expectation)
         return components.index

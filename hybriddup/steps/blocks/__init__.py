@@ -27,6 +27,8 @@ class Expectation:
     pilot: Callable[[], tuple[Fingerprints, Fingerprints]]
     """Makes pairs that ought to be found: some of the corpus's own texts, and copies of them edited at random up to
     the threshold of their length, row by row. Made only when asked for."""
+    compatible_share: float = 1.0
+    """Share of the pairs of texts whose lengths allow a match, 0.0 to 1.0."""
 
 
 @runtime_checkable

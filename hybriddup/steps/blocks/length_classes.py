@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.bucket_join import LengthRange
+from hybriddup.kernels.planning import count_compatible
 from hybriddup.limits import NO_BOUND
 from hybriddup.records import Int32s, PairLimits
 
@@ -50,3 +51,9 @@ def classify_lengths(index: PairLimits, later: PairLimits, n_classes: int) -> Le
             np.searchsorted(cuts, np.maximum(later.max_partner_lengths, later.lengths), side="right").astype(np.int32),
         ),
     )
+
+
+def compatible_share(limits: PairLimits) -> float:
+    """Return the share of pairs of these texts whose lengths allow a match, 0.0 to 1.0."""
+    n = len(limits.lengths)
+    return float(count_compatible(limits.lengths, limits.max_partner_lengths)) / max(n * (n - 1), 1)

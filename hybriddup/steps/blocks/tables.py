@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 from pydantic import Field
 
-from hybriddup.kernels.planning import count_compatible, needed_weak_bits
+from hybriddup.kernels.planning import needed_weak_bits
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Bools, Fingerprints, Int64s, UInt8s
 from hybriddup.steps.blocks import Expectation
@@ -29,6 +29,8 @@ COST_OF_LOOK_UP = 30.0
 COST_OF_COMPARISON = 0.4
 """Nanoseconds for each text: for sorting one more table, for one look-up, which mostly waits for memory, and for one
 comparison in a bucket, where memory is read in order. Measured once; they choose a shape, never an answer."""
+SURELY_SCANNED = 4000.0
+"""Nanoseconds for each text: where scanning costs less, no tables that find short texts cost much less still."""
 CROWDING = 2.0
 """Buckets of real texts hold about twice what evenly spread keys would give."""
 
@@ -86,11 +88,13 @@ class Tables(JoinIndex):
         self.start(shape, expectation, description=description, exact=False)
 
     def _plan(self, expectation: Expectation, keys: Int64s) -> Plan | None:
-        earlier, later = expectation.pilot()
-        within = within_limits(earlier, later)
-        n_compatible = expectation.n_texts / 2 * compatible_share(earlier)
+        n_compatible = expectation.n_texts / 2 * expectation.compatible_share
         scan_cost = n_compatible * COST_OF_COMPARISON
         fixed = any(value is not None for value in (self.options.n_tables, self.options.key_bits))
+        if not fixed and scan_cost < SURELY_SCANNED:
+            return None
+        earlier, later = expectation.pilot()
+        within = within_limits(earlier, later)
         plans = self._plans(earlier.take(within), later.take(within), keys, n_compatible)
         reaching = [plan for plan in plans if plan.recall >= self.options.target_recall]
         best = min(reaching, key=lambda plan: plan.cost) if reaching else max(plans, key=lambda plan: plan.recall)
@@ -136,13 +140,6 @@ def within_limits(earlier: Fingerprints, later: Fingerprints) -> Bools:
     limits = np.where(earlier_is_shorter, earlier.limits.max_hamming_distances, later.limits.max_hamming_distances)
     within: Bools = distances <= limits
     return within
-
-
-def compatible_share(prints: Fingerprints) -> float:
-    """Return the share of pairs of these texts whose lengths allow a match."""
-    n = len(prints)
-    n_compatible = count_compatible(prints.limits.lengths, prints.limits.max_partner_lengths)
-    return float(n_compatible) / max(n * (n - 1), 1)
 
 
 def fewest_tables(needed: UInt8s, n_weak_bits: int, target: float, fixed: int | None) -> tuple[int, float]:
