@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,8 @@ def dedupe(
     text_field, id_field
         Where dicts and data frames hold the text and the id; the row is the id of a post that has none.
     workers
-        Threads, and processes where a tokenizer needs them; None = one for each core. Never changes the result.
+        Threads, and processes where a tokenizer needs them, 1 or more; None = one for each core. Never changes the
+        result.
     progress
         Whether to show progress on standard error.
     plugins
@@ -52,7 +54,7 @@ def dedupe(
     InputError
         Posts that are not what is described above; the message names the first one's position.
     ConfigError
-        The configuration cannot be used; the message names every fault.
+        The configuration cannot be used, and the message names every fault; or ``workers`` is no number of workers.
     PluginError
         A plugin cannot be loaded, or breaks the contract of its role.
 
@@ -65,6 +67,7 @@ def dedupe(
     """
     from hybriddup.pipeline import run
 
+    check_workers(workers)
     settings, manager = open_session(config, plugins)
     highest = settings.keep.highest if isinstance(settings.keep, KeepHighest) else None
     corpus = corpus_from_posts(posts, text_field, id_field, highest)
@@ -101,6 +104,7 @@ def fingerprint(
     from hybriddup.components import Components
     from hybriddup.parallel import available_workers
 
+    check_workers(workers)
     settings, manager = open_session(config, plugins)
     components = Components.create(settings, manager.registry, workers or available_workers())
     normalized = components.normalizer.normalize_batch(corpus_from_posts(texts, "text", "id").texts)
@@ -178,6 +182,13 @@ def explain(
 
     settings, manager = open_session(config, plugins)
     return explain_texts(a, b, settings, manager.registry, corpus)
+
+
+def check_workers(workers: object) -> None:
+    """Raise ConfigError where this is no number of workers; None leaves it to the number of cores."""
+    is_number = isinstance(workers, Integral) and not isinstance(workers, bool)
+    if workers is not None and not (is_number and workers >= 1):  # type: ignore[operator]
+        raise ConfigError(f"workers must be a whole number, 1 or more, or None for one a core; got {workers!r}.")
 
 
 def config_name(config: Config) -> str:

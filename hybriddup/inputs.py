@@ -13,7 +13,7 @@ from hybriddup.corpus import BadRecord, Corpus
 from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.records import Int64s
-from hybriddup.steps.readers import Fields, Reader, RecordBatch
+from hybriddup.steps.readers import TEXT_FIELD_ADVICE, Fields, Reader, RecordBatch
 from hybriddup.steps.readers.compression import split_compression
 from hybriddup.steps.readers.sources import STANDARD_INPUT, Source, open_source
 from hybriddup.steps.writers import Writer
@@ -124,7 +124,8 @@ def read_corpus(
     Raises
     ------
     InputError
-        A source cannot be used, or a row is bad and ``strict`` is set.
+        A source cannot be used, a row is bad and ``strict`` is set, or the fields were named wrongly: not one post
+        has the text field, or the order field.
     """
     columns = _Columns(strict)
     for source in inputs.sources:
@@ -132,6 +133,7 @@ def read_corpus(
         for batch in inputs.reader.read(source, fields):
             columns.add(batch, first_row, source.name)
             advance(len(batch.texts) + len(batch.bad))
+    columns.check(fields)
     return columns.corpus(fields), columns.notes(fields)
 
 
@@ -148,6 +150,8 @@ class _Columns:
         self._bad: list[BadRecord] = []
         self._n_bad = 0
         self._n_without_id = 0
+        self._lacks_text_field = ""
+        """Place and fields of the first record that lacks the text field."""
 
     def add(self, batch: RecordBatch, first_row: int, source: str) -> None:
         rows = batch.rows + first_row
@@ -162,6 +166,19 @@ class _Columns:
         if bad and self._strict:
             raise InputError(f"{source}:{bad[0].line}: {bad[0].reason}. Nothing was written, because of --strict.")
         self._bad += bad[: MAX_BAD_RECORDS - len(self._bad)]
+        lacking = next((b for b in batch.bad if b.lacks_text_field), None)
+        if lacking and not self._lacks_text_field:
+            self._lacks_text_field = f"{source}:{lacking.line}: {lacking.reason}"
+
+    def check(self, fields: Fields) -> None:
+        """Raise InputError where nothing was found under the name of a field, which then must be misspelled."""
+        if self._lacks_text_field and not self._texts:
+            raise InputError(f"{self._lacks_text_field}; not one record is a post. {TEXT_FIELD_ADVICE}")
+        if fields.order and self._texts and self._order_values.count(None) == len(self._texts):
+            raise InputError(
+                f"keep: {{highest: {fields.order}}} needs posts with the field {fields.order!r}, but not one of "
+                f"{len(self._texts):,} has it. Name the right field, or choose keep: first, last or longest."
+            )
 
     def corpus(self, fields: Fields) -> Corpus:
         order_values = self._order_values if fields.order else None
@@ -171,13 +188,20 @@ class _Columns:
     def notes(self, fields: Fields) -> list[str]:
         notes = []
         if 0 < self._n_without_id < len(self._ids):
-            notes.append(f"{self._n_without_id:,} posts have no {fields.id!r}; their row serves as id.")
+            notes.append(f"{_posts(self._n_without_id, 'has', 'have')} no {fields.id!r}; the row serves as id.")
         if (n_repeated := len(self._ids) - _n_distinct(self._ids)) > 0:
-            notes.append(f"{n_repeated:,} posts bear an id that an earlier post has; tell them apart by row.")
+            bear = _posts(n_repeated, "bears", "bear")
+            notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
         n_missing = self._order_values.count(None)
         if fields.order and n_missing:
-            notes.append(f"{n_missing:,} posts have no {fields.order!r}; any post that has one is kept before them.")
+            have = _posts(n_missing, "has", "have")
+            notes.append(f"{have} no {fields.order!r}; any post that has one is kept first.")
         return notes
+
+
+def _posts(n: int, one_does: str, many_do: str) -> str:
+    """Return the subject and verb of a sentence on some posts."""
+    return f"1 post {one_does}" if n == 1 else f"{n:,} posts {many_do}"
 
 
 def _n_distinct(ids: Sequence[Any]) -> int:

@@ -83,6 +83,14 @@ def test_unknown_configuration_is_an_error() -> None:
         hybriddup.dedupe([], config="webio")
 
 
+@pytest.mark.parametrize("workers", [-1, 0, "2", 1.5, True])
+@pytest.mark.parametrize("function", [hybriddup.dedupe, hybriddup.fingerprint])
+def test_workers_are_a_whole_number_of_at_least_one(function: Any, workers: Any) -> None:
+    """Or None, which leaves it to the number of cores."""
+    with pytest.raises(ConfigError, match=rf"workers must be a whole number, 1 or more.*got {workers!r}"):
+        function(PAIR, workers=workers)
+
+
 @pytest.mark.parametrize("bits", [64, 128, 256])
 def test_fingerprints_have_the_width_asked_for(bits: int) -> None:
     """In words of 64 bits."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import orjson
@@ -186,10 +188,18 @@ def write_summary(output: Output, request: Request, settings: Settings, corpus: 
         **result.summary.to_dict(),
         "inputs": list(request.inputs),
         "settings": settings.to_dict(),
-        "bad_records": corpus.bad_records,
+        "bad_records": list(map(asdict, corpus.bad_records)),
     }
     with output.open() as stream:
-        stream.write(orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        stream.write(indented(data))
+
+
+def indented(data: dict[str, Any]) -> bytes:
+    """Return JSON for people and machines."""
+    try:
+        return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # lone surrogates, which stand for the bytes of a file name that is not UTF-8
+        return json.dumps(data, indent=2).encode() + b"\n"
 
 
 def report(request: Request, targets: Targets, corpus: Corpus, result: Result) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +17,9 @@ from hybriddup.config import open_session
 from hybriddup.corpus import BadRecord
 from hybriddup.errors import InputError
 from hybriddup.evaluate import BandMeasures, Evaluation, LabeledPairs, Measures, evaluate
-from hybriddup.inputs import open_inputs
+from hybriddup.inputs import Inputs, open_inputs
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.readers import Fields
+from hybriddup.steps.readers import Fields, TextColumnError
 
 LABELS = {"1": True, "true": True, "duplicate": True, "0": False, "false": False, "different": False}
 
@@ -61,16 +62,41 @@ def read_pairs(file: str, registry: Registry, format_name: str | None) -> PairsF
     """
     found = PairsFile()
     with open_inputs([file], registry, format_name) as inputs:
-        # A reader yields three fields of each record: here they are the first text, the label and the second text.
-        for batch in inputs.reader.read(inputs.sources[0], Fields(text="a", id="label", order="b")):
-            found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
-            for row, *pair in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
-                _add(found, file, row, *pair)
-    if not found.labels:
-        raise InputError(
-            f"{file} holds no pair with the texts a and b and a label, which is one of {', '.join(LABELS)}."
-        )
+        with suppress(TextColumnError):
+            _read(found, inputs, file)
+        if not found.labels:
+            fault = _missing_field(inputs)
+            raise InputError(
+                f"{file} holds no pair with the texts a and b and a label, which is one of {', '.join(LABELS)}"
+                f"{'; ' + fault if fault else ''}."
+            )
     return found
+
+
+def _read(found: PairsFile, inputs: Inputs, file: str) -> None:
+    # A reader yields three fields of each record: here they are the first text, the label and the second text.
+    for batch in inputs.reader.read(inputs.sources[0], Fields(text="a", id="label", order="b")):
+        found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
+        for row, *pair in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
+            _add(found, file, row, *pair)
+
+
+def _missing_field(inputs: Inputs) -> str:
+    """Return which of the fields no record has, and what the first one has instead; empty where each is somewhere.
+
+    Readers say what they found in place of the text, so each field is asked for as the text.
+    """
+    for name in ("a", "b", "label"):
+        try:
+            batches = list(inputs.reader.read(inputs.sources[0], Fields(text=name)))
+        except TextColumnError as error:
+            if error.absent or name != "label":  # a label may be a number
+                return error.fault
+            continue
+        bad = [line for batch in batches for line in batch.bad if line.lacks_text_field]
+        if bad and len(bad) == batches[-1].end:
+            return bad[0].reason
+    return ""
 
 
 def _add(found: PairsFile, file: str, row: int, a: str, b: Any, label: Any) -> None:

@@ -160,7 +160,7 @@ def test_the_field_of_keep_highest_is_read(run: Run, tmp_path: Path) -> None:
     posts = [{"text": REPEATED, "likes": 9}, {"text": NEARLY, "likes": 10}, {"text": OTHER}]
     ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts), "--config", "liked.yaml")
     assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(*posts[1:])
-    assert "1 posts have no 'likes'" in ran.err
+    assert "1 post has no 'likes'; any post that has one is kept first." in ran.err
 
 
 def test_a_plugin_module_can_be_named(run: Run, tmp_path: Path) -> None:
@@ -220,6 +220,23 @@ def test_duplicate_ids_are_allowed_and_noted(run: Run, tmp_path: Path) -> None:
     ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts), "--removed", "removed.jsonl")
     assert "2 posts bear an id that an earlier post has" in ran.err
     assert read_objects(tmp_path / "removed.jsonl")[0]["keeper_row"] == 0
+
+
+def test_notes_on_one_post_are_in_the_singular(run: Run, tmp_path: Path) -> None:
+    """One bears an id twice, one has none."""
+    posts = [{"id": 7, "text": REPEATED}, {"id": 7, "text": OTHER}, {"text": "good morning"}]
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts))
+    assert "note: 1 post has no 'id'; the row serves as id." in ran.err
+    assert "note: 1 post bears an id that an earlier post has" in ran.err
+
+
+def test_a_file_name_that_is_not_utf8_goes_into_the_summary_for_machines(run: Run, tmp_path: Path) -> None:
+    """As Python spells such names; bad records name the file as well."""
+    name = os.fsdecode(b"posts\xff.jsonl")
+    (tmp_path / name).write_text(jsonl(OTHER) + "broken\n", "utf-8")
+    assert run("dedupe", name, "-o", "kept.jsonl", "--summary", "summary.json", "--quiet").code == 1
+    summary = json.loads((tmp_path / "summary.json").read_bytes())
+    assert (summary["inputs"], summary["bad_records"][0]["source"]) == ([name], name)
 
 
 def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:

@@ -71,6 +71,51 @@ def test_tables_with_other_columns_are_refused_before_the_run(run: Run, tmp_path
     assert "b.csv has other columns than a.csv" in failed(run, "dedupe", "a.csv", "b.csv")
 
 
+@pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
+def test_a_text_field_that_no_record_has_is_an_error_that_names_the_fields(
+    run: Run, tmp_path: Path, arguments: list[str]
+) -> None:
+    """An empty output would look like a success."""
+    (tmp_path / "posts.jsonl").write_text('broken\n{"id": 1, "body": "a"}\n{"id": 2, "body": "b"}\n', "utf-8")
+    message = failed(run, "dedupe", "posts.jsonl", *arguments)
+    assert "posts.jsonl:2: field 'text' is missing (fields: 'id', 'body'); not one record is a post." in message
+    assert "--text-field" in message
+    assert names(tmp_path) == ["posts.jsonl"]
+
+
+def test_a_record_without_the_text_field_is_a_bad_line_where_others_have_it(run: Run, tmp_path: Path) -> None:
+    """In any of the files."""
+    write_posts(tmp_path / "a.jsonl", {"body": "a"})
+    write_posts(tmp_path / "b.jsonl", OTHER)
+    assert run("dedupe", "a.jsonl", "b.jsonl", "--quiet").code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("posts.jsonl", '{"text": "a", "likes": 1}\n{"text": "b", "likes": 2}\n'),
+        ("posts.csv", "text,likes\na,1\nb,2\n"),
+        ("posts.txt", "a\nb\n"),
+    ],
+)
+def test_a_field_of_keep_highest_that_no_post_has_is_an_error(
+    run: Run, tmp_path: Path, name: str, content: str
+) -> None:
+    """Which post is kept would be another than asked for."""
+    (tmp_path / name).write_text(content, "utf-8")
+    (tmp_path / "liked.yaml").write_text("keep: {highest: likess}\n", "utf-8")
+    message = failed(run, "dedupe", name, "--config", "liked.yaml")
+    assert "keep: {highest: likess} needs posts with the field 'likess', but not one of 2 has it" in message
+    assert names(tmp_path) == sorted(["liked.yaml", name])
+
+
+def test_a_quote_never_closed_leaves_no_output(run: Run, tmp_path: Path) -> None:
+    """The posts after it would be lost."""
+    (tmp_path / "posts.csv").write_text('text\na\n"b\nc\n', "utf-8")
+    assert "posts.csv:3: lines 3 to 4: an opened quote" in failed(run, "dedupe", "posts.csv", "--bad", "bad.csv")
+    assert names(tmp_path) == ["posts.csv"]
+
+
 def test_a_full_disk_is_an_error_that_leaves_outputs_as_they_were(run: Run, tmp_path: Path) -> None:
     """A limit on file sizes plays the full disk."""
     name = write_posts(tmp_path / "posts.jsonl", *distinct_texts(5000))

@@ -81,3 +81,44 @@ def test_a_file_without_a_usable_pair_is_an_error(run: Run, tmp_path: Path, cont
     ran = run("evaluate", "pairs.jsonl")
     assert ran.code == 2
     assert "holds no pair with the texts a and b and a label" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("pairs.csv", "x,y,label\np,q,1\n", "no column is called 'a'; the header names 'x', 'y', 'label'"),
+        ("pairs.csv", "a,y,label\np,q,1\n", "no column is called 'b'; the header names 'a', 'y', 'label'"),
+        ("pairs.csv", "a,b,same\np,q,1\n", "no column is called 'label'; the header names 'a', 'b', 'same'"),
+        ("pairs.jsonl", '{"x": "p", "y": "q"}\n', "field 'a' is missing (fields: 'x', 'y')"),
+        ("pairs.jsonl", '{"a": "p", "y": "q", "label": 1}\n', "field 'b' is missing (fields: 'a', 'y', 'label')"),
+        ("pairs.jsonl", '{"a": "p", "b": "q", "same": 1}\n', "field 'label' is missing (fields: 'a', 'b', 'same')"),
+    ],
+)
+def test_other_names_of_the_fields_are_an_error_that_says_which_is_missing(
+    run: Run, tmp_path: Path, name: str, content: str, fault: str
+) -> None:
+    """And names those found; no option is mentioned that only dedupe has."""
+    (tmp_path / name).write_text(content)
+    ran = run("evaluate", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{name} holds no pair with the texts a and b and a label" in ran.err
+    assert fault in ran.err
+    assert "--text-field" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [
+        ({"x": ["p"], "b": ["q"], "label": [1]}, "no column is called 'a'; the columns are 'x', 'b', 'label'"),
+        ({"a": ["p"], "b": [1], "label": [1]}, "column 'b' holds int64, not strings"),
+        ({"a": ["p"], "b": ["q"], "label": [7]}, "which is one of 1, true, duplicate, 0, false, different."),
+    ],
+)
+def test_parquet_says_what_is_wrong_too(run: Run, tmp_path: Path, columns: dict[str, list[Any]], fault: str) -> None:
+    """A label that is a number is the right kind."""
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), tmp_path / "pairs.parquet")
+    ran = run("evaluate", "pairs.parquet")
+    assert ran.code == 2
+    assert fault in ran.err
+    assert "--text-field" not in ran.err

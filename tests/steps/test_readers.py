@@ -202,11 +202,33 @@ def test_a_broken_quote_is_a_bad_row_and_reading_goes_on(read: Read) -> None:
     assert reasons(batch) == ["not valid CSV (',' expected after '\"')"]
 
 
-def test_a_quote_left_open_is_a_bad_row(read: Read) -> None:
-    """It would otherwise swallow the rest of the file as one post."""
-    batch = read(CsvReader(), b'id,text\n1,a\n2,"b\n3,c\n')
-    assert batch.texts == ["a"]
-    assert reasons(batch) == ["not valid CSV (unexpected end of data)"]
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b'id,text\n1,a\n2,"b\n3,c\n4,d\n', "posts:3: lines 3 to 5"),
+        (b'id,text\n1,a\n2,"b\n3,c\n4,d', "posts:3: lines 3 to 5"),
+        (b'id,text\n1,a\n2,"b', "posts:3: line 3"),
+        (b'id,"text\n1,a\n', "posts:1: lines 1 to 2"),
+        (b'id,text\n2,"\xff\n3,c\n', "posts:2: lines 2 to 3"),
+    ],
+)
+def test_a_quote_never_closed_is_an_error(read: Read, content: bytes, place: str) -> None:
+    """It swallows the rest of the file, which would be lost as one bad row."""
+    with pytest.raises(InputError, match=f"{place}: an opened quote is never closed"):
+        read(CsvReader(), content)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'id,text\n1,"a\n2,b\n3,"c\n4,d\n', "lines 2 to 4: not valid CSV (',' expected after '\"')"),
+        (b'id,text\n1,"a\n2,b",3\n4,d\n', "lines 2 to 3: has 3 fields, the header names 2"),
+    ],
+)
+def test_a_bad_row_of_several_lines_names_them(read: Read, content: bytes, reason: str) -> None:
+    """Posts may be hidden in it."""
+    batch = read(CsvReader(), content)
+    assert (batch.texts, reasons(batch)) == (["d"], [reason])
 
 
 def test_invalid_utf8_in_csv_is_a_bad_row(read: Read) -> None:

@@ -9,10 +9,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from hybriddup.errors import InputError
 from hybriddup.records import Int64s
 from hybriddup.steps.readers.sources import Source
 
 BATCH_ROWS = 8192
+
+TEXT_FIELD_ADVICE = "Say which holds the posts with --text-field (text_field in Python)."
 
 
 class Fields(NamedTuple):
@@ -39,6 +42,8 @@ class BadRow(NamedTuple):
     line: int
     """One-based line in the file; for formats without lines, the one-based record."""
     reason: str
+    lacks_text_field: bool = False
+    """Whether it has fields, but not the one that was asked for: perhaps the wrong one was."""
 
 
 class BadLine(NamedTuple):
@@ -47,6 +52,26 @@ class BadLine(NamedTuple):
     row: int
     line: int
     reason: str
+    lacks_text_field: bool = False
+
+
+class TextColumnError(InputError):
+    """A table that does not have the one text column that was asked for.
+
+    Parameters
+    ----------
+    place
+        The file, with the line where it has lines.
+    fault
+        What is wrong and what was found; the advice for those who named the column follows it in the message.
+    absent
+        Whether no column has the name.
+    """
+
+    def __init__(self, place: str, fault: str, *, absent: bool) -> None:
+        super().__init__(f"{place}: {fault}. {TEXT_FIELD_ADVICE}")
+        self.fault = fault
+        self.absent = absent
 
 
 @dataclass
@@ -104,5 +129,5 @@ def _batch(chunk: list[Record | BadRow], start: int) -> RecordBatch:
     )
     is_good = np.fromiter((type(record) is Record for record in chunk), np.bool_, len(chunk))
     batch.rows = np.flatnonzero(is_good).astype(np.int64) + start
-    batch.bad = [BadLine(start + i, row.line, row.reason) for i, row in enumerate(chunk) if isinstance(row, BadRow)]
+    batch.bad = [BadLine(start + i, *row) for i, row in enumerate(chunk) if isinstance(row, BadRow)]
     return batch

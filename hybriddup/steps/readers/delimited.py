@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
 from hybriddup.errors import InputError
-from hybriddup.steps.readers import BadRow, Fields, Record, RecordBatch, record_batches
+from hybriddup.steps.readers import BadRow, Fields, Record, RecordBatch, TextColumnError, record_batches
 from hybriddup.steps.readers.sources import Source
 from hybriddup.steps.readers.text import broken_utf8, text_lines
 
 MAX_FIELD_CHARACTERS = 2**31 - 1
 """The csv module refuses fields past 131,072 characters unless told; a long post is no broken post."""
+
+OPEN_AT_END = "unexpected end of data"
+"""What the csv module says of a quote that is still open where the file ends."""
 
 
 class RawRecord(NamedTuple):
@@ -25,6 +28,8 @@ class RawRecord(NamedTuple):
     values: list[str]
     problem: str
     """Why it cannot be parsed; empty where it can."""
+    last_line: int
+    """One-based line on which it ends."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,13 @@ class TsvReader(_DelimitedReader):
 
 
 def table_records(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRecord]:
-    """Yield the header and then each row; empty lines are no rows."""
+    """Yield the header and then each row; empty lines are no rows.
+
+    Raises
+    ------
+    InputError
+        A quote is still open at the end: all that follows it is in one record, however many posts it was meant to be.
+    """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     taken: list[bytes] = []
     broken: list[str] = []
@@ -77,13 +88,27 @@ def table_records(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRe
         except StopIteration:
             return
         except csv.Error as error:
+            if str(error) == OPEN_AT_END:
+                raise _open_quote(name, next_line, next_line + len(taken) - 1) from None
             problem = f"not valid CSV ({error})"
         raw = b"".join(taken)
         if raw.strip(b"\r\n"):
-            yield RawRecord(next_line, raw, values, broken[0] if broken else problem)
+            last_line = next_line + len(taken) - 1
+            yield RawRecord(next_line, raw, values, broken[0] if broken else problem, last_line)
         next_line += len(taken)
         taken.clear()
         broken.clear()
+
+
+def _open_quote(name: str, line: int, last_line: int) -> InputError:
+    return InputError(
+        f"{name}:{line}: {_lines(line, last_line)}: an opened quote is never closed, so it cannot be told which posts "
+        f'follow it. Close it; where a quote is part of a post, write the post in quotes and this one twice: "a "" b".'
+    )
+
+
+def _lines(line: int, last_line: int) -> str:
+    return f"line {line}" if line == last_line else f"lines {line} to {last_line}"
 
 
 def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str]) -> Iterator[str]:
@@ -108,11 +133,9 @@ def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
     if header.problem:
         raise InputError(f"{name}:{header.line}: the header cannot be read: {header.problem}.")
     if columns.count(fields.text) != 1:
-        fault = "more than one column is" if fields.text in columns else "no column is"
-        raise InputError(
-            f"{name}:{header.line}: {fault} called {fields.text!r}; the header names {_listed(columns)}. "
-            f"Say which holds the posts with --text-field (text_field in Python)."
-        )
+        absent = fields.text not in columns
+        fault = f"{'no' if absent else 'more than one'} column is called {fields.text!r}; the header names "
+        raise TextColumnError(f"{name}:{header.line}", fault + _listed(columns), absent=absent)
     return _Columns(len(columns), columns.index(fields.text), *(_place(columns, f) for f in (fields.id, fields.order)))
 
 
@@ -127,11 +150,11 @@ def _listed(columns: Sequence[str]) -> str:
 
 def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | BadRow]:
     n_columns, text, identifier, order = columns
-    for line, _, values, problem in rows:
+    for line, _, values, problem, last_line in rows:
+        if not problem and len(values) != n_columns:
+            problem = f"has {_fields(len(values))}, the header names {n_columns}"
         if problem:
-            yield BadRow(line, problem)
-        elif len(values) != n_columns:
-            yield BadRow(line, f"has {_fields(len(values))}, the header names {n_columns}")
+            yield BadRow(line, problem if line == last_line else f"{_lines(line, last_line)}: {problem}")
         else:
             yield Record(
                 values[text],

@@ -37,7 +37,7 @@ def _records(lines: Iterator[bytes], fields: Fields) -> Iterator[Record | BadRow
         record = parse_line(line)
         text = record.get(text_field) if type(record) is dict else None
         if type(text) is not str:
-            yield BadRow(line_number, record if isinstance(record, Broken) else _explain(record, text_field))
+            yield _bad_row(line_number, record, text_field)
             continue
         record_id = record.get(id_field)
         if type(record_id) is float:
@@ -77,6 +77,13 @@ def _exact_number(line: bytes, id_field: str) -> Any:
     """Return the id as written where orjson made a float of a whole number past 64 bits."""
     record = _parse_leniently(line)
     return record[id_field]
+
+
+def _bad_row(line_number: int, record: Any, text_field: str) -> BadRow:
+    if isinstance(record, Broken):
+        return BadRow(line_number, record)
+    lacks_text_field = type(record) is dict and text_field not in record
+    return BadRow(line_number, _explain(record, text_field), lacks_text_field)
 
 
 def _explain(record: Any, text_field: str) -> str:

@@ -7,7 +7,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hybriddup.errors import InputError
-from hybriddup.steps.readers import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, record_batches
+from hybriddup.steps.readers import (
+    BATCH_ROWS,
+    BadRow,
+    Fields,
+    Record,
+    RecordBatch,
+    TextColumnError,
+    record_batches,
+)
 from hybriddup.steps.readers.sources import Source
 
 if TYPE_CHECKING:
@@ -68,14 +76,11 @@ def _check_text_column(table: ParquetFile, name: str, text_field: str) -> None:
     schema = table.schema_arrow
     if text_field not in schema.names:
         shown = ", ".join(repr(column) for column in schema.names[:20])
-        raise InputError(
-            f"{name}: no column is called {text_field!r}; the columns are {shown}. "
-            f"Say which holds the posts with --text-field (text_field in Python)."
-        )
+        raise TextColumnError(name, f"no column is called {text_field!r}; the columns are {shown}", absent=True)
     kind = schema.field(text_field).type
     value_kind = kind.value_type if types.is_dictionary(kind) else kind
     if not (types.is_string(value_kind) or types.is_large_string(value_kind) or types.is_string_view(value_kind)):
-        raise InputError(f"{name}: column {text_field!r} holds {kind}, not strings; choose another with --text-field.")
+        raise TextColumnError(name, f"column {text_field!r} holds {kind}, not strings", absent=False)
 
 
 def _records(table: ParquetFile, fields: Fields) -> Iterator[Record | BadRow]:
