@@ -100,11 +100,17 @@ TEXT_FORMATS: list[tuple[Reader, Writer]] = [
 def test_reader_and_writer_count_the_same_rows(
     tmp_path_factory: pytest.TempPathFactory, reader: Reader, writer: Writer, content: list[bytes]
 ) -> None:
-    """Whatever the bytes; and what is kept whole is the file without the lines that are no rows."""
+    """Whatever the bytes; and what is kept whole is the file without the lines that are no rows.
+
+    A quote that is never closed is refused when reading, so that there is nothing to write.
+    """
     path = tmp_path_factory.mktemp("rows") / "posts"
     path.write_bytes(b"text\n" + b"".join(content))
     source = open_source(str(path))
-    batches = list(reader.read(source, Fields()))
+    try:
+        batches = list(reader.read(source, Fields()))
+    except InputError:  # a quote is never closed, so there is nothing to write
+        return
     n_rows = batches[-1].end if batches else 0
     everything = written(writer, [source], [1] * n_rows)
     assert everything.split() == path.read_bytes().split()
