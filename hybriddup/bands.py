@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.config.settings import Settings
-from hybriddup.records import Bools, CandidatePairs, Int32s, PairLimits, VerifiedPairs
+from hybriddup.records import Bools, CandidatePairs, Float32s, Int32s, PairLimits, VerifiedPairs
+from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.plan import JudgePlan
 
 EXACT_ONLY = -1
@@ -45,7 +46,13 @@ class Bands:
             chosen = bands == band
             if judge is not None and chosen.any():
                 partners[chosen] = judge.max_partner_lengths(lengths[chosen])
-        return PairLimits(lengths, self.max_hamming_distances[bands], partners)
+        of_shorter, of_longer = (share[bands] for share in self.least_in_common())
+        return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
+
+    def least_in_common(self) -> Float32s:
+        """Return float32[2, n_bands]: how much a pair needs in common, as shares of its shorter and longer text."""
+        least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]
+        return np.array(least, np.float32).T
 
     def verify(self, pairs: CandidatePairs, lengths: Int32s) -> VerifiedPairs:
         """Return the pairs that the judge of their band accepts; ``lengths`` int32[n] is by position."""

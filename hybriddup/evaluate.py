@@ -21,7 +21,7 @@ from hybriddup.pipeline import DistinctTexts, Run
 from hybriddup.plugin.registry import Registry
 from hybriddup.progress import Progress, Silent
 from hybriddup.records import Bools, CandidatePairs, Int32s, Int64s
-from hybriddup.steps.deciders import batch_bounds
+from hybriddup.steps.deciders import FIRST_BATCH, LARGEST_UNJOINED_BATCH, batch_bounds
 
 
 class LabeledPairs(NamedTuple):
@@ -141,7 +141,7 @@ def _near_pairs(run: Run, distinct: DistinctTexts, wanted: Int64s) -> tuple[Int6
     verify = run.verifier(distinct)
     index = run.prepare_index(distinct)
     candidates, verified = [np.zeros((0, 2), np.int64)], [np.zeros((0, 2), np.int64)]
-    for first, last in batch_bounds(len(distinct.prints)):
+    for first, last in batch_bounds(len(distinct.prints), FIRST_BATCH, LARGEST_UNJOINED_BATCH):
         batch = distinct.prints.take(slice(first, last))
         for pairs in (index.candidates(batch), index.candidates_within(batch)):
             asked = pairs.take(_members(_as_rows(pairs), wanted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,12 +24,28 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str]) -> EqualTex
 
     A text that is empty after normalizing says nothing any more, so it equals only what was equal before.
     """
-    # A dict finds equal texts by Python's hash(), but which is the first of them does not depend on the hash.
+    keys = texts if all(texts) else [text or (raw,) for text, raw in zip(texts, raw_texts, strict=True)]
+    first_of = np.arange(len(texts))
+    repeated = places_of_repeated_hashes(keys)
+    chosen = [keys[place] for place in repeated.tolist()]
     first_of_text: dict[str | tuple[str], int] = {}
-    first_of = np.empty(len(texts), np.int64)
-    for place, text in enumerate(texts):
-        first_of[place] = first_of_text.setdefault(text or (raw_texts[place],), place)
+    first_of[repeated] = np.fromiter(map(first_of_text.setdefault, chosen, repeated.tolist()), np.int64, len(repeated))
     return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(texts))))
+
+
+def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
+    """Return int64, rising: the places of keys whose hash another key has too.
+
+    These are few, and only they need be compared. The hash is Python's, which differs from process to process: which
+    keys are equal, and which of them is first, does not depend on it.
+    """
+    hashes = np.fromiter(map(hash, keys), np.int64, len(keys))
+    order = np.argsort(hashes)
+    same = np.diff(hashes[order]) == 0
+    is_repeated = np.zeros(len(keys), np.bool_)
+    is_repeated[order[1:][same]] = True
+    is_repeated[order[:-1][same]] = True
+    return np.flatnonzero(is_repeated)
 
 
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:

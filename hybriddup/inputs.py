@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hybriddup.corpus import BadRecord, Corpus
+from hybriddup.corpus import BadRecord, Corpus, pack_ids, unite_ids
 from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.records import Int64s
-from hybriddup.steps.readers import TEXT_FIELD_ADVICE, Fields, Reader, RecordBatch
+from hybriddup.steps.readers import TEXT_FIELD_ADVICE, BadLine, Fields, Reader, RecordBatch
 from hybriddup.steps.readers.compression import split_compression
 from hybriddup.steps.readers.sources import STANDARD_INPUT, Source, open_source
 from hybriddup.steps.writers import Writer
@@ -127,24 +128,27 @@ def read_corpus(
         A source cannot be used, a row is bad and ``strict`` is set, or the fields were named wrongly: not one post
         has the text field, or the order field.
     """
-    columns = _Columns(strict)
+    columns = _Columns(fields, strict)
     for source in inputs.sources:
         first_row = columns.n_rows
         for batch in inputs.reader.read(source, fields):
             columns.add(batch, first_row, source.name)
             advance(len(batch.texts) + len(batch.bad))
-    columns.check(fields)
-    return columns.corpus(fields), columns.notes(fields)
+    columns.check()
+    corpus = columns.corpus()
+    return corpus, columns.notes(corpus.ids)
 
 
 class _Columns:
     """Columns of a corpus while it is being read."""
 
-    def __init__(self, strict: bool) -> None:
+    def __init__(self, fields: Fields, strict: bool) -> None:
+        self._fields = fields
         self._strict = strict
         self.n_rows = 0
         self._texts: list[str] = []
-        self._ids: list[Any] = []
+        self._ids: list[NDArray[Any] | list[Any]] = []
+        self._id_hashes: list[Int64s] = [np.empty(0, np.int64)]
         self._order_values: list[Any] = []
         self._rows: list[Int64s] = [np.empty(0, np.int64)]
         self._bad: list[BadRecord] = []
@@ -157,45 +161,60 @@ class _Columns:
         rows = batch.rows + first_row
         self.n_rows = first_row + batch.end
         self._texts += batch.texts
-        self._ids += [row if i is None else i for i, row in zip(batch.ids, rows.tolist(), strict=True)]
-        self._n_without_id += batch.ids.count(None)
-        self._order_values += batch.order_values
         self._rows.append(rows)
-        self._n_bad += len(batch.bad)
-        bad = [BadRecord(source, b.line, first_row + b.row, b.reason) for b in batch.bad]
-        if bad and self._strict:
+        self._add_ids(batch.ids, rows)
+        if self._fields.order:
+            self._order_values += batch.order_values
+        if batch.bad:
+            self._add_bad(batch.bad, first_row, source)
+
+    def _add_ids(self, ids: list[Any], rows: Int64s) -> None:
+        n_without = ids.count(None)
+        if n_without:
+            ids = [row if one is None else one for one, row in zip(ids, rows.tolist(), strict=True)]
+        self._n_without_id += n_without
+        self._ids.append(pack_ids(ids))
+        self._id_hashes.append(_hashes(ids))
+
+    def _add_bad(self, lines: Sequence[BadLine], first_row: int, source: str) -> None:
+        self._n_bad += len(lines)
+        bad = [BadRecord(source, line.line, first_row + line.row, line.reason) for line in lines]
+        if self._strict:
             raise InputError(f"{source}:{bad[0].line}: {bad[0].reason}. Nothing was written, because of --strict.")
         self._bad += bad[: MAX_BAD_RECORDS - len(self._bad)]
-        lacking = next((b for b in batch.bad if b.lacks_text_field), None)
+        lacking = next((line for line in lines if line.lacks_text_field), None)
         if lacking and not self._lacks_text_field:
             self._lacks_text_field = f"{source}:{lacking.line}: {lacking.reason}"
 
-    def check(self, fields: Fields) -> None:
+    def check(self) -> None:
         """Raise InputError where nothing was found under the name of a field, which then must be misspelled."""
+        order = self._fields.order
         if self._lacks_text_field and not self._texts:
             raise InputError(f"{self._lacks_text_field}; not one record is a post. {TEXT_FIELD_ADVICE}")
-        if fields.order and self._texts and self._order_values.count(None) == len(self._texts):
+        if order and self._texts and self._order_values.count(None) == len(self._texts):
             raise InputError(
-                f"keep: {{highest: {fields.order}}} needs posts with the field {fields.order!r}, but not one of "
+                f"keep: {{highest: {order}}} needs posts with the field {order!r}, but not one of "
                 f"{len(self._texts):,} has it. Name the right field, or choose keep: first, last or longest."
             )
 
-    def corpus(self, fields: Fields) -> Corpus:
-        order_values = self._order_values if fields.order else None
+    def corpus(self) -> Corpus:
+        order_values = self._order_values if self._fields.order else None
         rows = np.concatenate(self._rows)
-        return Corpus(self._texts, self._ids, rows, order_values, self.n_rows, self._bad, self._n_bad)
+        ids = unite_ids(self._ids)
+        return Corpus(self._texts, ids, rows, order_values, self.n_rows, self._bad, self._n_bad)
 
-    def notes(self, fields: Fields) -> list[str]:
-        notes = []
-        if 0 < self._n_without_id < len(self._ids):
-            notes.append(f"{_posts(self._n_without_id, 'has', 'have')} no {fields.id!r}; the row serves as id.")
-        if (n_repeated := len(self._ids) - _n_distinct(self._ids)) > 0:
+    def notes(self, ids: Sequence[Any]) -> list[str]:
+        """Return remarks on the ids and on the values to order by."""
+        notes, n_posts = [], len(self._texts)
+        if 0 < self._n_without_id < n_posts:
+            have = _posts(self._n_without_id, "has", "have")
+            notes.append(f"{have} no {self._fields.id!r}; the row serves as id.")
+        if (n_repeated := _n_repeated(np.concatenate(self._id_hashes), ids)) > 0:
             bear = _posts(n_repeated, "bears", "bear")
             notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
-        n_missing = self._order_values.count(None)
-        if fields.order and n_missing:
+        if n_missing := self._order_values.count(None):
             have = _posts(n_missing, "has", "have")
-            notes.append(f"{have} no {fields.order!r}; any post that has one is kept first.")
+            notes.append(f"{have} no {self._fields.order!r}; any post that has one is kept first.")
         return notes
 
 
@@ -204,8 +223,28 @@ def _posts(n: int, one_does: str, many_do: str) -> str:
     return f"1 post {one_does}" if n == 1 else f"{n:,} posts {many_do}"
 
 
-def _n_distinct(ids: Sequence[Any]) -> int:
+def _hashes(ids: Sequence[Any]) -> Int64s:
+    """Return int64[n]: equal for equal ids."""
     try:
-        return len(set(ids))
-    except TypeError:  # lists or objects as ids
-        return len(set(map(repr, ids)))
+        return np.fromiter(map(hash, ids), np.int64, len(ids))
+    except TypeError:
+        return np.fromiter(map(hash, map(_hashable, ids)), np.int64, len(ids))
+
+
+def _hashable(one: Any) -> Any:
+    """Return what stands for an id in a set: itself, or how a list or an object is written."""
+    try:
+        hash(one)
+    except TypeError:
+        return type(one), repr(one)
+    return one
+
+
+def _n_repeated(hashes: Int64s, ids: Sequence[Any]) -> int:
+    """Return how many ids an earlier post has; only ids whose hashes repeat are compared, which takes less memory."""
+    ordered = np.sort(hashes)
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if len(repeated) == 0:
+        return 0
+    suspects = [_hashable(ids[place]) for place in np.flatnonzero(np.isin(hashes, repeated)).tolist()]
+    return len(suspects) - len(set(suspects))

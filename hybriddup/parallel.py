@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count, sched_getaffinity
 from typing import TypeVar
@@ -21,30 +22,41 @@ def available_workers() -> int:
         return cpu_count() or 1
 
 
-def slices(n: int, workers: int) -> list[tuple[int, int]]:
-    """Return the bounds of contiguous slices that together cover ``range(n)``; none is empty.
+def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
+    """Return the bounds of contiguous slices, as many as asked for, that cover ``range(n)``; none is empty.
 
     Examples
     --------
-    >>> slices(5, 1)
+    >>> slices(5, 4)
     [(0, 1), (1, 2), (2, 3), (3, 5)]
     """
-    n_slices = min(n, SLICES_A_WORKER * workers) if workers > 0 else 0
+    n_slices = min(n, n_slices)
     bounds = [n * i // n_slices for i in range(n_slices + 1)] if n_slices else [0]
     return list(pairwise(bounds))
 
 
+@lru_cache(maxsize=4)
+def pool_of(workers: int) -> ThreadPoolExecutor:
+    """Return the threads that all steps share: starting some takes longer than many a kernel."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="hybriddup")
+
+
 def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
-    """Yield ``function(thing)`` for each, in order; a single worker runs in the caller's thread."""
-    if workers <= 1:
-        yield from map(function, things)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(function, things)
+    """Yield ``function(thing)`` for each, in order.
+
+    A single worker, or a single thing, runs in the caller's thread. The function must not call this with several
+    workers again: it would wait for threads that wait for it.
+    """
+    things = list(things)
+    if workers <= 1 or len(things) <= 1:
+        return map(function, things)
+    return pool_of(workers).map(function, things)
 
 
-def map_slices(function: Callable[[int, int], R], n: int, workers: int) -> list[R]:
-    """Return ``function(first, last)`` for slices that cover ``range(n)``, in order of the slices."""
-    if workers <= 1:
-        return [function(0, n)] if n else []
-    return list(map_threads(lambda bounds: function(*bounds), slices(n, workers), workers))
+def map_slices(function: Callable[[int, int], R], n: int, workers: int, smallest: int = 1) -> list[R]:
+    """Return ``function(first, last)`` for slices that cover ``range(n)``, in order of the slices.
+
+    With several workers there are several slices, unless they would be smaller than ``smallest``.
+    """
+    n_slices = max(min(SLICES_A_WORKER * workers, n // smallest), 1) if workers > 1 else 1
+    return list(map_threads(lambda bounds: function(*bounds), slices(n, n_slices), workers))

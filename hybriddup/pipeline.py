@@ -23,7 +23,16 @@ from hybriddup.parallel import available_workers
 from hybriddup.pilot import N_PILOT_PAIRS, make_pilot
 from hybriddup.plugin.registry import Registry
 from hybriddup.progress import Progress, Silent
-from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, Result, VerifiedPairs, text_lengths
+from hybriddup.records import (
+    NO_COUNTS,
+    CandidatePairs,
+    Fingerprints,
+    Int32s,
+    Int64s,
+    Result,
+    VerifiedPairs,
+    text_lengths,
+)
 from hybriddup.result import Assembler
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import BlockIndex, Expectation
@@ -31,8 +40,9 @@ from hybriddup.steps.blocks.length_classes import compatible_share
 from hybriddup.steps.deciders import Decisions, Verify, decide
 from hybriddup.steps.fingerprints import Simhashes
 from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.summary import Summary
-from hybriddup.warmup import note_compiling
+from hybriddup.warmup import note_compiling, start_compiler
 
 
 def run(
@@ -56,6 +66,7 @@ def run(
     workers = workers or available_workers()
     clock = Clock(progress or Silent())
     note_compiling(clock.progress)
+    start_compiler()
     return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
 
 
@@ -63,7 +74,8 @@ def run(
 class DistinctTexts:
     """The distinct texts of a run by position, and the fingerprints of those that could be near repeats."""
 
-    texts: list[str]
+    context: VerifierContext
+    """The texts, as verifiers see them."""
     lengths: Int32s
     """int32[n]: code points."""
     prints: Fingerprints
@@ -86,6 +98,7 @@ class Run:
         equal, distinct = self.fingerprint(equal, normalized, raw)
         verify = self.verifier(distinct)
         decisions = self.decide(distinct, verify)
+        distinct.prints = distinct.prints.without_strengths()  # only looking up needs them, and they are large
         summary = self.summarize(decisions, config_name)
         assembler = Assembler(corpus, order, equal, decisions, distinct.lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
@@ -116,21 +129,28 @@ class Run:
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
         positions = np.searchsorted(parted.distinct, equal.distinct)
         texts = [normalized[place] for place in parted.distinct.tolist()]
+        context = VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers)
         lengths = text_lengths(texts)
-        return parted, DistinctTexts(texts, lengths, self.comparable(positions, simhashes, lengths))
+        return parted, DistinctTexts(context, lengths, self.comparable(positions, simhashes, lengths, context))
 
-    def comparable(self, positions: Int64s, simhashes: Simhashes, lengths: Int32s) -> Fingerprints:
+    def comparable(
+        self, positions: Int64s, simhashes: Simhashes, lengths: Int32s, context: VerifierContext
+    ) -> Fingerprints:
         """Return the fingerprints that stage 1 should see: those with bits set, of texts that could be near repeats."""
-        limits = self.components.bands.limits_of(lengths[positions])
-        prints = Fingerprints(positions, simhashes.bits, simhashes.strengths, limits)
-        return prints.take(simhashes.say_something & can_be_near(limits))
+        bands = self.components.bands
+        limits = bands.limits_of(lengths[positions])
+        with self.clock.step("verify", 0, "pairs"):
+            characters = context.characters if bands.least_in_common().any() else NO_COUNTS
+        prints = Fingerprints(positions, simhashes.bits, simhashes.strengths, limits, characters)
+        chosen = simhashes.say_something & can_be_near(limits)
+        return prints if chosen.all() else prints.take(chosen)
 
     def verifier(self, distinct: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs, ready to be called."""
-        components, maker = self.components, self.components.fingerprinter
-        keys = number_keys(distinct.texts) if components.settings.numbers_must_match else None
+        components, texts = self.components, distinct.context.texts
+        keys = number_keys(texts) if components.settings.numbers_must_match else None
         with self.clock.step("verify", 0, "pairs"):
-            components.plan.prepare(VerifierContext(distinct.texts, maker.tokenizer, maker.n_bits, self.workers))
+            components.plan.prepare(distinct.context)
 
         def verify(pairs: CandidatePairs) -> VerifiedPairs:
             guarded = pairs if keys is None else with_same_numbers(pairs, keys)
@@ -148,7 +168,7 @@ class Run:
             workers=self.workers,
             bits=components.fingerprinter.n_bits,
             max_hamming_distance=components.settings.max_hamming_distance,
-            pilot=lambda: make_pilot([distinct.texts[position] for position in sample.positions.tolist()], components),
+            pilot=lambda: make_pilot(texts_at(distinct.context.texts, sample.positions), components),
             compatible_share=compatible_share(sample.limits),
         )
         components.index.prepare(expectation)
@@ -158,7 +178,7 @@ class Run:
         """Find candidate pairs, verify them and decide, batch by batch."""
         with self.clock.step("block index", len(distinct.prints)):
             index = self.prepare_index(distinct)
-            return decide(distinct.prints, len(distinct.texts), index, verify, self.clock.progress.advance)
+            return decide(distinct.prints, len(distinct.context.texts), index, verify, self.clock.progress.advance)
 
     def summarize(self, decisions: Decisions, config_name: str) -> Summary:
         """Return the summary without the counts of posts, which the result brings."""
@@ -177,7 +197,7 @@ class Run:
         sample = self.components.settings.audit.sample
         if sample == 0:
             return
-        kept = distinct.prints.take(decisions.kept[distinct.prints.positions])
+        kept = distinct.prints.without_strengths().take(decisions.kept[distinct.prints.positions])
         n_removed = summary.n_exact + summary.n_near
         with self.clock.step("audit", min(sample, len(kept))):
             estimate = estimate_recall(kept, n_removed, verify, sample=sample, workers=self.workers)

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from hybriddup.bands import Bands
 from hybriddup.corpus import Corpus
 from hybriddup.exact import EqualTexts
-from hybriddup.records import Int32s, Int64s, Removed, Result
+from hybriddup.records import Int32s, Int64s, Result, VerifiedPairs
+from hybriddup.removed import RemovedColumns, RemovedPosts, in_input_order
 from hybriddup.steps.deciders import Decisions
 from hybriddup.summary import Summary
 
-EQUAL = "equal"
-"""What results name as the verifier of exact repeats: their texts were compared as a whole."""
 NOT_REMOVED = -1
-
-
-class Evidence(NamedTuple):
-    """Why a post was removed: the last fields of `Removed`, after the position of the keeper."""
-
-    keeper: int
-    reason: str
-    hamming_distance: int
-    verifier: str
-    score: float
-    threshold: float
-    length_band: str
 
 
 @dataclass(frozen=True)
@@ -46,81 +30,66 @@ class Assembler:
     """int32[n_distinct]: code points after normalizing, by position."""
     bands: Bands
 
-    @cached_property
-    def rows(self) -> list[int]:
-        """Input row of each post of the corpus."""
-        rows: list[int] = self.corpus.rows.tolist()
-        return rows
-
-    @cached_property
-    def post_of(self) -> list[int]:
-        """Index in the corpus of each place."""
-        post_of: list[int] = self.order.tolist()
-        return post_of
-
-    @cached_property
-    def place_of(self) -> list[int]:
-        """Place of each position."""
-        place_of: list[int] = self.equal.distinct.tolist()
-        return place_of
-
     def assemble(self, summary: Summary) -> Result:
         """Return the result and fill the counts of posts into the summary."""
-        removed = sorted(self.removed(), key=lambda post: post.row)
-        gone = {post.row for post in removed}
-        kept = [row for row in self.rows if row not in gone]
-        summary.n_read, summary.n_bad_lines = len(self.corpus.texts), self.corpus.n_bad_records
-        summary.n_exact = sum(post.reason == "exact" for post in removed)
-        summary.n_near, summary.n_kept = len(removed) - summary.n_exact, len(kept)
-        rows_of_positions = self.corpus.rows[self.order[self.equal.distinct]]
-        verified = self.decisions.verified
-        verified_rows = np.stack([rows_of_positions[verified.earlier], rows_of_positions[verified.later]], axis=1)
-        return Result(kept, removed, summary, max(self.corpus.n_rows, len(self.corpus.texts)), verified_rows)
+        corpus, columns = self.corpus, in_input_order(self.removed())
+        stays = np.ones(len(corpus.texts), np.bool_)
+        stays[columns.posts] = False
+        kept = corpus.rows[stays].tolist()
+        summary.n_read, summary.n_bad_lines = len(corpus.texts), corpus.n_bad_records
+        summary.n_exact = int(columns.is_exact.sum())
+        summary.n_near, summary.n_kept = len(columns.posts) - summary.n_exact, len(kept)
+        removed = RemovedPosts(corpus, columns, self.bands.plan.names, self.bands.names)
+        return Result(kept, removed, summary, max(corpus.n_rows, len(corpus.texts)), self.verified_rows())
 
-    def removed(self) -> Iterator[Removed]:
-        """Yield every removed post, in the order of deciding."""
+    def removed(self) -> RemovedColumns:
+        """Return every removed post, in the order of deciding."""
         equal, deciding = self.equal, self.decisions.deciding
-        positions = np.searchsorted(equal.distinct, equal.first_of)
+        positions = self.positions()
         pair_of = np.full(len(equal.distinct), NOT_REMOVED, np.int64)
         pair_of[deciding.later] = np.arange(len(deciding))
         is_repeat = equal.first_of != np.arange(len(equal.first_of))
         gone = np.flatnonzero(is_repeat | (pair_of[positions] != NOT_REMOVED))
-        evidence = self.evidence()
-        equal_bands = self.bands.of_lengths(self.lengths).tolist()
-        for place, position, pair in zip(
-            gone.tolist(), positions[gone].tolist(), pair_of[positions[gone]].tolist(), strict=True
-        ):
-            if pair == NOT_REMOVED:
-                exact = Evidence(position, "exact", 0, EQUAL, 1.0, 1.0, self.bands.names[equal_bands[position]])
-                yield self.record(place, exact)
-            else:
-                yield self.record(place, evidence[pair])
+        return self.evidence(gone, positions[gone], pair_of[positions[gone]])
 
-    def evidence(self) -> list[Evidence]:
-        """Return the evidence of each deciding pair; a text equal to a removed one was removed by the same pair."""
-        deciding, names = self.decisions.deciding, self.bands.plan.names
-        return [
-            Evidence(keeper, "near", distance, names[verifier], score, threshold, self.bands.names[band])
-            for keeper, distance, verifier, score, threshold, band in zip(
-                deciding.earlier.tolist(),
-                deciding.hamming_distances.tolist(),
-                deciding.verifiers.tolist(),
-                deciding.scores.tolist(),
-                deciding.thresholds.tolist(),
-                deciding.length_bands.tolist(),
-                strict=True,
-            )
-        ]
+    def positions(self) -> Int64s:
+        """Return int64[n]: the position of the text at each place."""
+        position_of = np.empty(len(self.equal.first_of), np.int64)
+        position_of[self.equal.distinct] = np.arange(len(self.equal.distinct))
+        return position_of[self.equal.first_of]
 
-    def record(self, place: int, evidence: Evidence) -> Removed:
-        """Return the record of one removed post."""
-        corpus = self.corpus
-        post, keeper = self.post_of[place], self.post_of[self.place_of[evidence.keeper]]
-        return Removed(
-            self.rows[post],
-            corpus.ids[post],
-            corpus.texts[post],
-            self.rows[keeper],
-            corpus.ids[keeper],
-            *evidence[1:],
+    def evidence(self, places: Int64s, positions: Int64s, pairs: Int64s) -> RemovedColumns:
+        """Return why the posts at these places go; a text equal to a removed one was removed by the same pair."""
+        is_exact = pairs == NOT_REMOVED
+        deciding = with_one_more(self.decisions.deciding).take(pairs)  # -1 takes the last one
+        return RemovedColumns(
+            posts=self.order[places],
+            keepers=self.order[self.equal.distinct[np.where(is_exact, positions, deciding.earlier)]],
+            is_exact=is_exact,
+            hamming_distances=deciding.hamming_distances,
+            verifiers=deciding.verifiers,
+            scores=deciding.scores,
+            thresholds=deciding.thresholds,
+            length_bands=np.where(is_exact, self.bands.of_lengths(self.lengths[positions]), deciding.length_bands),
         )
+
+    def verified_rows(self) -> Int64s:
+        """Return int64[n_pairs, 2]: every near pair that was verified, as rows."""
+        verified = self.decisions.verified
+        rows_of_positions = self.corpus.rows[self.order[self.equal.distinct]]
+        return np.stack([rows_of_positions[verified.earlier], rows_of_positions[verified.later]], axis=1)
+
+
+def with_one_more(pairs: VerifiedPairs) -> VerifiedPairs:
+    """Return the pairs and, after them, one of equal texts: no bit differs, score and threshold are 1.0."""
+    zero = np.zeros(1, np.int64)
+    number, one = np.zeros(1, np.int32), np.ones(1)
+    return VerifiedPairs(
+        np.append(pairs.earlier, zero),
+        np.append(pairs.later, zero),
+        np.append(pairs.hamming_distances, number),
+        np.append(pairs.scores, one),
+        np.append(pairs.thresholds, one),
+        np.append(pairs.verifiers, number),
+        np.append(pairs.length_bands, number),
+    )

@@ -58,8 +58,9 @@ def simhash(
 
 
 def strengths(sums: Sequence[int], total_weight: int) -> list[int]:
-    """How far each sum is from zero, as a share of the total weight; 255 stands for a quarter of it or more."""
-    return [min(abs(value) * 1020 // max(total_weight, 1), 255) for value in sums]
+    """How far each sum is from zero: strength ``s``, 0 to 15, begins at ``(s / 16) ** 2 / 4`` of the total weight."""
+    shares = [Fraction(abs(value), max(total_weight, 1)) for value in sums]
+    return [max(s for s in range(16) if share >= Fraction(s * s, 1024)) for share in shares]
 
 
 def weak_bit_ranks(bit_strengths: Sequence[int]) -> list[int]:
@@ -121,6 +122,11 @@ def lcs_similarity(a: str, b: str, relative_to: str = "longer") -> Fraction:
     if total == 0:
         return Fraction(int(a == b))
     return Fraction(lcs_length(a, b), total)
+
+
+def characters_in_common(a: str, b: str) -> int:
+    """Characters that stand in both texts, each as often as in the one that has it less often, whatever their order."""
+    return (Counter(a) & Counter(b)).total()
 
 
 def char_ngrams(text: str, size: int) -> list[str]:

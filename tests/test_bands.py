@@ -59,6 +59,32 @@ def test_limits_are_those_of_the_band() -> None:
     assert limits.max_partner_lengths.tolist()[1:] == [11, 24, 60]
 
 
+def test_shares_in_common_are_those_of_the_band() -> None:
+    """Nothing is asked where only exact repeats are removed; elsewhere what the verifier tells of its threshold."""
+    limits = make_bands(THREE_BANDS)[0].limits_of(lengths_of(6, 9, 20, 40))
+    assert limits.common_of_shorter.tolist() == pytest.approx([0.0, 0.45, 0.45, 0.4])
+    assert limits.common_of_longer.tolist() == pytest.approx([0.0, 0.45, 0.45, 0.4])
+    assert {column.dtype for column in limits[3:]} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("verifier", "shares"),
+    [
+        ({"use": "edit", "threshold": 0.9, "distance": "levenshtein"}, (0.0, 0.9)),
+        ({"use": "lcs", "threshold": 0.6, "relative_to": "shorter"}, (0.6, 0.0)),
+        ({"use": "cosine", "threshold": 0.6}, (0.0, 0.0)),
+        ({"all": [{"use": "cosine", "threshold": 0.6}, {"use": "edit", "threshold": 0.8}]}, (0.4, 0.4)),
+        ({"any": [{"use": "lcs", "threshold": 0.6}, {"use": "edit", "threshold": 0.8}]}, (0.0, 0.4)),
+        ({"any": [{"use": "cosine", "threshold": 0.6}, {"use": "edit", "threshold": 0.8}]}, (0.0, 0.0)),
+    ],
+    ids=str,
+)
+def test_shares_in_common_are_those_of_the_verifiers(verifier: dict[str, Any], shares: tuple[float, float]) -> None:
+    """Single, of the strictest member of `all`, and of what all members of `any` ask for."""
+    bands, _ = make_bands({"lengths": [{"max_hamming_distance": 30, "verifier": verifier}]})
+    assert bands.least_in_common().T.tolist() == [pytest.approx(shares)]
+
+
 def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
     """The accepted pairs of the texts, with threshold and band, when every pair is a candidate."""
     bands, components = make_bands(config)

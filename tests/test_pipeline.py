@@ -12,6 +12,8 @@ from hybriddup.config.load import open_session
 from hybriddup.corpus import Corpus
 from hybriddup.pipeline import run
 from hybriddup.records import Result
+from hybriddup.steps.verifiers import LeastInCommon
+from hybriddup.steps.verifiers.judges import SingleJudge
 from tests.posts import generated_posts, load_sample
 
 POSTS = generated_posts(1, 600)
@@ -203,3 +205,39 @@ def test_other_verifiers_run_through(use: str, name: str) -> None:
     assert near
     assert {(post.verifier, post.threshold, post.length_band) for post in near} == {(name, 0.7, "0-")}
     assert all(0.7 <= post.score <= 1.0 for post in near)
+
+
+ALL_OF = {"all": [{"use": "edit", "threshold": 0.7}, {"use": "jaccard", "threshold": 0.3}]}
+ANY_OF = {"any": [{"use": "edit", "threshold": 0.9}, {"use": "lcs", "threshold": 0.8, "relative_to": "shorter"}]}
+
+
+@pytest.mark.parametrize("use", ["scan", "tables"])
+@pytest.mark.parametrize(
+    "verifier",
+    [
+        {"use": "edit", "threshold": 0.7},
+        {"use": "edit", "threshold": 0.8, "distance": "levenshtein"},
+        {"use": "lcs", "threshold": 0.75},
+        {"use": "lcs", "threshold": 0.9, "relative_to": "shorter"},
+        ALL_OF,
+        ANY_OF,
+    ],
+    ids=str,
+)
+def test_pairs_ruled_out_by_their_characters_change_no_result(
+    use: str, verifier: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fewer pairs are handed to the verifiers; what they accept, and what is removed for what, stays the same."""
+    bands = [
+        {"up_to": 15, "max_hamming_distance": 50, "verifier": {"use": "edit", "threshold": 0.85}},
+        {"max_hamming_distance": 50, "verifier": verifier},
+    ]
+    blocks = {"use": use} if use == "scan" else {"use": use, "n_tables": 12, "key_bits": 6}
+    config = {"blocks": blocks, "lengths": bands}
+    told = dedupe(config)
+    monkeypatch.setattr(SingleJudge, "least_in_common", lambda _: LeastInCommon())
+    untold = dedupe(config)
+    assert (told.kept, told.removed) == (untold.kept, untold.removed)
+    assert sorted(told.verified_rows.tolist()) == sorted(untold.verified_rows.tolist())
+    assert told.summary.n_candidate_pairs < untold.summary.n_candidate_pairs
+    assert told.summary.estimated_stage1_recall == untold.summary.estimated_stage1_recall

@@ -1,1 +1,5 @@
 """Compiled kernels: arrays in, arrays out; no Python objects, input or output, settings or randomness."""
+
+from hybriddup.kernels.cache import forget_other_versions
+
+forget_other_versions()

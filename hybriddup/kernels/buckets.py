@@ -9,11 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from hybriddup.kernels.simhash import strength_of
 from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 
 BLOCK_SIZE = 32
 """Fingerprints compared before the near ones are picked out: a fixed number, so that the comparing loop has no
 branches and no remainder. The last block of a range may reach past its end, for which the arrays are padded."""
+
+
+TAKEN = np.int32(2**31 - 1)
 
 
 class BucketedPrints(NamedTuple):
@@ -28,32 +32,41 @@ class BucketedPrints(NamedTuple):
     """uint64[n + BLOCK_SIZE]: word 0 of each fingerprint, then padding."""
     second_words: UInt64s
     """uint64[n + BLOCK_SIZE]: word 1, all 0 where fingerprints have one word, then padding."""
-
-
-@njit(cache=True, nogil=True)
-def fold_key(bits: UInt64s, key_positions: Int64s, bucket_bits: int) -> np.uint32:
-    """Return the bucket of one fingerprint uint64[words]: key bit ``i`` goes to bucket bit ``i % bucket_bits``."""
-    bucket = np.uint32(0)
-    for i in range(len(key_positions)):
-        position = key_positions[i]
-        bit = np.uint32((bits[position >> 6] >> np.uint64(position & 63)) & np.uint64(1))
-        bucket ^= np.uint32(bit << np.uint32(i % bucket_bits))
-    return bucket
+    sketches: UInt64s
+    """uint64[n, 2]: of the characters of each text, as `sketch_characters` returns them."""
+    lengths: Int32s
+    """int32[n]: code points of each text."""
 
 
 @njit(cache=True, nogil=True)
 def fold_keys(bits: UInt64s, key_positions: Int64s, bucket_bits: int) -> UInt32s:
-    """Return uint32[n]: the bucket of each fingerprint uint64[n, words]."""
-    buckets = np.empty(len(bits), np.uint32)
-    for row in range(len(bits)):
-        buckets[row] = fold_key(bits[row], key_positions, bucket_bits)
+    """Return uint32[n]: the bucket of each fingerprint uint64[n, words].
+
+    Key bit ``i`` goes to bucket bit ``i % bucket_bits``. Bit by bit over all fingerprints, which needs no branches.
+    """
+    buckets = np.zeros(len(bits), np.uint32)
+    for i in range(len(key_positions)):
+        word, shift = key_positions[i] >> 6, np.uint64(key_positions[i] & 63)
+        place = np.uint64(i % bucket_bits) if bucket_bits > 0 else np.uint64(0)
+        for row in range(len(bits)):
+            buckets[row] ^= np.uint32(((bits[row, word] >> shift) & np.uint64(1)) << place)
     return buckets
 
 
 @njit(cache=True, nogil=True)
-def fill_buckets(bits: UInt64s, buckets: UInt32s, n_buckets: int, classes: Int32s, n_classes: int) -> BucketedPrints:
+def fill_buckets(
+    bits: UInt64s,
+    sketches: UInt64s,
+    positions: Int64s,
+    lengths: Int32s,
+    buckets: UInt32s,
+    n_buckets: int,
+    classes: Int32s,
+    n_classes: int,
+) -> BucketedPrints:
     """Return the fingerprints by bucket and length class, in order of row inside each; a counting sort.
 
+    ``sketches`` is uint64[n_texts, 2] by position, or has no rows; ``positions`` int64[n], ``lengths`` int32[n];
     ``buckets`` uint32[n] and ``classes`` int32[n] are below ``n_buckets`` and ``n_classes``.
     """
     n = len(bits)
@@ -65,50 +78,109 @@ def fill_buckets(bits: UInt64s, buckets: UInt32s, n_buckets: int, classes: Int32
     free = starts.copy()
     order = np.empty(n, np.int32)
     first_words, second_words = np.zeros(n + BLOCK_SIZE, np.uint64), np.zeros(n + BLOCK_SIZE, np.uint64)
+    sorted_sketches, sorted_lengths = np.zeros((n, 2), np.uint64), np.empty(n, np.int32)
     for row in range(n):
         cell = np.int64(buckets[row]) * n_classes + classes[row]
         place = free[cell]
         free[cell] += 1
         order[place] = row
+        sorted_lengths[place] = lengths[row]
+        if len(sketches) > 0:
+            sorted_sketches[place, 0] = sketches[positions[row], 0]
+            sorted_sketches[place, 1] = sketches[positions[row], 1]
         first_words[place] = bits[row, 0]
         if bits.shape[1] > 1:
             second_words[place] = bits[row, 1]
-    return BucketedPrints(starts, n_classes, order, first_words, second_words)
+    return BucketedPrints(starts, n_classes, order, first_words, second_words, sorted_sketches, sorted_lengths)
 
 
 @njit(cache=True, nogil=True)
-def find_weak_bits(
-    strengths: UInt8s, key_positions: Int64s, n_weak_bits: int, bucket_bits: int, words: int
-) -> tuple[UInt32s, UInt64s]:
-    """Return the bucket offsets of each text's weakest key bits, and the key bits that are not weak.
+def find_weak_bits(strengths: UInt8s, key_positions: Int64s, n_weak_bits: int) -> UInt8s:
+    """Return uint8[n, n_weak_bits]: the places in the key of each text's weakest key bits, the weakest first.
 
     Parameters
     ----------
     strengths
-        uint8[n, 64 * words]; of equally weak bits, the one that comes first in the key is the weaker.
+        uint8[n, 32 * words], packed; of equally weak bits, the one that comes first in the key is the weaker.
     key_positions
-        int64[n_key_bits], distinct.
-
-    Returns
-    -------
-    weak_flips
-        uint32[n, n_weak_bits].
-    strict_masks
-        uint64[n, words]: the key bits in which a pair must agree to be found by this table.
+        int64[n_key_bits], distinct; at most 255.
     """
     n, n_key_bits = len(strengths), len(key_positions)
-    weak_flips = np.zeros((n, n_weak_bits), np.uint32)
-    strict_masks = np.zeros((n, words), np.uint64)
-    values = np.empty(n_key_bits, np.int64)
+    weak_places = np.zeros((n, n_weak_bits), np.uint8)
+    if n_weak_bits == 0:
+        return weak_places
+    values = np.empty(n_key_bits, np.int32)
     for row in range(n):
         for i in range(n_key_bits):
-            position = key_positions[i]
-            values[i] = strengths[row, position]
-            strict_masks[row, position >> 6] |= np.uint64(1) << np.uint64(position & 63)
+            # strength first, place second: the smallest is the weakest, and the first of those equally weak
+            values[i] = (np.int32(strength_of(strengths, row, key_positions[i])) << np.int32(8)) | np.int32(i)
         for weak in range(n_weak_bits):
-            weakest = np.argmin(values)
-            position = key_positions[weakest]
-            values[weakest] = 256
-            weak_flips[row, weak] = np.uint32(1) << np.uint32(weakest % bucket_bits)
-            strict_masks[row, position >> 6] &= ~(np.uint64(1) << np.uint64(position & 63))
-    return weak_flips, strict_masks
+            weakest = TAKEN
+            for i in range(n_key_bits):
+                weakest = min(weakest, values[i])
+            place = np.int64(weakest) & 255
+            values[place] = TAKEN
+            weak_places[row, weak] = place
+    return weak_places
+
+
+class SortedProbes(NamedTuple):
+    """Which later texts look into each bucket, bucket by bucket: what is in a bucket is then read from the cache."""
+
+    starts: Int64s
+    """int64[n_buckets + 1]: where the probes of each bucket begin."""
+    rows: UInt32s
+    """uint32[n_probes]: rows of the later texts, rising inside each bucket."""
+
+
+@njit(cache=True, nogil=True)
+def list_probes(buckets: UInt32s, offsets: UInt32s, weak_places: UInt8s, bucket_bits: int) -> UInt32s:
+    """Return uint32[n * n_probes]: the buckets that each text looks into, text by text.
+
+    Parameters
+    ----------
+    buckets
+        uint32[n]: the bucket of each text's own key, of ``bucket_bits`` bits.
+    offsets
+        uint32[n_offsets]: bucket offsets that every text probes; the first is 0, its own bucket.
+    weak_places
+        uint8[n, n_weak_bits]: places in the key of the bits that a text flips, in all combinations.
+    """
+    n_combinations = 1 << weak_places.shape[1]
+    listed = np.empty(len(buckets) * len(offsets) * n_combinations, np.uint32)
+    flips = np.empty(weak_places.shape[1], np.uint32)
+    n_listed = 0
+    for row in range(len(buckets)):
+        for weak in range(len(flips)):
+            flips[weak] = np.uint32(1) << np.uint32(np.int64(weak_places[row, weak]) % bucket_bits)
+        for offset in offsets:
+            listed[n_listed] = buckets[row] ^ offset
+            # each further combination is one listed before with one more bit flipped
+            for weak in range(len(flips)):
+                for before in range(1 << weak):
+                    listed[n_listed + (1 << weak) + before] = listed[n_listed + before] ^ flips[weak]
+            n_listed += n_combinations
+    return listed
+
+
+@njit(cache=True, nogil=True)
+def sort_probes(listed: UInt32s, n_probes: int, first_row: int, n_buckets: int) -> SortedProbes:
+    """Return the probes by bucket; a counting sort.
+
+    ``listed`` is what `list_probes` returns of the texts from ``first_row`` on, ``n_probes`` of each.
+    """
+    starts = np.zeros(n_buckets + 1, np.int64)
+    for bucket in listed:
+        starts[np.int64(bucket) + 1] += 1
+    for bucket in range(n_buckets):
+        starts[bucket + 1] += starts[bucket]
+    free = starts.copy()
+    rows = np.empty(len(listed), np.uint32)
+    place = 0
+    for row in range(len(listed) // n_probes):
+        for _ in range(n_probes):
+            bucket = np.int64(listed[place])
+            rows[free[bucket]] = first_row + row
+            free[bucket] += 1
+            place += 1
+    return SortedProbes(starts, rows)

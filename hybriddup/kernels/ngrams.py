@@ -3,7 +3,30 @@
 import numpy as np
 from numba import njit
 
-from hybriddup.records import Bools, Int32s, Int64s, UInt32s
+from hybriddup.records import Bools, Float32s, Int32s, Int64s, UInt32s
+
+DENSE_RANGES = (
+    (0x1100, 0x11FF),  # hangul jamo
+    (0x2000, 0x206F),  # general punctuation
+    (0x2600, 0x27BF),  # symbols and dingbats
+    (0x2E80, 0x9FFF),  # CJK radicals, punctuation, kana, bopomofo, Han
+    (0xAC00, 0xD7AF),  # hangul syllables
+    (0xF900, 0xFAFF),  # Han, compatibility
+    (0xFF00, 0xFFEF),  # full-width and half-width forms
+)
+FIRST_DENSE_OF_HIGHER_PLANES = np.uint32(0x1F000)
+"""From here on: emoji, and Han of the supplementary planes."""
+
+
+def mark_sixteens() -> Bools:
+    """Return bool[4096]: which groups of sixteen code points below 0x10000 are dense; ranges begin and end with one."""
+    dense = np.zeros(0x1000, np.bool_)
+    for first, last in DENSE_RANGES:
+        dense[first >> 4 : (last >> 4) + 1] = True
+    return dense
+
+
+IS_DENSE = mark_sixteens()
 
 
 @njit(cache=True, nogil=True)
@@ -13,16 +36,8 @@ def is_dense_script(code_point: np.uint32) -> bool:
     Full-width forms and CJK punctuation count with the characters they stand among; so does the general punctuation
     block, whose quotation marks and dashes are Chinese ones in Chinese text.
     """
-    return (
-        0x2E80 <= code_point <= 0x9FFF  # CJK radicals, punctuation, kana, bopomofo, Han
-        or 0xAC00 <= code_point <= 0xD7AF  # hangul syllables
-        or 0x1100 <= code_point <= 0x11FF  # hangul jamo
-        or 0xF900 <= code_point <= 0xFAFF  # Han, compatibility
-        or 0xFF00 <= code_point <= 0xFFEF  # full-width and half-width forms
-        or 0x2000 <= code_point <= 0x206F  # general punctuation
-        or 0x2600 <= code_point <= 0x27BF  # symbols and dingbats
-        or code_point >= 0x1F000  # emoji, and Han of the supplementary planes
-    )
+    group = np.uint64(min(code_point, np.uint32(0xFFFF))) >> np.uint64(4)
+    return code_point >= FIRST_DENSE_OF_HIGHER_PLANES or (code_point < 0x10000 and IS_DENSE[group])
 
 
 @njit(cache=True, nogil=True)
@@ -88,17 +103,16 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
             length = run_end - position
             for size in range(min(sizes[0], length), min(sizes[1], length) + 1):
                 for start in range(position, run_end - size + 1):
-                    starts[token] = start
-                    lengths[token] = size
+                    starts[np.uint64(token)] = start
+                    lengths[np.uint64(token)] = size
                     token += 1
             position = run_end
     return starts, lengths, token_offsets
 
 
 @njit(cache=True, nogil=True)
-def mark_dense(code_points: UInt32s, starts: Int64s) -> Bools:
-    """Return bool[n_tokens]: whether each token begins with a character of a dense script."""
-    dense = np.empty(len(starts), np.bool_)
+def weigh_other_scripts(weights: Float32s, code_points: UInt32s, starts: Int64s, weight: np.float32) -> None:
+    """Give every token that begins with a character of no dense script one weight; ``weights`` is changed in place."""
     for token in range(len(starts)):
-        dense[token] = is_dense_script(code_points[starts[token]])
-    return dense
+        is_dense = is_dense_script(code_points[np.uint64(starts[token])])
+        weights[token] = weights[token] if is_dense else weight

@@ -3,11 +3,12 @@
 import numpy as np
 from numba import njit
 
+from hybriddup.kernels.simhash import strength_of
 from hybriddup.records import Int32s, Int64s, UInt8s, UInt64s
 
 
 @njit(cache=True, nogil=True)
-def strongest_difference(difference: UInt64s, strengths: UInt8s, key: Int64s, n_key_bits: int) -> int:
+def strongest_difference(difference: UInt64s, strengths: UInt8s, row: int, key: Int64s, n_key_bits: int) -> int:
     """Return the strength of the strongest key bit that differs, ties broken by key order; -1 where none differs.
 
     Strength and place in the key are packed as ``256 * strength + place``.
@@ -16,7 +17,7 @@ def strongest_difference(difference: UInt64s, strengths: UInt8s, key: Int64s, n_
     for place in range(n_key_bits):
         position = key[place]
         if (difference[position >> 6] >> np.uint64(position & 63)) & np.uint64(1):
-            strongest = max(strongest, np.int64(strengths[position]) * 256 + place)
+            strongest = max(strongest, strength_of(strengths, row, position) * 256 + place)
     return strongest
 
 
@@ -31,7 +32,7 @@ def needed_weak_bits(
     bits_earlier, bits_later
         uint64[n_pairs, words].
     strengths
-        uint8[n_pairs, 64 * words], of the later texts.
+        uint8[n_pairs, 32 * words], packed, of the later texts.
     keys
         int64[n_tables, >= n_key_bits]: bit positions, of which the first ``n_key_bits`` are used.
     """
@@ -40,9 +41,9 @@ def needed_weak_bits(
     for pair in range(n_pairs):
         difference = bits_earlier[pair] ^ bits_later[pair]
         for table in range(n_tables):
-            strongest = strongest_difference(difference, strengths[pair], keys[table], n_key_bits)
+            strongest = strongest_difference(difference, strengths, pair, keys[table], n_key_bits)
             for place in range(n_key_bits):
-                if np.int64(strengths[pair, keys[table, place]]) * 256 + place <= strongest:
+                if strength_of(strengths, pair, keys[table, place]) * 256 + place <= strongest:
                     needed[table, pair] += np.uint8(1)
     return needed
 

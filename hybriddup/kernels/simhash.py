@@ -3,71 +3,83 @@
 import numpy as np
 from numba import njit
 
-from hybriddup.records import Int32s, Int64s, UInt8s, UInt64s
+from hybriddup.kernels.add_where import add_where
+from hybriddup.records import Int16s, Int32s, Int64s, UInt8s, UInt64s
 
 WEIGHT_UNIT = 256
 """Weights are counted in units of 1/256, as whole numbers: sums are exact and the order of tokens cannot matter."""
-TOKENS_A_BLOCK = 4096
-"""Tokens whose weights (at most 1,000 x 256 each) are sure to fit a sum of 32 bits."""
-STRENGTH_SCALE = 1020
-"""A bit whose sum is a quarter of the total weight has strength 255, the most."""
+MOST_OF_A_BLOCK = 32767
+"""Sums of some tokens are kept in 16 bits, as many of them as fit, because a register then holds twice as many."""
 
 
 @njit(cache=True, nogil=True)
-def add_tokens(sums: Int32s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> None:
-    """Add to the sum of each bit the weights of the tokens whose hash has it set; ``sums`` is changed in place.
-
-    The bit becomes a mask of all ones or none, which a weight is cut by: that way a register holds many bits' sums.
-    """
-    for token in range(first, last):
-        weight = weights[token]
-        for word in range(hashes.shape[1]):
-            low = np.int32(hashes[token, word] & np.uint64(0xFFFFFFFF))
-            high = np.int32(hashes[token, word] >> np.uint64(32))
-            for bit in range(32):
-                sums[64 * word + bit] += weight & -((low >> np.int32(bit)) & np.int32(1))
-            for bit in range(32):
-                sums[64 * word + 32 + bit] += weight & -((high >> np.int32(bit)) & np.int32(1))
+def move_block(block: Int16s, sums: Int64s) -> None:
+    """Add the sums of a block int16[64 * words] to the text's, int64[64 * words], and begin the next; both in place."""
+    for bit in range(len(sums)):
+        sums[bit] += block[bit]
+        block[bit] = 0
 
 
 @njit(cache=True, nogil=True)
-def sum_bits(sums: Int64s, block_sums: Int32s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> int:
+def add_heavy_token(sums: Int64s, hashes: UInt64s, token: int, weight: int) -> None:
+    """Add the weight of one token that is too heavy for a block; ``sums`` is changed in place."""
+    for bit in range(len(sums)):
+        sums[bit] += weight * np.int64((hashes[token, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1))
+
+
+@njit(cache=True, nogil=True)
+def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> int:
     """Fill ``sums`` int64[64 * words] with the weight of the 1-votes of each bit; return the total weight.
 
-    ``block_sums`` int32[64 * words] is room to work in.
+    ``block`` int16[64 * words] is room to work in, all 0 before and after.
     """
     sums[:] = 0
-    total = np.int64(0)
-    for block in range(first, last, TOKENS_A_BLOCK):
-        block_end = min(block + TOKENS_A_BLOCK, last)
-        block_sums[:] = 0
-        add_tokens(block_sums, hashes, weights, block, block_end)
-        for bit in range(len(sums)):
-            sums[bit] += block_sums[bit]
-        for token in range(block, block_end):
-            total += weights[token]
+    total, room = np.int64(0), np.int64(MOST_OF_A_BLOCK)
+    for token in range(first, last):
+        weight = np.int64(weights[token])
+        total += weight
+        if weight > MOST_OF_A_BLOCK:
+            add_heavy_token(sums, hashes, token, weight)
+            continue
+        if weight > room:
+            move_block(block, sums)
+            room = np.int64(MOST_OF_A_BLOCK)
+        room -= weight
+        for word in range(hashes.shape[1]):
+            add_where(block, np.uint64(64 * word), hashes[token, word], np.int16(weight))
+    move_block(block, sums)
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def keep_signs(sums: Int64s, total: int, bits: UInt64s, strengths: UInt8s) -> None:
-    """Write one fingerprint uint64[words] and its strengths uint8[64 * words]; both are changed in place.
+    """Write one fingerprint uint64[words] and its strengths uint8[32 * words]; both are changed in place.
 
     The votes for 0 are ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0 gives bit 0.
     """
+    whole = np.float64(max(total, 1))
+    levels = np.empty(64, np.uint8)
     for word in range(len(bits)):
         value = np.uint64(0)
         for bit in range(64):
             signed = 2 * sums[64 * word + bit] - total
-            if signed > 0:
-                value |= np.uint64(1) << np.uint64(bit)
-            strengths[64 * word + bit] = min(abs(signed) * STRENGTH_SCALE // max(total, 1), 255)
+            value |= np.uint64(signed > 0) << np.uint64(bit)
+            levels[bit] = np.uint8(min(np.sqrt(1024.0 * np.float64(abs(signed)) / whole), 15.0))
         bits[word] = value
+        for pair in range(32):
+            strengths[32 * word + pair] = levels[2 * pair] | (levels[2 * pair + 1] << np.uint8(4))
+
+
+@njit(cache=True, nogil=True)
+def strength_of(strengths: UInt8s, row: int, position: int) -> int:
+    """Return the strength of one bit, 0 to 15, from the packed strengths uint8[n, 32 * words]."""
+    pair = strengths[row, position >> 1]
+    return np.int64(pair >> np.uint8(4 * (position & 1))) & 15
 
 
 @njit(cache=True, nogil=True)
 def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> tuple[UInt64s, UInt8s]:
-    """Return fingerprints uint64[n_texts, words] and bit strengths uint8[n_texts, 64 * words].
+    """Return fingerprints uint64[n_texts, words] and packed bit strengths uint8[n_texts, 32 * words].
 
     Parameters
     ----------
@@ -81,9 +93,9 @@ def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> tuple[UInt64s,
     n_texts = len(offsets) - 1
     words = hashes.shape[1]
     bits = np.zeros((n_texts, words), np.uint64)
-    strengths = np.zeros((n_texts, 64 * words), np.uint8)
-    sums, block_sums = np.empty(64 * words, np.int64), np.empty(64 * words, np.int32)
+    strengths = np.zeros((n_texts, 32 * words), np.uint8)
+    sums, block = np.empty(64 * words, np.int64), np.zeros(64 * words, np.int16)
     for text in range(n_texts):
-        total = sum_bits(sums, block_sums, hashes, weights, offsets[text], offsets[text + 1])
+        total = sum_bits(sums, block, hashes, weights, offsets[text], offsets[text + 1])
         keep_signs(sums, total, bits[text], strengths[text])
     return bits, strengths

@@ -7,6 +7,8 @@ from hybriddup.records import Float32s, Int32s, Int64s, UInt64s
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)
+BUCKET = 4
+"""Slots of a bucket, which are filled in order."""
 
 
 @njit(cache=True, nogil=True)
@@ -56,26 +58,52 @@ def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
 
 
 @njit(cache=True, nogil=True)
+def first_bucket(key: np.uint64, n_buckets: int) -> np.uint64:
+    """Return the bucket in which the search for a key begins; ``n_buckets`` is a power of 2."""
+    return (key ^ (key >> np.uint64(32))) & np.uint64(n_buckets - 1)
+
+
+@njit(cache=True, nogil=True)
 def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
-    """Return a table (keys uint64[n_slots], values float32[n_slots]) at most half full; keys are distinct."""
-    n_slots = 16
-    while n_slots < 2 * len(keys):
-        n_slots *= 2
-    table_keys = np.zeros(n_slots, np.uint64)
-    table_values = np.zeros(n_slots, np.float32)
+    """Return a table (keys uint64[n_buckets, BUCKET], values float32[n_buckets, BUCKET]); keys are distinct.
+
+    An eighth full at most, so that hardly any bucket is: what does not fit goes to the next one.
+    """
+    n_buckets = 4
+    while BUCKET * n_buckets < 8 * len(keys):
+        n_buckets *= 2
+    table_keys = np.zeros((n_buckets, BUCKET), np.uint64)
+    table_values = np.zeros((n_buckets, BUCKET), np.float32)
     for index in range(len(keys)):
-        slot = find_slot(table_keys, max(keys[index], np.uint64(1)))
-        table_keys[slot] = max(keys[index], np.uint64(1))
-        table_values[slot] = values[index]
+        key = max(keys[index], np.uint64(1))
+        bucket, place = np.int64(first_bucket(key, n_buckets)), 0
+        while table_keys[bucket, place] != EMPTY:
+            place += 1
+            if place == BUCKET:
+                bucket, place = (bucket + 1) % n_buckets, 0
+        table_keys[bucket, place] = key
+        table_values[bucket, place] = values[index]
     return table_keys, table_values
 
 
 @njit(cache=True, nogil=True)
 def look_up(table_keys: UInt64s, table_values: Float32s, hashes: UInt64s, absent: np.float32) -> Float32s:
-    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it."""
+    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it.
+
+    All keys of a bucket are compared, whether or not one was found: half of the tokens of a post are in the table and
+    half are not, which no branch can foresee.
+    """
+    n_buckets = len(table_keys)
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):
         key = max(hashes[token], np.uint64(1))
-        slot = find_slot(table_keys, key)
-        values[token] = table_values[slot] if table_keys[slot] == key else absent
+        bucket, value = first_bucket(key, n_buckets), absent
+        while True:
+            for place in range(BUCKET):
+                is_it = table_keys[bucket, np.uint64(place)] == key
+                value = table_values[bucket, np.uint64(place)] if is_it else value
+            if table_keys[bucket, np.uint64(BUCKET - 1)] == EMPTY:
+                break
+            bucket = (bucket + np.uint64(1)) & np.uint64(n_buckets - 1)
+        values[token] = value
     return values

@@ -26,6 +26,9 @@ from hybriddup.records import (
     UInt64s,
 )
 
+JOINING = frozenset({"n_rounds", "small_batch", "added", "candidates_between"})
+"""What makes a block index a joining one; those of plugins are used, and checked, as plain ones."""
+
 
 def guard(found: Registered, component: Any) -> Any:
     """Return the component with its answers checked; a role whose answers need no check gives it back."""
@@ -152,6 +155,11 @@ class BlockIndexGuard(_Guard):
         known = np.concatenate([*self._added, np.empty(0, np.int64)])
         return self._check(self.component.candidates(prints), "candidates", known, prints.positions)
 
+    def __getattr__(self, name: str) -> Any:
+        if name in JOINING:
+            raise AttributeError(name)
+        return super().__getattr__(name)
+
     def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
         """Return the pairs among these texts, checked."""
         pairs = self.component.candidates_within(prints)
@@ -193,6 +201,15 @@ class VerifierGuard(_Guard):
         bounds: Int32s = self.component.max_partner_lengths(lengths, threshold)
         self._demand_array(bounds, "max_partner_lengths", np.int32, (len(lengths),))
         return bounds
+
+    def least_in_common(self, threshold: float) -> tuple[float, float]:
+        """Return the shares, checked; nothing where the verifier does not tell."""
+        tell = getattr(self.component, "least_in_common", None)
+        shares = (0.0, 0.0) if tell is None else tell(threshold)
+        right = isinstance(shares, tuple) and len(shares) == 2 and all(isinstance(share, float) for share in shares)
+        allowed = "two shares of 0.0 or more, at most 1.0 together"
+        self._demand(right and min(shares) >= 0.0 and sum(shares) <= 1.0, "least_in_common", allowed, shares)
+        return shares
 
 
 _GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {

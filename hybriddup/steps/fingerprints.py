@@ -31,7 +31,7 @@ class Simhashes(NamedTuple):
     bits: UInt64s
     """uint64[n, words]."""
     strengths: UInt8s
-    """uint8[n, 64 * words]: as in `hybriddup.records.Fingerprints`."""
+    """uint8[n, 32 * words]: as in `hybriddup.records.Fingerprints`."""
     has_tokens: Bools
     """bool[n]: False where a text is empty or has no tokens; its fingerprint means nothing."""
 
@@ -64,7 +64,7 @@ class Fingerprinter:
         """Return the fingerprint of each text; ``advance`` is told how many are done, batch by batch."""
         words = self.n_bits // 64
         bits = np.zeros((len(texts), words), np.uint64)
-        strengths = np.zeros((len(texts), self.n_bits), np.uint8)
+        strengths = np.zeros((len(texts), self.n_bits // 2), np.uint8)
         has_tokens = np.zeros(len(texts), np.bool_)
         done = 0
         for batch in self._batches(texts):

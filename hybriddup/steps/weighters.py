@@ -5,7 +5,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from hybriddup.kernels.ngrams import mark_dense
+from hybriddup.kernels.ngrams import weigh_other_scripts
 from hybriddup.kernels.token_table import count_documents, look_up
 from hybriddup.limits import MAX_WEIGHT
 from hybriddup.plugin.options import Options as ComponentOptions
@@ -158,7 +158,7 @@ class TfIdf(FittedWeighter):
         """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
         weights = super().weigh_batch(tokens)
         if self.options.other is not None:
-            weights[~mark_dense(tokens.code_points, tokens.starts)] = self.options.other
+            weigh_other_scripts(weights, tokens.code_points, tokens.starts, np.float32(self.options.other))
         return weights
 
 

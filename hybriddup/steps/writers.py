@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+from dataclasses import fields
+from itertools import compress, islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, runtime_checkable
 
 import orjson
 
 from hybriddup.errors import InputError
 from hybriddup.records import Bools, Removed
-from hybriddup.steps.readers import delimited, jsonl, lines, parquet
+from hybriddup.removed import RemovedPosts
+from hybriddup.steps.readers import BATCH_ROWS, delimited, parquet
+from hybriddup.steps.readers.line_blocks import LineBlock, line_blocks
 from hybriddup.steps.readers.sources import Source, changed
 from hybriddup.steps.readers.text import UTF8_MARK, starts_with_mark
 
@@ -51,6 +55,27 @@ class Writer(Protocol):
         ...
 
 
+class _Choice:
+    """Which rows to copy, handed out piece by piece while the sources are read again."""
+
+    def __init__(self, keep: Bools, sources: Sequence[Source]) -> None:
+        self._keep = keep
+        self._changed = _changed(sources)
+        self._n_taken = 0
+
+    def take(self, n_rows: int) -> Bools:
+        """Return bool[n_rows]: which of the next rows to copy."""
+        first, self._n_taken = self._n_taken, self._n_taken + n_rows
+        if self._n_taken > len(self._keep):
+            raise self._changed
+        return self._keep[first : self._n_taken]
+
+    def check_all_taken(self) -> None:
+        """Raise InputError where the sources held fewer rows than were decided about."""
+        if self._n_taken < len(self._keep):
+            raise self._changed
+
+
 class _TextWriter:
     """Copies the bytes of the kept records. A byte order mark stays where the first source has one."""
 
@@ -62,33 +87,28 @@ class _TextWriter:
         if sources and starts_with_mark(sources[0]):
             target.write(UTF8_MARK)
         target.write(self._head(sources))
-        target.writelines(_chosen(self._all_rows(sources), keep, sources))
+        choice = _Choice(keep, sources)
+        for i, source in enumerate(sources, 1):
+            with source.open() as stream:
+                pieces = self._chosen(stream, source.name, choice)
+                target.writelines(pieces if i == len(sources) else _ended(pieces))
+        choice.check_all_taken()
 
     def _head(self, sources: Sequence[Source]) -> bytes:  # noqa: ARG002  tables have one
         return b""
 
-    def _all_rows(self, sources: Sequence[Source]) -> Iterator[bytes]:
-        for i, source in enumerate(sources, 1):
-            with source.open() as stream:
-                rows = self._rows(stream, source.name)
-                yield from rows if i == len(sources) else map(_ended, rows)
-
-    def _rows(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
+    def _chosen(self, stream: BinaryIO, name: str, choice: _Choice) -> Iterator[Buffer]:
+        """Yield the bytes of the chosen records of one source, one or more in a piece."""
         raise NotImplementedError
 
 
-def _ended(raw: bytes) -> bytes:
-    """Return a record with a line end, so that the first record of the next file begins a line."""
-    return raw if raw.endswith(b"\n") else raw + b"\n"
-
-
-def _chosen(rows: Iterator[bytes], keep: Bools, sources: Sequence[Source]) -> Iterator[bytes]:
-    try:
-        for raw, kept in zip(rows, keep.tobytes(), strict=True):
-            if kept:
-                yield raw
-    except ValueError:  # zip: one side ended before the other
-        raise _changed(sources) from None
+def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
+    """Yield the pieces and a line end, where the last has none, so that the next file begins a line."""
+    last: Buffer = b"\n"
+    for last in pieces:
+        yield last
+    if bytes(memoryview(last)[-1:]) != b"\n":
+        yield b"\n"
 
 
 def _changed(sources: Sequence[Source]) -> InputError:
@@ -98,15 +118,17 @@ def _changed(sources: Sequence[Source]) -> InputError:
 class LinesWriter(_TextWriter):
     """Copies lines."""
 
-    def _rows(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
-        return lines.raw_records(stream, name)
+    def _chosen(self, stream: BinaryIO, name: str, choice: _Choice) -> Iterator[Buffer]:  # noqa: ARG002  no errors
+        for block in line_blocks(stream):
+            yield from block.take(choice.take(len(block.starts))).runs()
 
 
 class JsonlWriter(_TextWriter):
     """Copies lines of JSON, without blank lines."""
 
-    def _rows(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
-        return jsonl.raw_records(stream, name)
+    def _chosen(self, stream: BinaryIO, name: str, choice: _Choice) -> Iterator[Buffer]:  # noqa: ARG002  no errors
+        for block in map(LineBlock.without_blank, line_blocks(stream)):
+            yield from block.take(choice.take(len(block.starts))).runs()
 
 
 class _DelimitedWriter(_TextWriter):
@@ -130,16 +152,17 @@ class _DelimitedWriter(_TextWriter):
         header = next((header for header in headers if header is not None), None)
         if header is None:
             return b""
-        return header.raw if len(sources) == 1 else _ended(header.raw)
+        return header.raw if len(sources) == 1 or header.raw.endswith(b"\n") else header.raw + b"\n"
 
     def _header(self, source: Source) -> delimited.RawRecord | None:
         with source.open() as stream:
             return next(delimited.table_records(stream, source.name, self.delimiter), None)
 
-    def _rows(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
+    def _chosen(self, stream: BinaryIO, name: str, choice: _Choice) -> Iterator[Buffer]:
         records = delimited.table_records(stream, name, self.delimiter)
         next(records, None)
-        return (record.raw for record in records)
+        while batch := [record.raw for record in islice(records, BATCH_ROWS)]:
+            yield from compress(batch, choice.take(len(batch)).tolist())
 
 
 class CsvWriter(_DelimitedWriter):
@@ -228,13 +251,17 @@ def _codecs(table: ParquetFile) -> dict[str, str]:
     return {c.path_in_schema: "none" if c.compression == "UNCOMPRESSED" else c.compression.lower() for c in columns}
 
 
-def write_removed(target: BinaryIO, removed: Iterable[Removed]) -> None:
+def write_removed(target: BinaryIO, removed: Sequence[Removed]) -> None:
     """Write removed posts as JSON Lines, one object a post with the fields of `Removed`."""
-    target.writelines(map(_removed_line, removed))
+    names = [field.name for field in fields(Removed)]
+    for first in range(0, len(removed), BATCH_ROWS):
+        some = slice(first, first + BATCH_ROWS)
+        values = removed.values(some) if isinstance(removed, RemovedPosts) else map(attrgetter(*names), removed[some])
+        target.writelines(_json_line(dict(zip(names, one, strict=True))) for one in values)
 
 
-def _removed_line(record: Removed) -> bytes:
+def _json_line(record: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(record, default=str, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY)
     except TypeError:  # lone surrogates and whole numbers past 64 bits, which are legal JSON all the same
-        return json.dumps(asdict(record), default=str, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(record, default=str, separators=(",", ":")).encode() + b"\n"

@@ -137,7 +137,7 @@ def _planted(rng: np.random.Generator, n: int, width: int, max_hamming_distance:
             n_flips = int(rng.integers(0, max_hamming_distance + 3))
             bits[row] = _flipped(rng, bits[rng.integers(0, row)], n_flips)
     positions = np.cumsum(rng.integers(1, 4, n)).astype(np.int64)
-    strengths = rng.integers(0, 256, (n, width)).astype(np.uint8)
+    strengths = rng.integers(0, 256, (n, width // 2)).astype(np.uint8)
     lengths = rng.integers(3, 40, n).astype(np.int32)
     return Fingerprints(positions, bits, strengths, _limits(lengths, max_hamming_distance))
 
@@ -146,7 +146,8 @@ def _limits(lengths: Int32s, max_hamming_distance: int) -> PairLimits:
     """Return limits by length: none for the shortest texts, half the distance for the longest."""
     reach = np.where(lengths > 30, max_hamming_distance // 2, max_hamming_distance)
     reach[lengths <= EXACT_ONLY_LENGTH] = -1
-    return PairLimits(lengths, reach.astype(np.int32), (lengths * 3 // 2).astype(np.int32))
+    nothing = np.zeros(len(lengths), np.float32)
+    return PairLimits(lengths, reach.astype(np.int32), (lengths * 3 // 2).astype(np.int32), nothing, nothing)
 
 
 def _flipped(rng: np.random.Generator, words: UInt64s, n_flips: int) -> UInt64s:

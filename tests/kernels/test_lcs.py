@@ -8,18 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
-from hybriddup.kernels.lcs import N_CLASSES, count_characters, lcs_lengths, lcs_upper_bounds, renumber
-from hybriddup.records import encode_texts
+from hybriddup.characters import as_symbols
+from hybriddup.kernels.lcs import lcs_lengths
 from tests import reference
 
 few_letters = st.text(alphabet="ab好\ud800\0", max_size=10)
-
-
-def symbols_of(texts: list[str]) -> tuple[np.ndarray, np.ndarray, int]:
-    """The texts as symbols with offsets, and how many symbols there are."""
-    code_points, offsets = encode_texts(texts)
-    symbols, n_symbols = renumber(code_points, np.full(0x110000, -1, np.int32), 0)
-    return symbols, offsets, n_symbols
 
 
 def all_against_all(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,10 +23,7 @@ def all_against_all(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def kernel_lengths(texts: list[str]) -> list[int]:
     """The LCS length of every ordered pair of texts by the kernel."""
-    symbols, offsets, n_symbols = symbols_of(texts)
-    earlier, later = all_against_all(len(texts))
-    wanted = np.ones(len(earlier), np.bool_)
-    return lcs_lengths(symbols, offsets, n_symbols, earlier, later, wanted).tolist()
+    return lcs_lengths(*as_symbols(texts), *all_against_all(len(texts))).tolist()
 
 
 @given(st.lists(few_letters, min_size=1, max_size=4))
@@ -76,66 +66,17 @@ def test_texts_of_any_length_equal_rapidfuzz(seed: int, n_a: int, n_b: int) -> N
     assert kernel_lengths(texts) == [LCSseq.similarity(a, b) for b in texts for a in texts]
 
 
-def test_unwanted_pairs_are_left_at_zero() -> None:
-    """They cost nothing and disturb nothing."""
-    symbols, offsets, n_symbols = symbols_of(["abc", "abd", "abe"])
-    earlier, later = np.array([0, 0, 1]), np.array([1, 2, 2])
-    lengths = lcs_lengths(symbols, offsets, n_symbols, earlier, later, np.array([True, False, True]))
-    assert lengths.tolist() == [2, 0, 2]
+@given(st.lists(few_letters, min_size=1, max_size=4), st.randoms())
+def test_order_of_pairs_does_not_matter(texts: list[str], random: object) -> None:
+    """The table of a later text is made anew where its pairs do not stand together."""
+    earlier, later = all_against_all(len(texts))
+    order = np.array(sorted(range(len(earlier)), key=lambda _: random.random()))  # type: ignore[attr-defined]
+    shuffled = lcs_lengths(*as_symbols(texts), earlier[order], later[order])
+    assert shuffled.tolist() == np.array(kernel_lengths(texts))[order].tolist()
 
 
-def upper_bounds(texts: list[str]) -> list[int]:
-    """The bound of every ordered pair of texts."""
-    symbols, offsets, _ = symbols_of(texts)
-    return lcs_upper_bounds(count_characters(symbols, offsets), np.diff(offsets), *all_against_all(len(texts))).tolist()
-
-
-@given(st.lists(few_letters, min_size=1, max_size=4))
-def test_bound_is_never_below_the_truth(texts: list[str]) -> None:
-    """For every pair, or matches would be lost."""
-    lengths = [reference.lcs_length(a, b) for b in texts for a in texts]
-    assert all(bound >= length for bound, length in zip(upper_bounds(texts), lengths, strict=True))
-
-
-def test_bound_holds_where_many_symbols_share_a_class() -> None:
-    """It may be loose then, but stays a bound."""
-    rng = np.random.default_rng(5)
-    texts = ["".join(map(chr, rng.integers(0x4E00, 0x4E00 + 600, 150))) for _ in range(6)]
-    assert symbols_of(texts)[2] > N_CLASSES
-    assert (np.array(upper_bounds(texts)) >= kernel_lengths(texts)).all()
-
-
-@pytest.mark.parametrize("n", [254, 255, 256, 513])
-def test_bound_holds_where_counts_do_not_fit_their_byte(n: int) -> None:
-    """A text of one character many times over: its count stops, the bound goes by the length then."""
-    texts = ["a" * n, "a" * n + "b", "a" * 10, "c"]
-    assert (np.array(upper_bounds(texts)) >= kernel_lengths(texts)).all()
-
-
-@given(st.lists(few_letters, min_size=1, max_size=4))
-def test_bound_is_at_most_the_shorter_text(texts: list[str]) -> None:
-    """Whatever the characters are."""
-    shorter = [min(len(a), len(b)) for b in texts for a in texts]
-    assert all(bound <= length for bound, length in zip(upper_bounds(texts), shorter, strict=True))
-
-
-def test_bound_counts_a_character_as_often_as_both_have_it() -> None:
-    """So that pairs that share letters but not many of each are refused without looking at their order."""
-    assert upper_bounds(["aaaabbb", "abbcccc"])[1] == 3
-
-
-@given(st.lists(few_letters, max_size=5))
-def test_symbols_are_numbered_by_first_use(texts: list[str]) -> None:
-    """Equal code points get equal numbers 0, 1, 2, ... in the order in which they first stand."""
-    symbols, _, n_symbols = symbols_of(texts)
-    order: dict[str, int] = {}
-    expected = [order.setdefault(character, len(order)) for character in "".join(texts)]
-    assert (symbols.tolist(), n_symbols) == (expected, len(order))
-
-
-def test_numbering_goes_on_where_the_batch_before_ended() -> None:
-    """Batches share one table, so a character keeps its number."""
-    symbol_of = np.full(0x110000, -1, np.int32)
-    _, n_symbols = renumber(encode_texts(["ab"]).code_points, symbol_of, 0)
-    symbols, n_symbols = renumber(encode_texts(["bc"]).code_points, symbol_of, n_symbols)
-    assert (symbols.tolist(), n_symbols) == ([1, 2], 3)
+def test_no_pairs_have_no_lengths() -> None:
+    """Nothing to compare is nothing to stumble over."""
+    none = np.zeros(0, np.int64)
+    assert lcs_lengths(*as_symbols(["abc"]), none, none).tolist() == []
+    assert lcs_lengths(*as_symbols([]), none, none).tolist() == []

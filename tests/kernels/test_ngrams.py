@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.ngrams import mark_dense, script_ngrams
+from hybriddup.kernels.ngrams import IS_DENSE, is_dense_script, script_ngrams, weigh_other_scripts
 from hybriddup.records import Tokens, encode_texts
 
 DENSE_RANGES = (
@@ -70,19 +70,56 @@ def test_empty_text_has_no_ngrams() -> None:
     assert kernel_ngrams(["", "ab", "", "猫", ""], (1, 1), (2, 2)) == [[], ["ab"], [], ["猫"], []]
 
 
+def weights_by_script(text: str, starts: list[int]) -> list[float]:
+    """What tokens that begin there and weigh 2.0 weigh when those of other scripts get 7.0."""
+    weights = np.full(len(starts), 2.0, np.float32)
+    weigh_other_scripts(weights, encode_texts([text]).code_points, np.array(starts, np.int64), np.float32(7.0))
+    return weights.tolist()
+
+
 @pytest.mark.parametrize("character", ["猫", "の", "カ", "한", "，", "“", "。", "😀", "☔", "𠮷", "Ａ"])
 def test_character_that_carries_a_word_is_dense(character: str) -> None:
-    """Han, kana, hangul, their punctuation, full-width forms and emoji."""
-    assert mark_dense(encode_texts([character]).code_points, np.array([0])).tolist() == [True]
+    """Han, kana, hangul, their punctuation, full-width forms and emoji: their tokens keep their weight."""
+    assert weights_by_script(character, [0]) == [2.0]
 
 
 @pytest.mark.parametrize("character", ["a", "é", "7", " ", "я", "ب", "ש", "ไ", "\0", "\ud800"])
 def test_character_of_an_alphabet_is_not_dense(character: str) -> None:
     """Latin, Cyrillic, Arabic, Hebrew, Thai, digits, and what is no character at all."""
-    assert mark_dense(encode_texts([character]).code_points, np.array([0])).tolist() == [False]
+    assert weights_by_script(character, [0]) == [7.0]
 
 
 def test_token_is_dense_by_its_first_character() -> None:
     """Tokens of dictionaries may mix scripts."""
-    code_points, _ = encode_texts(["T恤T"])
-    assert mark_dense(code_points, np.array([0, 1])).tolist() == [False, True]
+    assert weights_by_script("T恤T", [0, 1]) == [7.0, 2.0]
+
+
+def test_no_tokens_have_no_weights() -> None:
+    """A batch of empty texts."""
+    assert weights_by_script("", []) == []
+
+
+def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
+    """Also at the ends of the ranges, at the end of the table, and past it."""
+    expected = np.zeros(0x110000, np.bool_)
+    for low, high in DENSE_RANGES:
+        expected[low : high + 1] = True
+    weights, code_points = np.full(0x110000, 2.0, np.float32), np.arange(0x110000, dtype=np.uint32)
+    weigh_other_scripts(weights, code_points, np.arange(0x110000), np.float32(7.0))
+    assert np.flatnonzero((weights == 2.0) != expected).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "code_point", [end + step for low, high in DENSE_RANGES for end in (low, high) for step in (-1, 0, 1)]
+)
+def test_one_character_is_dense_where_its_range_says(code_point: int) -> None:
+    """At both ends of each range and one beyond; past the last code point too, which no text has."""
+    inside = any(low <= code_point <= high for low, high in DENSE_RANGES)
+    assert bool(is_dense_script(np.uint32(code_point))) == (inside or code_point > 0x10FFFF)
+
+
+def test_ranges_fill_groups_of_sixteen() -> None:
+    """Or the table, which has one entry a group, would round them."""
+    low_plane = [(low, high) for low, high in DENSE_RANGES if high < 0x10000]
+    assert all(low % 16 == 0 and high % 16 == 15 for low, high in low_plane)
+    assert np.count_nonzero(IS_DENSE) == sum((high - low + 1) // 16 for low, high in low_plane)

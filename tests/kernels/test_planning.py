@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybriddup.kernels.planning import count_compatible, needed_weak_bits
-from tests.builders import clustered_numbers, words_of
+from tests.builders import clustered_numbers, pack_strengths, words_of
 
 
 def fewest_weak_bits(difference: int, strengths: list[int], key: list[int]) -> int:
@@ -31,7 +31,9 @@ def test_needed_weak_bits_equal_trying_each_number(words: int, seed: int, n_key_
     earlier, later = (clustered_numbers(rng, n_pairs, bits, bits // 4, n_patterns=1) for _ in range(2))
     strengths = rng.integers(0, 6, (n_pairs, bits)).astype(np.uint8)
     keys = np.array([rng.permutation(bits) for _ in range(n_tables)], np.int64)
-    needed = needed_weak_bits(words_of(earlier, words), words_of(later, words), strengths, keys, n_key_bits)
+    needed = needed_weak_bits(
+        words_of(earlier, words), words_of(later, words), pack_strengths(strengths), keys, n_key_bits
+    )
     expected = [
         [
             fewest_weak_bits(earlier[pair] ^ later[pair], strengths[pair].tolist(), key[:n_key_bits].tolist())
@@ -44,7 +46,7 @@ def test_needed_weak_bits_equal_trying_each_number(words: int, seed: int, n_key_
 
 def test_equal_fingerprints_need_no_weak_bits() -> None:
     """Their keys are equal in every table."""
-    bits, strengths = words_of([12345], 1), np.zeros((1, 64), np.uint8)
+    bits, strengths = words_of([12345], 1), np.zeros((1, 32), np.uint8)
     assert needed_weak_bits(bits, bits, strengths, np.arange(64)[None, :], 16).tolist() == [[0]]
 
 

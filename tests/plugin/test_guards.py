@@ -9,7 +9,8 @@ import pytest
 from hybriddup.errors import PluginError
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
-from hybriddup.records import CandidatePairs, Fingerprints, PairLimits, Tokens, tokens_from_lists
+from hybriddup.records import CandidatePairs, Fingerprints, Tokens, tokens_from_lists
+from tests.builders import make_limits
 
 LABEL = "(plugin 'noise' of hybriddup-noise 2.0)"
 TOKENS = tokens_from_lists([["a", "bc"], ["d"]])
@@ -27,7 +28,7 @@ def guarded(role: str, **methods: Any) -> Any:
 def prints(positions: Sequence[int]) -> Fingerprints:
     """Fingerprints at these positions."""
     n = len(positions)
-    limits = PairLimits(*(np.full(n, 9, np.int32) for _ in range(3)))
+    limits = make_limits(n)
     return Fingerprints(np.array(positions, np.int64), np.zeros((n, 1), np.uint64), np.zeros((n, 64), np.uint8), limits)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
+from hybriddup.characters import count_classes
 from hybriddup.records import CandidatePairs, Fingerprints
 from hybriddup.steps.blocks import BlockIndex, Expectation
 from tests import reference
@@ -57,9 +60,9 @@ def check_order(pairs: CandidatePairs) -> None:
 
 
 def plain_pairs(prints: Fingerprints) -> list[Triple]:
-    """Every pair within the limits of its shorter text, by comparing all with all in plain Python; sorted."""
+    """Every pair within distance and length of its shorter text, by comparing all with all in plain Python; sorted."""
     numbers, positions = numbers_of(prints.bits), prints.positions.tolist()
-    lengths, limits, reaches = (column.tolist() for column in prints.limits)
+    lengths, limits, reaches = (column.tolist() for column in prints.limits[:3])
     pairs = []
     for later in range(len(prints)):
         for earlier in range(later):
@@ -93,3 +96,60 @@ def clustered_prints(
     strengths = rng.integers(0, 8, (n, bits)).astype(np.uint8)
     positions = np.cumsum(rng.integers(1, 4, n))
     return make_prints(numbers, bits, limits=limits, strengths=strengths, positions=positions.tolist())
+
+
+LETTERS = "abcdefghij猫狗鸟喊回家 "
+SHORT = 20
+"""Characters up to which texts need nine tenths of both in common, as `edit` asks; longer ones four fifths of the
+longer text, as `lcs` asks."""
+
+
+def edited(rng: np.random.Generator, text: str, n_edits: int) -> str:
+    """The text with some characters replaced, left out or put in."""
+    characters = list(text)
+    for _ in range(n_edits):
+        place = int(rng.integers(len(characters)))
+        characters[place : place + int(rng.integers(2))] = rng.choice(list(LETTERS), int(rng.integers(2))).tolist()
+    return "".join(characters) or "a"
+
+
+def texts_of_templates(rng: np.random.Generator, n: int) -> list[str]:
+    """Texts of 1 to some 45 characters around a few templates, up to several edits away, in any order of letters."""
+    templates = ["".join(rng.choice(list(LETTERS), int(rng.integers(8, 40)))) for _ in range(3)]
+    texts = [edited(rng, templates[int(rng.integers(3))], int(rng.integers(0, 9))) for _ in range(n)]
+    return ["".join(rng.permutation(list(text))) if rng.random() < 0.2 else text for text in texts]
+
+
+def prints_of_texts(
+    rng: np.random.Generator, n: int, bits: int, max_hamming_distance: int, *, text: str | None = None
+) -> tuple[Fingerprints, dict[int, str]]:
+    """Texts with counted characters, of which a pair needs shares in common, and the texts by position.
+
+    Their fingerprints have nothing to do with them, so that bits and characters agree or disagree in every mixture.
+    """
+    texts = texts_of_templates(rng, n) if text is None else [text] * n
+    lengths = list(map(len, texts))
+    limits = make_limits(
+        n,
+        lengths=lengths,
+        max_hamming_distances=max_hamming_distance,
+        common_of_shorter=[0.45 if length <= SHORT else 0.0 for length in lengths],
+        common_of_longer=[0.45 if length <= SHORT else 0.8 for length in lengths],
+    )
+    numbers = clustered_numbers(rng, n, bits, min(max_hamming_distance // 2 + 1, bits), n_patterns=2)
+    positions = np.cumsum(rng.integers(1, 4, n)) - 1 if text is None else np.arange(n)
+    strengths = rng.integers(0, 8, (n, bits)).astype(np.uint8)
+    prints = make_prints(numbers, bits, limits=limits, strengths=strengths, positions=positions.tolist())
+    at_position = dict(zip(positions.tolist(), texts, strict=True))
+    every_text = [at_position.get(position, "") for position in range(int(positions[-1]) + 1 if n else 0)]
+    return replace(prints, characters=count_classes(every_text, 1)), at_position
+
+
+def in_common_enough(prints: Fingerprints, texts: dict[int, str], pair: Triple) -> bool:
+    """Whether the characters by class leave it open that a pair has as much in common as its shorter text asks for."""
+    earlier, later = (prints.characters.counts[position].tolist() for position in pair[:2])
+    n_in_common = sum(map(min, earlier, later))
+    shorter, longer = sorted(len(texts[position]) for position in pair[:2])
+    if shorter <= SHORT:
+        return n_in_common >= Fraction(45, 100) * (shorter + longer)
+    return n_in_common >= Fraction(8, 10) * longer

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hybriddup.records import Fingerprints
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.blocks.tables import Tables, sample_keys
-from tests.builders import make_prints, numbers_of
+from tests.builders import make_prints, numbers_of, pack_strengths, unpack_strengths
 from tests.steps.block_runs import Triple, clustered_prints, expectation_of, find_pairs
 
 seeds = st.integers(0, 2**32)
@@ -53,7 +53,7 @@ def test_found_pairs_are_those_of_the_rule(
     found = find(tables, prints, cuts)
     keys = [key.tolist() for key in tables.shape.keys]
     number_at = dict(zip(prints.positions.tolist(), numbers_of(prints.bits), strict=True))
-    strengths_at = dict(zip(prints.positions.tolist(), prints.strengths.tolist(), strict=True))
+    strengths_at = dict(zip(prints.positions.tolist(), unpack_strengths(prints.strengths).tolist(), strict=True))
     expected = [
         (earlier, later, distance)
         for earlier, later, distance in find_pairs(Scan(), prints)
@@ -104,12 +104,12 @@ def noisy_copies(rng: np.random.Generator, n: int) -> tuple[Fingerprints, Finger
     """Fingerprints and copies of them in which bits flip the likelier the weaker they are, as edits do."""
     originals = clustered_prints(rng, n, 128, 40, by_length=False)
     random_bits = rng.integers(0, 2**64, (n, 2), np.uint64)
-    strengths = rng.integers(0, 256, (n, 128)).astype(np.uint8)
-    flips = rng.random((n, 128)) < 0.3 * np.exp(-strengths / 60.0)
+    strengths = rng.integers(0, 16, (n, 128))
+    flips = rng.random((n, 128)) < 0.3 * np.exp(-strengths / 3.75)
     masks = np.packbits(flips, axis=1, bitorder="little").view(np.uint64)
     positions = np.arange(n)
-    earlier = Fingerprints(positions, random_bits, strengths, originals.limits)
-    return earlier, Fingerprints(positions + n, random_bits ^ masks, strengths, originals.limits)
+    earlier = Fingerprints(positions, random_bits, pack_strengths(strengths), originals.limits)
+    return earlier, Fingerprints(positions + n, random_bits ^ masks, earlier.strengths, originals.limits)
 
 
 @pytest.mark.parametrize("target", [0.8, 0.95, 0.99])

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from hybriddup.records import CandidatePairs, Fingerprints, VerifiedPairs
 from hybriddup.steps import deciders
-from hybriddup.steps.blocks import Expectation
+from hybriddup.steps.blocks import BlockIndex, Expectation, JoiningIndex
 from hybriddup.steps.blocks.scan import Scan
-from hybriddup.steps.deciders import Decisions, batch_bounds, decide
+from hybriddup.steps.deciders import Decider, Decisions, batch_bounds, decide
+from hybriddup.summary import BlockReport
 from tests import reference
 from tests.builders import make_prints
 from tests.steps.block_runs import expectation_of
@@ -38,11 +39,53 @@ def accept(matches: Matches) -> deciders.Verify:
     return verify
 
 
-def run(matches: Matches, prints: Fingerprints, n_texts: int) -> Decisions:
+class Unjoined:
+    """A scan as a plugin's index may be: without joining one batch with another."""
+
+    def __init__(self) -> None:
+        self.scan = Scan()
+
+    def prepare(self, expectation: Expectation) -> None:
+        self.scan.prepare(expectation)
+
+    def add(self, prints: Fingerprints) -> None:
+        self.scan.add(prints)
+
+    def candidates(self, prints: Fingerprints) -> CandidatePairs:
+        return self.scan.candidates(prints)
+
+    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
+        return self.scan.candidates_within(prints)
+
+    def report(self) -> BlockReport:
+        return self.scan.report()
+
+
+class Halving(Scan):
+    """A scan that compares few texts with each other at once, so that batches are halved."""
+
+    small_batch = 2  # type: ignore[assignment]
+
+
+indexes = pytest.mark.parametrize("make_index", [Scan, Halving, Unjoined])
+
+
+def run(
+    matches: Matches, prints: Fingerprints, n_texts: int, make_index: type[Scan] | type[Unjoined] = Scan
+) -> Decisions:
     """Decide with an index that finds every pair."""
-    index = Scan()
+    index = make_index()
     index.prepare(expectation_of(prints))
     return decide(prints, n_texts, index, accept(matches))
+
+
+def test_indexes_here_are_of_both_kinds() -> None:
+    """Those that join two batches, and those that do not."""
+    for make_index, joins in ((Scan, True), (Halving, True), (Unjoined, False)):
+        index = make_index()
+        index.prepare(expectation_of(make_prints([0])))
+        assert isinstance(index, BlockIndex)
+        assert isinstance(index, JoiningIndex) is joins
 
 
 def keepers_of(decisions: Decisions) -> dict[int, int]:
@@ -58,12 +101,15 @@ def batch_sizes(draw: st.DrawFn) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-@given(match_sets, batch_sizes())
-def test_decisions_equal_the_greedy_rule_for_any_batches(matches: Matches, bounds: list[tuple[int, int]]) -> None:
+@indexes
+@given(matches=match_sets, bounds=batch_sizes())
+def test_decisions_equal_the_greedy_rule_for_any_batches(
+    make_index: type[Scan], matches: Matches, bounds: list[tuple[int, int]]
+) -> None:
     """Kept texts and the earliest kept match of each removed one, for any graph of matches."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deciders, "batch_bounds", lambda _: iter(bounds))
-        decisions = run(matches, make_prints([0] * N_TEXTS), N_TEXTS)
+        patch.setattr(Decider, "batch_bounds", lambda *_: iter(bounds))
+        decisions = run(matches, make_prints([0] * N_TEXTS), N_TEXTS, make_index)
     expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(matches))
     assert np.flatnonzero(decisions.kept).tolist() == expected.kept
     assert keepers_of(decisions) == {text: found[0] for text, found in expected.keepers.items()}
@@ -100,16 +146,18 @@ class Recorder(Scan):
 
     def prepare(self, expectation: Expectation) -> None:
         super().prepare(expectation)
-        self.added: list[int] = []
+        self.made_findable: list[int] = []
         self.compared: list[int] = []
 
     def add(self, prints: Fingerprints) -> None:
-        self.added += prints.positions.tolist()
+        self.made_findable += prints.positions.tolist()
         super().add(prints)
 
-    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
-        self.compared += prints.positions.tolist()
-        return super().candidates_within(prints)
+    def candidates_between(
+        self, earlier: Fingerprints | None, later: Fingerprints, round_number: int | None
+    ) -> CandidatePairs:
+        self.compared += later.positions.tolist() if earlier is later else []
+        return super().candidates_between(earlier, later, round_number)
 
 
 @given(match_sets, batch_sizes())
@@ -118,10 +166,10 @@ def test_index_holds_what_was_kept_and_nothing_else(matches: Matches, bounds: li
     prints, index = make_prints([0] * N_TEXTS), Recorder()
     index.prepare(expectation_of(prints))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deciders, "batch_bounds", lambda _: iter(bounds))
+        patch.setattr(Decider, "batch_bounds", lambda *_: iter(bounds))
         decisions = decide(prints, N_TEXTS, index, accept(matches))
     kept = np.flatnonzero(decisions.kept).tolist()
-    assert index.added == kept
+    assert index.made_findable == kept
     before = {last: [row for row in kept if row < first] for first, last in bounds}
     staying = [
         row
@@ -144,12 +192,14 @@ def test_no_texts_need_no_decision() -> None:
     assert (decisions.kept.tolist(), len(decisions.deciding), len(decisions.verified)) == ([True] * 3, 0, 0)
 
 
+@pytest.mark.parametrize("smallest", [4096, 100_000])
 @pytest.mark.parametrize("n", [0, 1, 4095, 4096, 4097, 8192, 65536, 65537, 300_000])
-def test_batches_cover_all_texts_without_gap_or_overlap(n: int) -> None:
-    """In order, none empty, none larger than the limit."""
-    bounds = list(batch_bounds(n))
+def test_batches_cover_all_texts_without_gap_or_overlap(n: int, smallest: int) -> None:
+    """In order, none empty, none larger than the limit, each as large as all before it where the limits allow."""
+    bounds = list(batch_bounds(n, smallest, 2**17))
     assert [row for first, last in bounds for row in (first, last)] == list(flat_cuts(bounds, n))
-    assert all(0 < last - first <= deciders.LARGEST_BATCH for first, last in bounds)
+    assert all(0 < last - first <= 2**17 for first, last in bounds)
+    assert all(last - first == min(max(first, smallest), 2**17) for first, last in bounds[:-1])
 
 
 def flat_cuts(bounds: list[tuple[int, int]], n: int) -> Iterator[int]:
@@ -159,16 +209,3 @@ def flat_cuts(bounds: list[tuple[int, int]], n: int) -> Iterator[int]:
         yield from (before, last)
         before = last
     assert before == n
-
-
-@given(match_sets)
-def test_smaller_batches_where_candidates_abound_change_nothing(matches: Matches) -> None:
-    """With room for few candidates at once, decisions and counts of pairs to verify are those of the rule."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deciders, "MAX_CANDIDATES", 3)
-        patch.setattr(deciders, "SMALLEST_BATCH", 1)
-        patch.setattr(deciders, "FIRST_BATCH", 4)
-        decisions = run(matches, make_prints([0] * N_TEXTS), N_TEXTS)
-    expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(matches))
-    assert np.flatnonzero(decisions.kept).tolist() == expected.kept
-    assert keepers_of(decisions) == {text: found[0] for text, found in expected.keepers.items()}

@@ -165,21 +165,22 @@ def test_texts_past_the_kernel_are_accepted_on_the_threshold() -> None:
 
 
 @distances
-def test_texts_in_any_number_of_batches_and_workers_score_the_same(
-    distance: Distance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Characters are numbered batch by batch, pairs scored slice by slice."""
+def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each slice numbers the characters of its own texts; some pairs are far, some texts empty, some long."""
     rng = np.random.default_rng(9)
-    texts = [text for _ in range(10) for text in random_edits(rng, 40, 4)]
-    pairs = make_pairs([(a, b) for b in range(20) for a in range(b)])
-    thresholds = np.full(len(pairs), 0.5)
-    outcomes = []
-    for batch, workers in ((10**6, 1), (3, 3)):
-        monkeypatch.setattr(edit, "TEXTS_A_BATCH", batch)
-        verifier = Edit(Edit.Options(distance=distance))
-        verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers))
-        outcomes.append(verifier.score_pairs(pairs, thresholds).tolist())
-    assert outcomes[0] == outcomes[1]
+    texts = ["", "a", *(text for _ in range(9) for text in random_edits(rng, 40, int(rng.integers(0, 30))))]
+    texts += [text for _ in range(2) for text in random_edits(rng, 150, 20)]
+    pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
+    similarity = reference.indel_similarity if distance == "indel" else reference.levenshtein_similarity
+    exact = [float(similarity(texts[a], texts[b])) for a, b in zip(pairs.earlier, pairs.later, strict=True)]
+    for threshold in (0.0, 0.5, 0.8):
+        expected = [score if score >= threshold else None for score in exact]
+        for slice_size, workers in ((10**6, 1), (1, 1), (7, 3)):
+            monkeypatch.setattr(edit, "SMALLEST_SLICE", slice_size)
+            verifier = Edit(Edit.Options(distance=distance))
+            verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers))
+            scores = verifier.score_pairs(pairs, np.full(len(pairs), threshold)).tolist()
+            assert [score if score >= threshold else None for score in scores] == expected
 
 
 @distances

@@ -11,10 +11,10 @@ import pytest
 from pydantic import ValidationError
 
 from hybriddup.steps.normalizers import Normalizer, traditional
-from hybriddup.steps.normalizers.folding import BOUNDARY
 from hybriddup.steps.normalizers.make_traditional import simplified_pairs
 from hybriddup.steps.normalizers.microblog import BATCH_CHARACTERS, MicroblogNormalizer, MicroblogOptions
 from hybriddup.steps.normalizers.none import NoNormalizer
+from hybriddup.steps.normalizers.patterns import BOUNDARY
 from hybriddup.steps.normalizers.traditional import simplified_characters
 
 NOTHING = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import unicodedata
@@ -10,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.steps.normalizers.folding import BOUNDARY, Folding, _folding_table
+from hybriddup.steps.normalizers import patterns
+from hybriddup.steps.normalizers.folder import Folder
+from hybriddup.steps.normalizers.folding import Folding, folded_characters
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.normalizers.patterns import BOUNDARY
+from tests.posts import load_sample
+from tests.steps.slow_normalizer import normalize_slowly
 
 PIECES = [
     *(
@@ -119,6 +125,52 @@ def test_twice_is_the_same_as_once(batch: list[str], chosen: MicroblogOptions) -
     assert normalizer.normalize_batch(once) == once
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.lists(texts.filter(lambda text: BOUNDARY not in text), max_size=4), options)
+def test_the_quick_way_equals_rule_after_rule(batch: list[str], chosen: MicroblogOptions) -> None:
+    """Tables, literals and joined texts change nothing, whatever the options."""
+    assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
+
+
+@pytest.mark.parametrize("frame", ["{}", "e{}!", "!{}{}\u0301", "{} "])
+def test_every_character_that_is_looked_up_equals_rule_after_rule(frame: str) -> None:
+    """Letters, marks, symbols and white space of all scripts, alone and between others."""
+    ranges = ((0, 0x3500), (0xA000, 0xAD00), (0xF900, 0xFDD0), (0xFDD2, 0x10000), (0x1F300, 0x1F700))
+    batch = [frame.replace("{}", chr(point)) for start, end in ranges for point in range(start, end)]
+    chosen = MicroblogOptions()
+    assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
+
+
+@pytest.mark.parametrize("chosen", [MicroblogOptions(), MicroblogOptions(urls="mask", mentions="keep", reposts="keep")])
+def test_posts_equal_rule_after_rule(chosen: MicroblogOptions) -> None:
+    """The posts written for this project come out the same both ways."""
+    batch = [row["text"] for row in load_sample("posts.jsonl")]
+    assert batch
+    assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
+
+
+@settings(max_examples=200, deadline=None)
+@given(texts)
+def test_no_pattern_matches_without_its_literal(text: str) -> None:
+    """So that texts without any literal need not be searched."""
+    text = MicroblogNormalizer(MicroblogOptions(reposts="keep", urls="keep", mentions="keep")).normalize_batch([text])[
+        0
+    ]
+    looked_for = (
+        *patterns.URLS,
+        *patterns.REPOST_MARKERS,
+        *patterns.REPOST_COMMENTS,
+        *patterns.HASHTAGS,
+        patterns.MENTION,
+    )
+    matching = [pattern for pattern in looked_for if re.search(pattern.source, text)]
+    assert all(pattern.needs in text for pattern in matching)
+
+
+def fold(text: str, folding: Folding) -> str:
+    return Folder(folding).fold([text]).texts[0]
+
+
 @settings(max_examples=100, deadline=None)
 @given(texts)
 def test_folding_is_nfkc_and_case_folding(text: str) -> None:
@@ -126,7 +178,7 @@ def test_folding_is_nfkc_and_case_folding(text: str) -> None:
     expected = text
     for _ in range(4):
         expected = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", expected).casefold())
-    assert Folding(nfkc=True, case=True, simplify=False, plain_space=False).fold(text) == expected
+    assert fold(text, Folding(nfkc=True, case=True, simplify=False, plain_space=False)) == expected
 
 
 @pytest.mark.parametrize("nfkc", [True, False])
@@ -137,9 +189,11 @@ def test_characters_that_join_the_one_before_go_the_slow_way(nfkc: bool) -> None
         for point in range(sys.maxunicode + 1)
         if len(parts := unicodedata.decomposition(chr(point)).split()) == 2 and not parts[0].startswith("<")
     }
-    table = _folding_table(Folding(nfkc=nfkc, case=True, simplify=True, plain_space=True))
+    characters = folded_characters(Folding(nfkc=nfkc, case=True, simplify=True, plain_space=True))
     assert joining
-    assert all(table.special[point] for point in joining)
+    assert all(characters.special[point] for point in joining)
+    assert not joining.intersection(characters.points[~characters.special].tolist())
+    assert not joining.intersection(map(ord, "".join(characters.several.values())))
 
 
 @settings(max_examples=30, deadline=None)
@@ -148,7 +202,7 @@ def test_the_table_agrees_with_a_single_character(character: str) -> None:
     """Each character by itself folds as `fold_character` says, where it says so."""
     folding = Folding(nfkc=True, case=True, simplify=True, plain_space=True)
     folded = folding.fold_character(character)
-    assert folded is None or folding.fold(character) == folded
+    assert folded is None or fold(character, folding) == folded
 
 
 ADVERSARIAL = [

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Lock
+from time import sleep
+from uuid import uuid4
 
 import pytest
 
 from hybriddup.records import Tokens, tokens_from_lists
-from hybriddup.steps.tokenizers.processes import FEW_BATCHES, tokenize_in_processes
+from hybriddup.steps.tokenizers import processes
+from hybriddup.steps.tokenizers.processes import tokenize_in_processes
 
 
 def make_tokenizer() -> object:
@@ -39,19 +43,59 @@ def expected_tokens(n_batches: int) -> list[list[str]]:
     return [["text", str(batch), str(text)] for batch in range(n_batches) for text in range(3)]
 
 
+@pytest.fixture
+def always_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other processes are started for any amount of work."""
+    monkeypatch.setattr(processes, "START_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("always_worth_while")
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("n_batches", [0, 1, FEW_BATCHES, 9])
+@pytest.mark.parametrize("n_batches", [0, 1, 2, 30])
 def test_tokens_come_in_order(workers: int, n_batches: int) -> None:
     """Whatever the number of batches and of processes."""
     assert tokens_of(n_batches, workers)[0] == expected_tokens(n_batches)
 
 
-def test_many_batches_run_in_other_processes() -> None:
-    """Which is what they are for: this one's interpreter is free meanwhile."""
-    assert str(os.getpid()) not in tokens_of(FEW_BATCHES, 2)[1]
+class Waiting:
+    """Takes its time in its own process until two others, or one twice, have been called, so that work is shared."""
+
+    holds_interpreter = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = os.getpid()
+
+    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
+        if os.getpid() == self.home:
+            sleep(0.01)
+            while "wait" in texts and len(list(self.folder.iterdir())) < 2:
+                sleep(0.01)
+        else:
+            (self.folder / uuid4().hex).touch()
+        return tokens_from_lists([[text, str(os.getpid())] for text in texts])
 
 
-@pytest.mark.parametrize(("n_batches", "workers"), [(9, 1), (FEW_BATCHES - 1, 2)])
+@pytest.mark.usefixtures("always_worth_while")
+def test_much_work_is_shared_with_other_processes(tmp_path: Path) -> None:
+    """This process works until the others are ready, and all tokens come in order."""
+    batches = [["first"], ["wait"], *([str(batch)] for batch in range(300))]
+    listed = [tokens.strings(0) for tokens in tokenize_in_processes(Waiting(tmp_path), batches, 2, pytest.fail)]
+    assert [tokens[0] for tokens in listed] == [batch[0] for batch in batches]
+    assert listed[0][1] == str(os.getpid())
+    assert {tokens[1] for tokens in listed} > {str(os.getpid())}
+
+
+@pytest.mark.usefixtures("always_worth_while")
+def test_tokens_that_nobody_asks_for_are_not_made(tmp_path: Path) -> None:
+    """A run that fails meanwhile leaves no queue of work behind."""
+    tokens = tokenize_in_processes(Waiting(tmp_path), [["first"], ["wait"], *[["more"]] * 300], 2)
+    assert [next(tokens).strings(0)[0] for _ in range(3)] == ["first", "wait", "more"]
+    tokens.close()  # type: ignore[attr-defined]
+    assert tokens_of(3, 2)[0] == expected_tokens(3)
+
+
+@pytest.mark.parametrize(("n_batches", "workers"), [(9, 1), (9, 2)])
 def test_little_work_stays_in_this_process(n_batches: int, workers: int) -> None:
     """Starting processes costs more than it saves there."""
     assert tokens_of(n_batches, workers)[1] == {str(os.getpid())}
@@ -69,6 +113,7 @@ class WithLock:
         return tokens_from_lists([text.split(" ") for text in texts])
 
 
+@pytest.mark.usefixtures("always_worth_while")
 def test_tokenizer_that_cannot_be_pickled_stays_in_this_process() -> None:
     """It works all the same, and the user is told why it takes longer."""
     notes: list[str] = []

@@ -6,14 +6,18 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hybriddup.kernels.words import INVOLVED
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.jieba import MAX_RUN, Jieba, JiebaOptions
-from hybriddup.steps.tokenizers.words import Words, is_word
+from hybriddup.steps.tokenizers.meaning import is_word, meaningful_characters
+from hybriddup.steps.tokenizers.parts import words_among_parts
+from hybriddup.steps.tokenizers.words import _SEGMENT, Words, word_classes
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +62,46 @@ def test_words_begin_and_end_at_boundaries_of_the_regex_library(text: str) -> No
     assert words_of(text) == [piece for piece in pieces if is_word(piece)]
 
 
+def pieces_of(text: str) -> list[str]:
+    """The words by the regular expression alone."""
+    return [piece for piece in _SEGMENT.findall(text) if is_word(piece)]
+
+
+COMPILED = [chr(point) for point in np.flatnonzero(word_classes() != INVOLVED).tolist() if not 0x3500 < point < 0xF8F0]
+
+
+@pytest.mark.parametrize("frame", ["{}", "'{}", "a’{}", "a{}a", "1{}1", "カ{}_", "好{}好", "{}\u0301"])
+def test_every_compiled_character_equals_the_regex_library(frame: str) -> None:
+    """Each character beside letters, digits, kana, connectors and apostrophes."""
+    batch = [frame.replace("{}", character) for character in COMPILED]
+    tokens = Words().tokenize_batch(batch)
+    assert [tokens.strings(row) for row in range(tokens.n_texts)] == [pieces_of(text) for text in batch]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(st.sampled_from("ab1',.:;_’好カひ々〇 \r\n\"한ー❤e·🇨\u0301\u200d"), max_size=12), max_size=4))
+def test_compiled_words_equal_the_regex_library(batch: list[str]) -> None:
+    """Whatever stands beside what, also beside texts that the library cuts."""
+    tokens = Words().tokenize_batch(batch)
+    assert [tokens.strings(row) for row in range(tokens.n_texts)] == [pieces_of(text) for text in batch]
+
+
+def test_meaningful_characters_are_those_that_make_a_word() -> None:
+    """The table agrees with the question for each of the million characters."""
+    says = meaningful_characters()
+    assert [point for point in range(0x110000) if says[point] != is_word(chr(point))] == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(["好", "ab", "3.14", " ", "，", "👍", "\ud800"]), max_size=4), max_size=4))
+def test_words_among_parts_are_the_parts_that_are_words(cut: list[list[str]]) -> None:
+    """Empty texts have none; parts never grow together."""
+    lengths = np.array([len(part) for parts in cut for part in parts], np.int64)
+    tokens = words_among_parts(["".join(parts) for parts in cut], lengths)
+    expected = [[part for part in parts if is_word(part)] for parts in cut]
+    assert [tokens.strings(row) for row in range(tokens.n_texts)] == expected
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(st.characters(codec=None, categories=None), max_size=15), max_size=5))
 def test_words_of_a_batch_are_those_of_each_text(batch: list[str]) -> None:
@@ -67,10 +111,10 @@ def test_words_of_a_batch_are_those_of_each_text(batch: list[str]) -> None:
 
 
 def test_both_keep_the_protocol(jieba: Jieba) -> None:
-    """`words` and `jieba` are tokenizers that hold the interpreter."""
+    """`words` is compiled, `jieba` holds the interpreter."""
     assert isinstance(Words(), Tokenizer)
     assert isinstance(jieba, Tokenizer)
-    assert Words().holds_interpreter
+    assert not Words().holds_interpreter
     assert jieba.holds_interpreter
 
 

@@ -59,3 +59,46 @@ class BlockIndex(Protocol):
     def report(self) -> BlockReport:
         """Return what was done since `prepare`."""
         ...
+
+
+class Crowded(Exception):  # noqa: N818  (a signal between two steps, no error)
+    """Raised by a `JoiningIndex`: these texts have so many pairs that they should be looked up in smaller batches."""
+
+
+@runtime_checkable
+class JoiningIndex(BlockIndex, Protocol):
+    """A block index that can look up one batch in another, some of its tables at a time."""
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds that together find what `candidates` finds, 1 or more."""
+        ...
+
+    @property
+    def small_batch(self) -> int:
+        """So many texts are compared with each other at less cost than one half with the other."""
+        ...
+
+    @property
+    def added(self) -> Fingerprints | None:
+        """The texts added so far, without the strengths of their bits; None = none yet."""
+        ...
+
+    def candidates_between(
+        self, earlier: Fingerprints, later: Fingerprints, round_number: int | None
+    ) -> CandidatePairs:
+        """Return the pairs that the tables of one round find between earlier texts and later ones.
+
+        Parameters
+        ----------
+        earlier
+            Positions rising. The later texts themselves: pairs among them.
+        round_number
+            0 to ``n_rounds - 1``; None = all tables.
+
+        Raises
+        ------
+        Crowded
+            There are too many pairs to hold; never where there are few later texts.
+        """
+        ...

@@ -1,19 +1,39 @@
 """What all block indexes share: texts added so far, tables of keys over them, and joining a batch with each table."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.kernels.bucket_join import JoinCounts, PrintColumns, Probes, find_near, select_pairs
-from hybriddup.kernels.buckets import fill_buckets, find_weak_bits, fold_keys
+from hybriddup.kernels.bucket_join import QUERY, JoinCounts, PrintColumns, Queries, find_near, select_pairs
+from hybriddup.kernels.buckets import fill_buckets, find_weak_bits, fold_keys, list_probes, sort_probes
 from hybriddup.kernels.hamming import pair_distances
-from hybriddup.parallel import map_slices, map_threads
+from hybriddup.limits import NO_BOUND
+from hybriddup.parallel import map_threads, slices
 from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
-from hybriddup.steps.blocks import Expectation, KeysInCommon
+from hybriddup.steps.blocks import Crowded, Expectation, KeysInCommon
 from hybriddup.steps.blocks.length_classes import LengthClasses, classify_lengths, most_classes
 from hybriddup.summary import BlockReport
 
 OWN_BUCKET = np.zeros(1, np.uint32)
+SMALL_BATCH = 4096
+"""Texts that are compared with each other at once, and a sixteenth of the most that may be."""
+FEWEST_IN_ROUNDS = 6
+"""With fewer tables, looking into all of them at once costs less than stopping on the way."""
+FEW_IN_A_BUCKET = 64
+"""Texts in a bucket with which comparing all of them costs less than sorting another table."""
+MOST_NEAR = 2**23
+"""Near texts that may be held at once, 64 MiB of them. Copies of one template bring up that many."""
+NEAR_A_TEXT = 256
+"""Near texts that each of a batch may have in that batch on average."""
+FEW_TEXTS = 64
+"""So few later texts are looked up whatever comes."""
+LARGEST_SLICE = 2**15
+SMALLEST_SLICE = 2**10
+"""Later texts whose probes are listed at once: as many as stay in the cache, and as few as are worth a thread."""
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
@@ -47,6 +67,7 @@ def join_prints(batches: list[Fingerprints]) -> Fingerprints:
         np.concatenate([b.bits for b in batches]),
         np.concatenate([b.strengths for b in batches]),
         limits,
+        batches[0].characters,
     )
 
 
@@ -66,6 +87,7 @@ class JoinIndex:
         self._workers = expectation.workers
         self._report = BlockReport(shape=description, exact=exact and shape.max_bucket_size == 0)
         self._added: list[Fingerprints] = []
+        self._rounds = cut_rounds(shape.keys)
 
     def report(self) -> BlockReport:
         """Return what was done since `start`."""
@@ -74,92 +96,77 @@ class JoinIndex:
     def add(self, prints: Fingerprints) -> None:
         """Make these texts findable; strengths are those of later texts only and are not kept."""
         if len(prints):
-            self._added.append(replace(prints, strengths=np.zeros((len(prints), 0), np.uint8)))
+            self._added.append(prints.without_strengths())
 
     def candidates(self, later: Fingerprints) -> CandidatePairs:
         """Return the pairs of texts added before with these."""
-        if not self._added or not len(later):
-            return no_pairs()
-        index = join_prints(self._added)
-        self._added = [index]
-        return self._join(index, later)
+        return self._join(self.added, later, self.shape.keys)
 
     def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
         """Return the pairs among these texts."""
-        return self._join(prints, prints) if len(prints) > 1 else no_pairs()
+        return self._join(prints, prints, self.shape.keys)
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds that together find what `candidates` finds."""
+        return len(self._rounds)
+
+    @property
+    def small_batch(self) -> int:
+        """So many texts are compared with each other at less cost than one half with the other."""
+        return min(max(FEW_IN_A_BUCKET << self.shape.bucket_bits, SMALL_BATCH), 16 * SMALL_BATCH)
+
+    def candidates_between(
+        self, earlier: Fingerprints, later: Fingerprints, round_number: int | None
+    ) -> CandidatePairs:
+        """Return the pairs that the tables of one round find between earlier texts and later ones.
+
+        Raises
+        ------
+        Crowded
+            There are too many pairs to hold.
+        """
+        keys = self.shape.keys if round_number is None else self._rounds[round_number]
+        if len(later) <= FEW_TEXTS:
+            return self._join(earlier, later, keys)
+        # Texts of one batch that are all alike are better decided in smaller ones: most leave before they meet.
+        most_near = min(MOST_NEAR, NEAR_A_TEXT * len(later)) if earlier is later else MOST_NEAR
+        return self._join(earlier, later, keys, most_near)
+
+    @property
+    def added(self) -> Fingerprints | None:
+        """The texts added so far, without the strengths of their bits; None = none yet."""
+        if len(self._added) > 1:
+            self._added = [join_prints(self._added)]
+        return self._added[0] if self._added else None
 
     def keys_in_common(self, earlier: Fingerprints, later: Fingerprints) -> KeysInCommon:
         """Return in how many tables the later of two texts would find the earlier one."""
-        _, masks = self._weak_bits(later)
         difference = earlier.bits[0] ^ later.bits[0]
-        differing = np.bitwise_count(masks[:, 0, :] & difference).sum(axis=1)
-        return KeysInCommon(int((differing <= self.shape.radius).sum()), len(self.shape.keys))
+        n_in_common = 0
+        for key in self.shape.keys:
+            weak = find_weak_bits(later.strengths, key, self.shape.n_weak_bits)[0]
+            strict = key_mask(np.delete(key, weak), self._words)
+            n_in_common += int(np.bitwise_count(strict & difference).sum()) <= self.shape.radius
+        return KeysInCommon(n_in_common, len(self.shape.keys))
 
-    def _join(self, index: Fingerprints, later: Fingerprints) -> CandidatePairs:
-        flips, masks = self._weak_bits(later)
-        classes = classify_lengths(index.limits, later.limits, most_classes(len(index), self.shape.bucket_bits))
-        n_tables = len(self.shape.keys)
-        # Tables are independent of each other, so with several each worker takes a whole one.
-        table_workers, slice_workers = (self._workers, 1) if n_tables > 1 else (1, self._workers)
-        parts = map_threads(
-            lambda table: self._join_table(table, index, later, classes, flips[table], masks, slice_workers),
-            range(n_tables),
-            table_workers,
-        )
-        found = []
-        for pairs, counts in (slice_part for table_parts in parts for slice_part in table_parts):
-            found.append(pairs)
+    def _join(
+        self, index: Fingerprints | None, later: Fingerprints, keys: Sequence[Int64s], most_near: int = NO_BOUND
+    ) -> CandidatePairs:
+        if index is None or not len(index) or not len(later):
+            return no_pairs()
+        # with one table, as when scanning, its slices are what the workers share
+        table_workers, slice_workers = (self._workers, 1) if len(keys) > 1 else (1, self._workers)
+        join = Join(self.shape, index, later, slice_workers, most_near)
+        join.prepare()
+        # Tables are independent of each other, and so are slices of the later texts.
+        tables = list(map_threads(join.near_in_table, keys, table_workers))
+        for counts in chain.from_iterable(table.counts for table in tables):
             self._count(counts)
-        joined = np.concatenate(found)
-        return unpack_pairs(np.unique(joined) if self.shape.max_bucket_size else joined, index, later)
-
-    def _join_table(
-        self,
-        table: int,
-        index: Fingerprints,
-        later: Fingerprints,
-        classes: LengthClasses,
-        flips: UInt32s,
-        masks: UInt64s,
-        workers: int,
-    ) -> list[tuple[UInt64s, JoinCounts]]:
-        key, shape = self.shape.keys[table], self.shape
-        bucketed = fill_buckets(
-            index.bits,
-            fold_keys(index.bits, key, shape.bucket_bits),
-            1 << shape.bucket_bits,
-            classes.of_index,
-            classes.n_classes,
-        )
-        probes = Probes(fold_keys(later.bits, key, shape.bucket_bits), shape.offsets, flips)
-        index_columns, later_columns = columns(index), columns(later)
-        # A pair is listed by the first table that finds it, unless a bucket that was passed over may have hidden it.
-        listing, number = (masks[table : table + 1], 0) if shape.max_bucket_size else (masks, table)
-        widest = index.limits.max_hamming_distances.max()
-        limits = np.maximum(later.limits.max_hamming_distances, widest)
-
-        def join_slice(first: int, last: int) -> tuple[UInt64s, JoinCounts]:
-            near, counts = find_near(
-                bucketed, later.bits, limits, classes.range_of_later, probes, shape.max_bucket_size, first, last
-            )
-            return select_pairs(near, index_columns, later_columns, listing, number, shape.radius), counts
-
-        return map_slices(join_slice, len(later), workers)
-
-    def _weak_bits(self, later: Fingerprints) -> tuple[list[UInt32s], UInt64s]:
-        """Return for each table the weak flips uint32[n, n_weak_bits], and masks uint64[n_tables, n or 1, words]."""
-        words = self._words
-        if self.shape.n_weak_bits == 0:
-            masks = np.stack([key_mask(key, words) for key in self.shape.keys])[:, None, :]
-            return [np.zeros((len(later), 0), np.uint32)] * len(masks), masks
-        parts = list(
-            map_threads(
-                lambda key: find_weak_bits(later.strengths, key, self.shape.n_weak_bits, self.shape.bucket_bits, words),
-                self.shape.keys,
-                self._workers,
-            )
-        )
-        return [flips for flips, _ in parts], np.stack([masks for _, masks in parts])
+        if sum(len(near) for table in tables for near in table.near) > most_near:
+            raise Crowded
+        by_slice = zip(*(table.near for table in tables), strict=True)
+        return unpack_pairs(np.concatenate(list(map_threads(join.select, by_slice, self._workers))), index, later)
 
     def _count(self, counts: JoinCounts) -> None:
         report = self._report
@@ -169,6 +176,122 @@ class JoinIndex:
         if counts.n_buckets_skipped:
             before = report.limits_hit.get("max_bucket_size", 0)
             report.limits_hit["max_bucket_size"] = before + counts.n_buckets_skipped
+
+
+class NearInTable(NamedTuple):
+    """What one table finds near the later texts, slice by slice."""
+
+    near: list[UInt64s]
+    """As `find_near` returns it."""
+    counts: list[JoinCounts]
+
+
+@dataclass(frozen=True)
+class Join:
+    """One batch of later texts against the index."""
+
+    shape: TableShape
+    index: Fingerprints
+    later: Fingerprints
+    slice_workers: int
+    most_near: int
+    """Texts near later ones that may come up; with more, the texts are crowded."""
+
+    @cached_property
+    def bounds(self) -> list[tuple[int, int]]:
+        """Bounds of the slices in which the later texts are looked up."""
+        n = len(self.later)
+        return slices(n, max(-(-n // LARGEST_SLICE), min(2 * self.slice_workers, n // SMALLEST_SLICE), 1))
+
+    @cached_property
+    def classes(self) -> LengthClasses:
+        """The length classes."""
+        n_classes = most_classes(len(self.index), self.shape.bucket_bits)
+        return classify_lengths(self.index.limits, self.later.limits, n_classes)
+
+    @cached_property
+    def queries(self) -> Queries:
+        """`QUERY` records of the later texts."""
+        later, classes = self.later, self.classes
+        queries = np.zeros(len(later), QUERY)
+        queries["first_word"] = later.bits[:, 0]
+        if later.bits.shape[1] > 1:
+            queries["second_word"] = later.bits[:, 1]
+        if len(sketches := later.characters.sketches):
+            queries["low_counts"] = sketches[later.positions, 0]
+            queries["high_counts"] = sketches[later.positions, 1]
+        widest = self.index.limits.max_hamming_distances.max()
+        queries["distance_limit"] = np.maximum(later.limits.max_hamming_distances, widest)
+        queries["first_class"], queries["last_class"] = classes.first_of_later, classes.last_of_later
+        queries["length"] = later.limits.lengths
+        return queries
+
+    @cached_property
+    def least_in_common(self) -> tuple[np.float32, np.float32]:
+        """The least that any pair needs in common, as shares of its shorter and of its longer text."""
+        of_shorter, of_longer = np.float32(1.0), np.float32(1.0)
+        for limits in (self.index.limits, self.later.limits):
+            may_be_near = limits.max_hamming_distances >= 0
+            of_shorter = min(of_shorter, limits.common_of_shorter.min(where=may_be_near, initial=1.0))
+            of_longer = min(of_longer, limits.common_of_longer.min(where=may_be_near, initial=1.0))
+        return np.float32(of_shorter), np.float32(of_longer)
+
+    def prepare(self) -> None:
+        """Make what all tables read, before several threads ask for it."""
+        _ = self.queries, self.classes, self.least_in_common
+
+    def near_in_table(self, key: Int64s) -> NearInTable:
+        """Return what the table of one key finds near the later texts."""
+        index, later, shape, classes = self.index, self.later, self.shape, self.classes
+        bucketed = fill_buckets(
+            index.bits,
+            index.characters.sketches,
+            index.positions,
+            index.limits.lengths,
+            fold_keys(index.bits, key, shape.bucket_bits),
+            1 << shape.bucket_bits,
+            classes.of_index,
+            classes.n_classes,
+        )
+        buckets = fold_keys(later.bits, key, shape.bucket_bits)
+        weak_places = find_weak_bits(later.strengths, key, shape.n_weak_bits)
+
+        def near_in_slice(bounds: tuple[int, int]) -> tuple[UInt64s, JoinCounts]:
+            first, last = bounds
+            listed = list_probes(buckets[first:last], shape.offsets, weak_places[first:last], shape.bucket_bits)
+            probes = sort_probes(listed, shape.n_probes, first, 1 << shape.bucket_bits)
+            near, counts = find_near(
+                bucketed, probes, self.queries, *self.least_in_common, shape.max_bucket_size, self.most_near
+            )
+            if len(near) > self.most_near:
+                raise Crowded
+            return near.copy(), counts
+
+        parts = list(map_threads(near_in_slice, self.bounds, self.slice_workers))
+        return NearInTable([near for near, _ in parts], [counts for _, counts in parts])
+
+    def select(self, near: tuple[UInt64s, ...]) -> UInt64s:
+        """Return the pairs within their limits of what all tables found near a slice of the later texts."""
+        unique = without_repeats(np.concatenate(near))  # many tables find a near pair, and it is looked at once
+        pairs: UInt64s = select_pairs(unique, columns(self.index), columns(self.later), self.index.characters.counts)
+        return pairs
+
+
+def without_repeats(numbers: UInt64s) -> UInt64s:
+    """Return the numbers sorted, each once; sorting is what `numpy.unique` does slower."""
+    numbers.sort()
+    is_first = np.ones(len(numbers), np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
+    return numbers[is_first]
+
+
+def cut_rounds(keys: list[Int64s]) -> list[list[Int64s]]:
+    """Return the tables of each round: few at first, which find most of what there is to find.
+
+    An even number, so that two workers have the same to do.
+    """
+    n_first = 2 * max(len(keys) // 10, 1) if len(keys) >= FEWEST_IN_ROUNDS else 0
+    return [keys[:n_first], keys[n_first:]] if n_first else [keys]
 
 
 def no_pairs() -> CandidatePairs:

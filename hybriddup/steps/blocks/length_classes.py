@@ -4,25 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.kernels.bucket_join import LengthRange
+from hybriddup.kernels.lengths import count_lengths, first_reaching, largest_so_far
 from hybriddup.kernels.planning import count_compatible
-from hybriddup.limits import NO_BOUND
 from hybriddup.records import Int32s, PairLimits
 
 MAX_CLASSES = 64
-
-
-def shortest_partners(index: PairLimits, later_lengths: Int32s) -> Int32s:
-    """Return int32[n_later]: the shortest text of the index that can match each later text, as a bound.
-
-    A shorter text reaches as far as its ``max_partner_length``; that need not rise with length where bands differ,
-    so the farthest reach of all texts up to a length is what bounds.
-    """
-    order = np.argsort(index.lengths, kind="stable")
-    lengths, reaches = index.lengths[order], np.maximum.accumulate(index.max_partner_lengths[order])
-    first = np.searchsorted(reaches, later_lengths, side="left")
-    shortest = np.append(lengths, np.int32(NO_BOUND))[first]
-    return np.minimum(shortest, later_lengths).astype(np.int32)
+LONGEST_TOLD = 2**16
+"""Longer texts count as of this length, so that tables by length stay small."""
 
 
 class LengthClasses(NamedTuple):
@@ -31,7 +19,9 @@ class LengthClasses(NamedTuple):
     n_classes: int
     of_index: Int32s
     """int32[n_index]."""
-    range_of_later: LengthRange
+    first_of_later: Int32s
+    last_of_later: Int32s
+    """int32[n_later]: the classes, inclusive, outside which nothing can match."""
 
 
 def most_classes(n_texts: int, bucket_bits: int) -> int:
@@ -41,16 +31,15 @@ def most_classes(n_texts: int, bucket_bits: int) -> int:
 
 def classify_lengths(index: PairLimits, later: PairLimits, n_classes: int) -> LengthClasses:
     """Return the length classes, each of about as many texts of the index as the others."""
-    cuts = np.quantile(index.lengths, np.arange(1, n_classes) / n_classes, method="nearest")
-    return LengthClasses(
-        n_classes,
-        np.searchsorted(cuts, index.lengths, side="right").astype(np.int32),
-        LengthRange(
-            np.searchsorted(cuts, shortest_partners(index, later.lengths), side="right").astype(np.int32),
-            # A text that may only be an exact repeat reaches nobody, yet a shorter one may reach it.
-            np.searchsorted(cuts, np.maximum(later.max_partner_lengths, later.lengths), side="right").astype(np.int32),
-        ),
-    )
+    index_lengths, later_lengths = index.lengths.clip(max=LONGEST_TOLD), later.lengths.clip(max=LONGEST_TOLD)
+    longest = int(max(index_lengths.max(initial=0), later_lengths.max(initial=0)))
+    n_up_to = np.cumsum(count_lengths(index_lengths, longest))
+    # a class is what share of the texts is shorter; the texts of one length are all in one class
+    class_of = ((n_up_to - 1) * n_classes // max(len(index.lengths), 1)).clip(0, n_classes - 1).astype(np.int32)
+    shortest = first_reaching(largest_so_far(index_lengths, index.max_partner_lengths, longest), later_lengths)
+    # A text that may only be an exact repeat reaches nobody, yet a shorter one may reach it.
+    reach = np.maximum(later.max_partner_lengths, later.lengths).clip(max=longest)
+    return LengthClasses(n_classes, class_of[index_lengths], class_of[shortest], class_of[reach])
 
 
 def compatible_share(limits: PairLimits) -> float:

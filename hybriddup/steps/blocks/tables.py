@@ -24,12 +24,13 @@ MAX_TABLES = 64
 MAX_WEAK_BITS = 6
 FEWEST_KEY_BITS = 6
 MOST_KEY_BITS = 20
-COST_OF_TABLE = 120.0
+COST_OF_TABLE = 250.0
 COST_OF_LOOK_UP = 30.0
-COST_OF_COMPARISON = 0.4
+COST_OF_COMPARISON = 0.15
+COST_OF_SCANNING = 0.21
 """Nanoseconds for each text: for sorting one more table, for one look-up, which mostly waits for memory, and for one
 comparison in a bucket, where memory is read in order. Measured once; they choose a shape, never an answer."""
-SURELY_SCANNED = 4000.0
+SURELY_SCANNED = 2500.0
 """Nanoseconds for each text: where scanning costs less, no tables that find short texts cost much less still."""
 CROWDING = 2.0
 """Buckets of real texts hold about twice what evenly spread keys would give."""
@@ -89,7 +90,7 @@ class Tables(JoinIndex):
 
     def _plan(self, expectation: Expectation, keys: Int64s) -> Plan | None:
         n_compatible = expectation.n_texts / 2 * expectation.compatible_share
-        scan_cost = n_compatible * COST_OF_COMPARISON
+        scan_cost = n_compatible * COST_OF_SCANNING
         fixed = any(value is not None for value in (self.options.n_tables, self.options.key_bits))
         if not fixed and scan_cost < SURELY_SCANNED:
             return None
@@ -130,7 +131,7 @@ def sample_keys(bits: int, n_tables: int, seed: int) -> Int64s:
 def fitting_key_bits(n_compatible: float) -> list[int]:
     """Return the numbers of key bits worth a try: those that leave from one to some hundred texts in a bucket."""
     most = min(max(int(2 * n_compatible).bit_length() - 1, FEWEST_KEY_BITS), MOST_KEY_BITS)
-    return list(range(max(most - 7, FEWEST_KEY_BITS), most + 1))
+    return list(range(max(most - 9, FEWEST_KEY_BITS), most + 1))
 
 
 def within_limits(earlier: Fingerprints, later: Fingerprints) -> Bools:
@@ -153,5 +154,6 @@ def fewest_tables(needed: UInt8s, n_weak_bits: int, target: float, fixed: int | 
         return fixed or 1, 1.0
     found = np.logical_or.accumulate(needed <= n_weak_bits, axis=0).mean(axis=1)
     sure = found - sqrt(target * (1 - target) / n_pairs)
-    n_tables = fixed or min(int(np.searchsorted(sure, target)) + 1, len(found))
+    n_enough = min(int(np.searchsorted(sure, target)) + 1, len(found))
+    n_tables = fixed or n_enough + n_enough % 2  # an even number, so that two workers have the same to do
     return n_tables, float(found[n_tables - 1])

@@ -1,8 +1,7 @@
 """Folding: characters that look or mean the same become one (width, case, traditional Chinese, invisible marks).
 
-Nearly every character folds by itself, so a whole batch is one array of code points and one look-up in a table. Only
-texts with a character that acts on its neighbors (an accent, a Hangul letter) or becomes several go through
-`unicodedata`, one by one.
+Nearly every character folds by itself, whatever stands beside it. Only texts with a character that acts on its
+neighbors (an accent, a Hangul letter) go through `unicodedata`.
 """
 
 from __future__ import annotations
@@ -15,12 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
+from hybriddup.kernels.folding import MAX_SEVERAL
 from hybriddup.records import Bools, UInt32s
 from hybriddup.steps.normalizers.traditional import simplified_characters
-
-BOUNDARY = "\ufdd0"
-"""Stands between the texts of a batch: a code point that is no character, now or in any later Unicode, and so
-neither composes with its neighbors nor is matched as a letter, a mark or white space."""
 
 INVISIBLE = dict.fromkeys(
     map(
@@ -49,26 +45,8 @@ class Folding(NamedTuple):
     plain_space: bool
     """Each character of white space becomes a space, and invisible characters are left out."""
 
-    def fold(self, joined: str) -> str:
-        """Return the texts, joined by `BOUNDARY`, each folded as if it stood alone."""
-        if self.nfkc:
-            joined = joined.replace("…", "...")  # what NFKC makes of it: too common to send its texts the slow way
-        table = _folding_table(self)
-        points = _code_points(joined)
-        special = np.flatnonzero(table.special[points])
-        if special.size:
-            points = _code_points(self._fold_one_by_one(joined, points, special))
-        return table.folded[points].tobytes().decode("utf-32-le", "surrogatepass")
-
-    def _fold_one_by_one(self, joined: str, points: UInt32s, special: np.ndarray) -> str:
-        boundaries = np.flatnonzero(points == ord(BOUNDARY))
-        texts = joined.split(BOUNDARY)
-        for text in np.unique(np.searchsorted(boundaries, special)).tolist():
-            texts[text] = self._fold_text(texts[text])
-        return BOUNDARY.join(texts)
-
-    def _fold_text(self, text: str) -> str:
-        """Return the text folded, but for traditional Chinese.
+    def fold_text(self, text: str) -> str:
+        """Return the text folded, but for traditional Chinese and white space.
 
         Folding case can undo NFKC and the other way round, so both are repeated until nothing changes.
         """
@@ -85,45 +63,69 @@ class Folding(NamedTuple):
         return unicodedata.normalize("NFKC", _LONG_RUN_OF_MARKS.sub("\\g<0>\u034f", text)) if self.nfkc else text
 
     def fold_character(self, character: str) -> str | None:
-        """Return what a character becomes in any text, or None where that depends on the text or is not one character.
+        """Return what a character becomes in any text, or None where that depends on the text or is too long.
 
         None for all combining marks and Hangul letters: only they are drawn into the character before them.
         """
-        folded = self._fold_text(character)
-        if len(folded) != 1 or any(map(_may_join, character + folded)):
+        if self._is_plain(character):
+            return character
+        folded = self.fold_text(character)
+        if not folded:  # left out before anything else, so that not even an invisible mark is drawn anywhere
+            return folded
+        if len(folded) > MAX_SEVERAL or any(map(_may_join, character + folded)):
             return None
-        if self.plain_space and folded.isspace():
+        return "".join(map(self._fold_alone, folded))
+
+    def _is_plain(self, character: str) -> bool:
+        """Return whether the character surely stays as it is: asked first, because it is quick and true of most."""
+        return (
+            unicodedata.category(character)[0] in "LNPS"  # no mark, no white space, nothing invisible
+            and unicodedata.is_normalized("NFKC", character)
+            and character.casefold() == character
+            and not _may_join(character)
+            and character not in simplified_characters()
+        )
+
+    def _fold_alone(self, character: str) -> str:
+        if self.plain_space and character.isspace():
             return " "
-        return simplified_characters().get(folded, folded) if self.simplify else folded
+        return simplified_characters().get(character, character) if self.simplify else character
 
 
 def _may_join(character: str) -> bool:
     return unicodedata.category(character)[0] == "M" or "\u1100" <= character <= "\u11ff"
 
 
-class FoldingTable(NamedTuple):
+class FoldedCharacters(NamedTuple):
     """Folding by code point."""
 
-    folded: UInt32s
-    """uint32[0x110000]: what the character becomes; itself where it is special."""
+    points: UInt32s
+    """uint32[0x110000]: the code point that each becomes; itself where it is special or becomes several."""
     special: Bools
     """bool[0x110000]: the character must be folded together with its text."""
+    several: dict[int, str]
+    """The characters, none or several, that one becomes."""
 
 
 @cache
-def _folding_table(folding: Folding) -> FoldingTable:
-    folded = np.arange(0x110000, dtype="<u4")  # little-endian, as `fold` decodes it
+def folded_characters(folding: Folding) -> FoldedCharacters:
+    """Return what becomes of each character; the same object for the same folding."""
+    points = np.arange(0x110000, dtype=np.uint32)
     special = np.ones(0x110000, np.bool_)
+    several = {}
     for start, end in _UNCHANGED:
         special[start:end] = False
     for point in _points_to_ask():
-        character = folding.fold_character(chr(point))
-        special[point] = character is None
-        folded[point] = point if character is None else ord(character)
+        folded = folding.fold_character(chr(point))
+        special[point] = folded is None
+        if folded is not None and len(folded) == 1:
+            points[point] = ord(folded)
+        elif folded is not None:
+            several[point] = folded
     if folding.simplify:
         for traditional, simplified in simplified_characters().items():
-            folded[ord(traditional)] = ord(simplified)
-    return FoldingTable(folded, special)
+            points[ord(traditional)] = ord(simplified)
+    return FoldedCharacters(points, special, several)
 
 
 _UNCHANGED = ((0x3400, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900), (0x20000, 0x2F800), (0x30000, 0x32000))
@@ -135,7 +137,3 @@ _ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x10000), (0x1F000, 0x20000))
 
 def _points_to_ask() -> Iterator[int]:
     return (point for start, end in _ASKED for point in range(start, end))
-
-
-def _code_points(text: str) -> UInt32s:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))

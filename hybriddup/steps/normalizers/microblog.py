@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.folding import BOUNDARY, Folding
-from hybriddup.steps.normalizers.patterns import CUT, Rule, rules
+from hybriddup.steps.normalizers.folder import Folder
+from hybriddup.steps.normalizers.folding import Folding
+from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Rule, rules
 from hybriddup.steps.normalizers.traditional import table_checksum
 
 Treatment = Literal["keep", "drop", "mask"]
@@ -27,8 +29,9 @@ MASKS = {
 }
 """What stands for a masked part, by option. The spaces keep it apart from marks that it would run into."""
 
-BATCH_CHARACTERS = 1 << 18
-"""Texts are joined up to about this many characters: enough to forget the cost of a call, few enough for the cache."""
+BATCH_CHARACTERS = 1 << 15
+"""Texts are folded up to about this many characters together: enough to forget the cost of a call, few enough for the
+cache."""
 
 
 class MicroblogOptions(ComponentOptions):
@@ -94,40 +97,59 @@ class MicroblogNormalizer:
         return [text for slice_ in _slices(texts) for text in self._normalize_slice(slice_)]
 
     def _normalize_slice(self, texts: Sequence[str]) -> list[str]:
-        joined = BOUNDARY.join(texts)
-        if joined.count(BOUNDARY) != len(texts) - 1:  # a text holds the boundary itself: each goes alone
-            return [self._finish(self._rewrite(text)) for text in texts]
-        return [self._finish(text) for text in self._rewrite(joined).split(BOUNDARY)]
+        normalized, has_literal = self._folder.fold(texts)
+        places = range(len(texts)) if self._literals is None else np.flatnonzero(has_literal).tolist()
+        rewritten = self._rewrite([normalized[place] for place in places])
+        for place, text in zip(places, self._finish(rewritten), strict=True):
+            normalized[place] = text
+        return normalized
 
-    def _rewrite(self, joined: str) -> str:
-        joined = self._folding.fold(joined)
-        for pattern, replacement in self._rules:
-            joined = pattern.sub(replacement, joined)
+    def _rewrite(self, texts: Sequence[str]) -> list[str]:
+        """Return folded texts after the rules."""
+        joined = BOUNDARY.join(texts)
+        if joined.count(BOUNDARY) >= max(len(texts), 1):  # a text holds the boundary itself: each goes alone
+            return [self._apply_rules(text) for text in texts]
+        return self._apply_rules(joined).split(BOUNDARY) if texts else []
+
+    def _apply_rules(self, joined: str) -> str:
+        for rule in self._rules:
+            if rule.needs in joined:
+                joined = rule.pattern.sub(rule.replacement, joined)
         return joined
 
-    def _finish(self, text: str) -> str:
-        """Return a text after its last steps, which look at it as a whole."""
+    def _finish(self, texts: list[str]) -> list[str]:
+        """Return texts after the last steps, which look at each as a whole."""
         if self.options.white_space == "collapse":
-            text = text.strip()
-        nothing_left = text.isspace() or (self._masks is not None and self._masks.fullmatch(text))
-        return "" if nothing_left else text
+            texts = [text.strip() for text in texts]
+        if self._masks is not None:
+            texts = ["" if self._masks.fullmatch(text) else text for text in texts]
+        return ["" if text.isspace() else text for text in texts] if self.options.white_space == "keep" else texts
 
     @cached_property
-    def _folding(self) -> Folding:
+    def _folder(self) -> Folder:
         options = self.options
-        return Folding(
+        folding = Folding(
             nfkc=options.unicode == "nfkc",
             case=options.case == "fold",
             simplify=options.traditional == "simplify",
             plain_space=options.white_space != "keep",
         )
+        once = patterns.marks() if options.repeated_punctuation == "collapse" else ""
+        once += " " if options.white_space == "collapse" else ""
+        return Folder(folding, once=once, literals=self._literals or ())
+
+    @cached_property
+    def _literals(self) -> list[str] | None:
+        """The literals of which a folded text must hold one to be rewritten; None where any text may be."""
+        needed = [*(rule.needs for rule in self._rules), *self._mask_literals()]
+        finish_all = self.options.white_space == "keep"  # texts of white space become empty
+        return None if finish_all or "" in needed else list(dict.fromkeys(needed))
 
     @cached_property
     def _rules(self) -> list[Rule]:
         """The rules in order. Each comes after those whose work could give it something more to find."""
         return [
-            *self._rules_for(self.options.repeated_punctuation, patterns.REPEATED, replacement=r"\1"),
-            *self._rules_for(self.options.digits, r"\d++", replacement=MASKS["digits"]),
+            *self._rules_for(self.options.digits, patterns.DIGITS, replacement=MASKS["digits"]),
             *self._rules_for(self.options.urls, *patterns.URLS, replacement=self._left_by("urls")),
             *self._rules_for(self.options.hashtags, *patterns.HASHTAGS, replacement=self._left_by("hashtags")),
             *self._rules_for(self.options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
@@ -138,10 +160,10 @@ class MicroblogNormalizer:
             *self._white_space_rules(),
         ]
 
-    def _rules_for(self, treatment: str, *sources: str, replacement: str) -> list[Rule]:
+    def _rules_for(self, treatment: str, *looked_for: Pattern, replacement: str) -> list[Rule]:
         if treatment == "keep":
             return []
-        return rules(*sources, replacement=replacement, ignore_case=self.options.case == "keep")
+        return rules(*looked_for, replacement=replacement, ignore_case=self.options.case == "keep")
 
     def _left_by(self, part: str) -> str:
         treatment = getattr(self.options, part)
@@ -150,19 +172,22 @@ class MicroblogNormalizer:
     def _trail_rules(self) -> list[Rule]:
         if self.options.reposts != "drop_trail":
             return []
-        return rules(rf"[^{BOUNDARY}]++", replacement=_first_comment, ignore_case=False)
+        return rules(patterns.TRAIL, replacement=_first_comment, ignore_case=False)
 
     def _white_space_rules(self) -> list[Rule]:
         if self.options.white_space == "drop":
-            return rules(" ++", replacement="", ignore_case=False)
+            return rules(patterns.SPACES, replacement="", ignore_case=False)
         if self.options.white_space == "collapse":
-            return rules("  ++", replacement=" ", ignore_case=False)
+            return rules(patterns.SEVERAL_SPACES, replacement=" ", ignore_case=False)
         return []
 
     @cached_property
     def _masks(self) -> re.Pattern[str] | None:
-        masks = [re.escape(mask.strip()) for part, mask in MASKS.items() if getattr(self.options, part) == "mask"]
+        masks = [re.escape(literal) for literal in self._mask_literals()]
         return re.compile(rf"(?:\s|{'|'.join(masks)})++") if masks else None
+
+    def _mask_literals(self) -> list[str]:
+        return [mask.strip() for part, mask in MASKS.items() if getattr(self.options, part) == "mask"]
 
 
 def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -10,54 +10,87 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
-from hybriddup.steps.normalizers.folding import BOUNDARY
+BOUNDARY = "\ufdd0"
+"""Stands between texts that are rewritten together: a code point that is no character, now or in any later Unicode,
+and so is not matched as a letter, a mark or white space."""
 
 CUT = "\ufdd1"
 """Stands where a repost marker was, until the trail of quotes is dropped; like `BOUNDARY`, no character."""
+
+
+class Pattern(NamedTuple):
+    """What to look for."""
+
+    source: str
+    """Regular expression."""
+    needs: str = ""
+    """A literal without which no text matches; empty where there is none."""
+
 
 _NAME = r"[\w·\-]{1,30}+"
 _COLON = r"(?:\s*+[:：]++)?+"
 
 REPOST_MARKERS = (
-    rf"//\s*+@{_NAME}{_COLON}",
-    rf"rt(?<![a-z0-9]rt)\s*+@{_NAME}{_COLON}",
-    rf"回[复復覆]\s*+@{_NAME}{_COLON}",
+    Pattern(rf"//\s*+@{_NAME}{_COLON}", "@"),
+    Pattern(rf"rt(?<![a-z0-9]rt)\s*+@{_NAME}{_COLON}", "@"),
+    Pattern(rf"回[复復覆]\s*+@{_NAME}{_COLON}", "@"),
 )
 """``//@user:``, ``RT @user:``, ``回复@user:``."""
 
-REPOST_COMMENTS = tuple(rf"{words}(?<![^\s\]:：{CUT}{BOUNDARY}].{{4}})(?!\w)" for words in ("转发微博", "轉發微博"))
+REPOST_COMMENTS = tuple(
+    Pattern(rf"{words}(?<![^\s\]:：{CUT}{BOUNDARY}].{{4}})(?!\w)", words) for words in ("转发微博", "轉發微博")
+)
 """``转发微博``, which Weibo writes for those who write nothing, but not within a sentence."""
 
 URLS = (
-    r"""https?://(?:[!-"$-.0-~]++|/(?!/@)|#(?=[!-~]))++""",  # Chinese text and #话题# follow without a space
-    r"www\.(?=\w)[!-~]++",
-    r"t\.cn/(?<![a-z0-9.-]t\.cn/)[a-z0-9]++",
-    r"o网页链接",  # what Weibo shows for a link, with the O of its icon
+    # Chinese text and #话题# follow without a space
+    Pattern(r"""https?://(?:[!-"$-.0-~]++|/(?!/@)|#(?=[!-~]))++""", "://"),
+    Pattern(r"www\.(?=\w)[!-~]++", "www."),
+    Pattern(r"t\.cn/(?<![a-z0-9.-]t\.cn/)[a-z0-9]++", "t.cn/"),
+    Pattern(r"o网页链接", "o网页链接"),  # what Weibo shows for a link, with the O of its icon
 )
 
-MENTION = rf"@(?:(?<![a-z0-9_]@)|(?![a-z0-9_])){_NAME}(?:@{_NAME})*+"
+MENTION = Pattern(rf"@(?:(?<![a-z0-9_]@)|(?![a-z0-9_])){_NAME}(?:@{_NAME})*+", "@")
 """``@user``; an ASCII name after an ASCII letter is a mail address and stays."""
 
 HASHTAGS = (
-    rf"#(?=\S)[^#{BOUNDARY}]++(?<=\S)#",
-    r"#(?=\d*+[^\W\d])\w++",
+    Pattern(rf"#(?=\S)[^#{BOUNDARY}]++(?<=\S)#", "#"),
+    Pattern(r"#(?=\d*+[^\W\d])\w++", "#"),
 )
 """Weibo's ``#topic words#``, then everyone else's ``#topic``."""
+
+DIGITS = Pattern(r"\d++")
 
 _PICTOGRAPHS = "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\ue000-\uf8ff"
 _ASTRAL_PICTOGRAPHS = "\U0001f000-\U0001f0ff\U0001f18e\U0001f191-\U0001f1ff\U0001f200-\U0001faff"
 _ATTACHED = "\u200d\ufe0f\U000e0020-\U000e007f"
-EMOJI = rf"(?:[{_PICTOGRAPHS}{_ASTRAL_PICTOGRAPHS}][{_ATTACHED}]*+|[0-9#*]\ufe0f?\u20e3|\[[^\W\d_]\w{{0,9}}+\])++"
+EMOJI = Pattern(
+    rf"(?:[{_PICTOGRAPHS}{_ASTRAL_PICTOGRAPHS}][{_ATTACHED}]*+|[0-9#*]\ufe0f?\u20e3|\[[^\W\d_]\w{{0,9}}+\])++"
+)
 """A run of emoji, of symbols drawn like them, of private characters (what Weibo's and old phones' icons are), of
 ``[doge]`` and the like: brackets around one to ten letters or digits, a letter first."""
 
-REPEATED = (
-    '([!"$-.:-@\\[-^`{-~¡-©«-±´¶-¸»¿×÷\u2010-\u2027\u2030-\u205e\u2190-\u23e8\u2500-\u25ff\u3001-\u3003\u3008-\u3020'
-    "\u3030\ufe30-\ufe6f！＂＄-．：-＠［-＾｀｛-･])\\1++"
+TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
+"""A whole text."""
+
+SPACES = Pattern(" ++", " ")
+SEVERAL_SPACES = Pattern("  ++", "  ")
+
+MARKS = (
+    '[!"$-.:-@\\[-^`{-~¡-©«-±´¶-¸»¿×÷\u2010-\u2027\u2030-\u205e\u2190-\u23e8\u2500-\u25ff\u3001-\u3003\u3008-\u3020'
+    "\u3030\ufe30-\ufe6f！＂＄-．：-＠［-＾｀｛-･]"
 )
-"""The same mark twice or more. Not ``#``, since ``#one##two#`` is two topics, and not ``/``, which ``://`` needs."""
+"""Marks of which a repeated one stands once. Not ``#``, since ``#one##two#`` is two topics, and not ``/``, which
+``://`` needs."""
+
+
+@cache
+def marks() -> str:
+    """Return the punctuation and symbols of which a repeated one stands once; all are of the basic plane."""
+    return "".join(re.findall(f"{MARKS}++", "".join(map(chr, range(0x10000)))))
 
 
 Replacement = str | Callable[[re.Match[str]], str]
@@ -68,9 +101,12 @@ class Rule(NamedTuple):
 
     pattern: re.Pattern[str]
     replacement: Replacement
+    needs: str
+    """As in `Pattern`."""
 
 
-def rules(*sources: str, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule a pattern, in order."""
-    flags = re.IGNORECASE if ignore_case else re.NOFLAG
-    return [Rule(re.compile(source, flags), replacement) for source in sources]
+def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
+    """Return one rule a pattern, in order; no literal is needed where case is ignored."""
+    if ignore_case:
+        return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
+    return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]

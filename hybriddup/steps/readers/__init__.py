@@ -115,11 +115,13 @@ def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_R
     remaining = iter(records)
     start = 0
     while chunk := list(islice(remaining, batch_rows)):
-        yield _batch(chunk, start)
+        yield batch_of(chunk, start)
         start += len(chunk)
 
 
-def _batch(chunk: list[Record | BadRow], start: int) -> RecordBatch:
+def batch_of(records: Iterable[Record | BadRow], start: int) -> RecordBatch:
+    """Return some records and bad rows as one batch, the first of them at row ``start``."""
+    chunk = list(records)
     good = [record for record in chunk if type(record) is Record]
     batch = RecordBatch(
         texts=[record.text for record in good],

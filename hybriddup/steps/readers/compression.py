@@ -5,18 +5,28 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from hybriddup.errors import InputError
+from hybriddup.parallel import available_workers
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 Compression = Literal["", "gz", "zst"]
 
 SUFFIXES: dict[str, Compression] = {".gz": "gz", ".zst": "zst"}
 MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
 BUFFER_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 20
+"""Plain bytes in a gzip member that is written."""
+GZIP = 31
+"""What zlib calls the format: the largest window, and header and checksum of gzip."""
 
 
 def split_compression(name: str) -> tuple[str, Compression]:
@@ -63,10 +73,62 @@ def compressing(stream: BinaryIO, compression: Compression) -> Iterator[BinaryIO
 
 def _packer(stream: BinaryIO, compression: Compression) -> io.RawIOBase:
     if compression == "gz":
-        return cast("io.RawIOBase", gzip.GzipFile(filename="", fileobj=stream, mode="wb", compresslevel=6, mtime=0))
+        return _GzipWriter(stream)
     import zstandard
 
     return cast("io.RawIOBase", zstandard.ZstdCompressor(level=3).stream_writer(stream, closefd=False))
+
+
+class _GzipWriter(io.RawIOBase):
+    """Compresses blocks of a fixed size in threads, each as a member of its own; together they are one gzip file."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._block = bytearray()
+        self._n_blocks = 0
+        self._workers = available_workers()
+        self._pool = ThreadPoolExecutor(self._workers)
+        self._packed: deque[Future[bytes]] = deque()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data)
+        for start in range(0, view.nbytes, BLOCK_BYTES):
+            self._add(view[start : start + BLOCK_BYTES])
+        return view.nbytes
+
+    def _add(self, data: memoryview) -> None:
+        fitting = BLOCK_BYTES - len(self._block)
+        self._block += data[:fitting]
+        if len(self._block) == BLOCK_BYTES:
+            self._pack()
+            self._block += data[fitting:]
+
+    def _pack(self) -> None:
+        self._packed.append(self._pool.submit(_gzip_member, bytes(self._block)))
+        self._block.clear()
+        self._n_blocks += 1
+        while len(self._packed) > 2 * self._workers:
+            self._stream.write(self._packed.popleft().result())
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        try:
+            if self._block or not self._n_blocks:
+                self._pack()
+            while self._packed:
+                self._stream.write(self._packed.popleft().result())
+        finally:
+            self._pool.shutdown(cancel_futures=True)
+            super().close()
+
+
+def _gzip_member(plain: bytes) -> bytes:
+    packer = zlib.compressobj(6, zlib.DEFLATED, GZIP)
+    return packer.compress(plain) + packer.flush()
 
 
 class _Decompressor(io.RawIOBase):

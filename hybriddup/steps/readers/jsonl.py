@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
 
+import numpy as np
 import orjson
 
-from hybriddup.steps.readers import BadRow, Fields, Record, RecordBatch, record_batches
+from hybriddup.steps.readers import BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.steps.readers.sources import Source
 from hybriddup.steps.readers.text import broken_utf8, text_lines
+
+BATCH_LINES = 512
+"""So few that what the parser makes of them is gone from the processor's cache before the next ones come."""
 
 
 class JsonlReader:
@@ -21,17 +26,36 @@ class JsonlReader:
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
         """Yield the posts of one source in order."""
         with source.open() as stream:
-            yield from record_batches(_records(text_lines(stream, source.name), fields))
+            lines = text_lines(stream, source.name)
+            n_lines = n_rows = 0
+            while chunk := list(islice(lines, BATCH_LINES)):
+                batch = _columns(chunk, fields, n_rows) or batch_of(_records(chunk, fields, n_lines + 1), n_rows)
+                n_lines, n_rows = n_lines + len(chunk), batch.end
+                yield batch
 
 
-def raw_records(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield the bytes of each row with its line end."""
-    return (line for line in text_lines(stream, name) if not line.isspace())
+def _columns(lines: list[bytes], fields: Fields, start: int) -> RecordBatch | None:
+    """Return the batch column by column where every line is a post and nothing is unusual; otherwise None.
 
-
-def _records(lines: Iterator[bytes], fields: Fields) -> Iterator[Record | BadRow]:
+    This is what nearly all lines are, and several times faster than to look at each by itself.
+    """
     text_field, id_field, order_field = fields
-    for line_number, line in enumerate(lines, 1):
+    try:
+        records = list(map(orjson.loads, lines))
+        texts = [record[text_field] for record in records]
+    except (ValueError, LookupError, TypeError):  # blank or broken lines, a field that is missing, no object
+        return None
+    ids = [record.get(id_field) for record in records]
+    if set(map(type, texts)) != {str} or float in set(map(type, ids)):
+        return None
+    order_values = [record.get(order_field) for record in records] if order_field else [None] * len(texts)
+    end = start + len(texts)
+    return RecordBatch(texts, ids, order_values, np.arange(start, end, dtype=np.int64), end=end)
+
+
+def _records(lines: Iterable[bytes], fields: Fields, first_line: int) -> Iterator[Record | BadRow]:
+    text_field, id_field, order_field = fields
+    for line_number, line in enumerate(lines, first_line):
         if line.isspace():
             continue
         record = parse_line(line)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from hybriddup.steps.readers import BadRow, Fields, Record, RecordBatch, record_batches
+import numpy as np
+
+from hybriddup.steps.readers import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.steps.readers.sources import Source
 from hybriddup.steps.readers.text import broken_utf8, text_lines
 
@@ -18,19 +20,31 @@ class LinesReader:
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:  # noqa: ARG002  lines have no fields
         """Yield the posts of one source in order."""
         with source.open() as stream:
-            yield from record_batches(_records(raw_records(stream, source.name)))
+            lines = text_lines(stream, source.name)
+            n_rows = 0
+            while chunk := list(islice(lines, BATCH_ROWS)):
+                batch = _columns(chunk, n_rows) or batch_of(_records(chunk, n_rows + 1), n_rows)
+                n_rows = batch.end
+                yield batch
 
 
-def raw_records(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield the bytes of each row with its line end."""
-    return text_lines(stream, name)
+def _columns(lines: list[bytes], start: int) -> RecordBatch | None:
+    """Return the batch where every line is UTF-8, as nearly all are; otherwise None."""
+    try:
+        texts = [_without_end(line) for line in map(bytes.decode, lines)]
+    except UnicodeDecodeError:
+        return None
+    end, nothing = start + len(texts), [None] * len(texts)
+    return RecordBatch(texts, nothing, nothing, np.arange(start, end, dtype=np.int64), end=end)
 
 
-def _records(lines: Iterator[bytes]) -> Iterator[Record | BadRow]:
-    for line_number, line in enumerate(lines, 1):
+def _records(lines: Iterable[bytes], first_line: int) -> Iterator[Record | BadRow]:
+    for line_number, line in enumerate(lines, first_line):
         try:
-            text = line.decode()
+            yield Record(_without_end(line.decode()))
         except UnicodeDecodeError as error:
             yield BadRow(line_number, broken_utf8(error))
-            continue
-        yield Record(text.removesuffix("\n").removesuffix("\r"))
+
+
+def _without_end(line: str) -> str:
+    return line.removesuffix("\n").removesuffix("\r")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO
 
 from hybriddup.errors import InputError
@@ -13,7 +14,7 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    r"""Yield the lines with their line ends (``\n``, also after ``\r``), without a byte order mark at the start.
+    r"""Return the lines with their line ends (``\n``, also after ``\r``), without a byte order mark at the start.
 
     Raises
     ------
@@ -23,9 +24,7 @@ def text_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
     first = stream.readline()
     if first.startswith(UTF16_MARKS) and b"\0" in first:
         raise InputError(f"{name} is UTF-16, but posts must be UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {name}")
-    if first := first.removeprefix(UTF8_MARK):
-        yield first
-        yield from stream
+    return chain(filter(None, [first.removeprefix(UTF8_MARK)]), stream)
 
 
 def starts_with_mark(source: Source) -> bool:

@@ -19,7 +19,7 @@ from pydantic import Field
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Tokens, tokens_from_lists
-from hybriddup.steps.tokenizers.words import is_word
+from hybriddup.steps.tokenizers.meaning import is_word
 
 MAX_RUN = 500
 """Longest stretch without white space or punctuation that jieba sees at once: its time grows with the square."""

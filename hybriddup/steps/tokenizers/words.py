@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
+from functools import cache
 
+import numpy as np
 import regex
 
-from hybriddup.records import Tokens, tokens_from_lists
+from hybriddup.kernels import words as kernel
+from hybriddup.records import Tokens, UInt8s, encode_texts
+from hybriddup.steps.tokenizers.parts import words_between
 
 _SEGMENT = regex.compile(
     r"(?:[\p{Han}\p{Hiragana}]|\p{Regional_Indicator}{1,2}+)[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
@@ -24,26 +27,58 @@ class Words:
 
     Tokens are the parts with a letter or digit (``don't``, ``3.14``, one Chinese character), an emoji or another
     symbol that is no operator or currency. White space and punctuation are no tokens.
+
+    Notes
+    -----
+    Compiled for texts of the commonest scripts; only texts with characters that change their neighbors (accents that
+    stand apart, joiners, flags) or of other scripts go through the regular expression.
     """
 
-    holds_interpreter = True
+    holds_interpreter = False
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the words of each text, in order; none where it holds only punctuation and white space."""
-        return tokens_from_lists([list(filter(is_word, _SEGMENT.findall(text))) for text in texts])
+        encoded = encode_texts(texts)
+        begins = np.zeros(len(encoded.code_points), np.bool_)
+        left_out = kernel.mark_words(*encoded, word_classes(), begins)
+        for text in np.flatnonzero(left_out).tolist():
+            lengths = np.fromiter(map(len, _SEGMENT.findall(texts[text])), np.int64)
+            begins[encoded.offsets[text] + np.cumsum(lengths) - lengths] = True
+        return words_between(encoded, begins)
 
 
-def is_word(token: str) -> bool:
-    """Return whether a token says something: it has a letter, a digit, an emoji, an icon or other such symbol.
+@cache
+def word_classes() -> UInt8s:
+    """Return uint8[0x110000]: the class of each code point, for `hybriddup.kernels.words`."""
+    classes = np.full(0x110000, kernel.INVOLVED, np.uint8)
+    for start, end in _ASKED:
+        characters = "".join(map(chr, range(start, end)))
+        for properties, number in _CLASSES.items():
+            for run in regex.finditer(rf"[{properties}]++", characters, regex.V1):
+                classes[start + run.start() : start + run.end()] = number
+    for start, end in _HAN:
+        classes[start:end] = kernel.OTHER
+    classes[_HANGUL[0] : _HANGUL[1]] = kernel.LETTER
+    return classes
 
-    Examples
-    --------
-    >>> [is_word(token) for token in ("好", "3.14", "👍", "，", " ", "$")]
-    [True, True, True, False, False, False]
-    """
-    return token.isalnum() or any(_says_something(character) for character in token)
 
+_CLASSES = {
+    r"\p{WB=Other}\p{WB=CR}\p{WB=LF}\p{WB=Newline}\p{WB=WSegSpace}\p{WB=Double_Quote}": kernel.OTHER,
+    r"\p{WB=ALetter}--\p{Han}": kernel.LETTER,
+    r"AEIOUaeiouÀÁÂÈÉÊÌÍÎÒÓÔÙÚÛàáâèéêìíîòóôùúûİ": kernel.VOWEL,
+    r"\p{WB=Numeric}": kernel.NUMBER,
+    r"\p{WB=Katakana}": kernel.KATAKANA,
+    r"\p{WB=ExtendNumLet}": kernel.CONNECTOR,
+    r"\p{WB=MidLetter}": kernel.WITHIN_LETTERS,
+    r"\p{WB=MidNum}": kernel.WITHIN_NUMBERS,
+    r"\p{WB=MidNumLet}": kernel.WITHIN_BOTH,
+    r"'’": kernel.APOSTROPHE,
+}
 
-def _says_something(character: str) -> bool:
-    # So: emoji and other symbols; Co: private characters, which old phones and Weibo use for icons.
-    return character.isalnum() or unicodedata.category(character) in {"So", "Co"}
+"""Later ones overrule earlier ones."""
+
+_ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0xFE00), (0xFE10, 0xFFF0), (0x1F000, 0x1FB00))
+"""What microblogs are written in, but for Han and Hangul syllables, which are all of a kind."""
+_HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xE000, 0xF900))
+"""Also private characters."""
+_HANGUL = (0xAC00, 0xD7A4)

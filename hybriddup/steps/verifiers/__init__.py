@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from functools import cached_property
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from hybriddup.records import CandidatePairs, Float64s, Int32s
+from hybriddup.characters import count_classes
+from hybriddup.records import CandidatePairs, CharacterCounts, Float64s, Int32s
 from hybriddup.steps.tokenizers import Tokenizer
 
 
@@ -17,6 +19,23 @@ class VerifierContext:
     bits: int
     """Width of the fingerprint."""
     workers: int
+
+    @cached_property
+    def characters(self) -> CharacterCounts:
+        """How many characters of each class the texts have, counted when first asked for."""
+        return count_classes(self.texts, self.workers)
+
+
+class LeastInCommon(NamedTuple):
+    """How many characters a pair needs in common, whatever their order: shares of its two lengths, added up.
+
+    A verifier may tell by a method ``least_in_common(threshold)``, so that other pairs are not even listed.
+    """
+
+    of_shorter: float = 0.0
+    """0.0 to 1.0."""
+    of_longer: float = 0.0
+    """0.0 to 1.0."""
 
 
 @runtime_checkable

@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from hybriddup.records import Bools, CandidatePairs, Int32s, Int64s
+from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.judges import Judge, PairJudgement
 
 
@@ -35,6 +36,10 @@ class AllOf:
         """Return the smallest bound of the members: the pair must pass each."""
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
+    def least_in_common(self) -> LeastInCommon:
+        """Return what the member says that asks for most of two texts of one length: the pair must pass each."""
+        return max((member.least_in_common() for member in self.members), key=sum)
+
 
 @dataclass(frozen=True)
 class AnyOf:
@@ -58,6 +63,10 @@ class AnyOf:
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
         """Return the largest bound of the members: the pair needs to pass only one."""
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
+
+    def least_in_common(self) -> LeastInCommon:
+        """Return what every member asks for: the pair needs to pass only one."""
+        return LeastInCommon(*map(min, zip(*(member.least_in_common() for member in self.members), strict=True)))
 
 
 def replace_some(judgement: PairJudgement, places: Int64s, other: PairJudgement, chosen: Bools) -> PairJudgement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -10,19 +10,23 @@ from pydantic import Field
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from hybriddup.kernels.lcs import count_characters, lcs_lengths, lcs_upper_bounds, renumber
+from hybriddup.characters import as_symbols
+from hybriddup.kernels.characters import lcs_upper_bounds
+from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.limits import NO_BOUND
 from hybriddup.parallel import map_slices
 from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
-from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.bounds import longest_partners, smallest_counts, texts_at, unbounded
+from hybriddup.records import Bools, CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
+from hybriddup.steps.verifiers.bounds import lengths_of, longest_partners, smallest_counts, texts_at, unbounded
 from hybriddup.steps.verifiers.lcs import common_length
 
 LONGEST_BY_KERNEL = 2048
 """Code points: the compiled kernel keeps a table of the later text by symbol, which grows with its length; longer
 texts go to rapidfuzz, whose tables stay small and which cuts off early."""
-TEXTS_A_BATCH = 16384
+
+SMALLEST_SLICE = 2048
+"""Pairs that are worth another thread: each makes tables of its own."""
 
 
 class Edit:
@@ -45,65 +49,59 @@ class Edit:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    _texts: Sequence[str]
-    _workers: int
-    _symbols: Int32s
-    _offsets: Int64s
-    _n_symbols: int
+    _context: VerifierContext
+    _lengths: Int64s
 
     def prepare(self, context: VerifierContext) -> None:
-        """Renumber the characters of the texts and note which each text has."""
-        self._texts, self._workers = context.texts, context.workers
-        self._offsets = np.zeros(len(context.texts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, context.texts), np.int64, len(context.texts)), out=self._offsets[1:])
-        self._symbols = np.empty(self._offsets[-1], np.int32)
-        self._n_symbols = 0
-        symbol_of = np.full(0x110000, -1, np.int32)
-        for start in range(0, len(context.texts), TEXTS_A_BATCH):
-            code_points, offsets = encode_texts(context.texts[start : start + TEXTS_A_BATCH])
-            symbols, self._n_symbols = renumber(code_points, symbol_of, self._n_symbols)
-            first = self._offsets[start]
-            self._symbols[first : first + offsets[-1]] = symbols
-        self._counts = count_characters(self._symbols, self._offsets)
+        """Note the texts."""
+        self._context = context
+        self._lengths = lengths_of(context.texts)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
-        lengths = np.diff(self._offsets)
-        bounds = self._upper_bounds(pairs, lengths)
+        lengths, bounds = self._lengths, self._upper_bounds(pairs)
         if self.options.distance == "indel":
             return self._score_indel(pairs, thresholds, bounds, lengths[pairs.earlier] + lengths[pairs.later])
         return self._score_levenshtein(
             pairs, thresholds, bounds, np.maximum(lengths[pairs.earlier], lengths[pairs.later])
         )
 
-    def _upper_bounds(self, pairs: CandidatePairs, lengths: Int64s) -> Int64s:
+    def _upper_bounds(self, pairs: CandidatePairs) -> Int64s:
         """Return int64[n_pairs]: the characters in common, whatever their order."""
 
         def bound_slice(first: int, last: int) -> Int64s:
-            bounds: Int64s = lcs_upper_bounds(self._counts, lengths, pairs.earlier[first:last], pairs.later[first:last])
+            chosen, counts = pairs.take(slice(first, last)), self._context.characters.counts
+            bounds: Int64s = lcs_upper_bounds(counts, self._lengths, chosen.earlier, chosen.later)
             return bounds
 
-        return join_slices(bound_slice, len(pairs), self._workers)
+        return join_slices(bound_slice, len(pairs), self._context.workers)
 
     def _score_indel(self, pairs: CandidatePairs, thresholds: Float64s, common: Int64s, totals: Int64s) -> Float64s:
         wanted = divide_or_one(2 * common, totals) >= thresholds
-        is_long = np.diff(self._offsets)[pairs.later] > LONGEST_BY_KERNEL
+        is_long = self._lengths[pairs.later] > LONGEST_BY_KERNEL
         short = wanted & ~is_long
         common = np.where(short, self._lcs_lengths(pairs, short), common)
         long = np.flatnonzero(wanted & is_long)
         needed = (smallest_counts(thresholds[long], totals[long]) + 1) // 2
-        earlier, later = texts_at(self._texts, pairs.earlier[long]), texts_at(self._texts, pairs.later[long])
+        texts = self._context.texts
+        earlier, later = texts_at(texts, pairs.earlier[long]), texts_at(texts, pairs.later[long])
         common[long] = [common_length(a, b, n) for a, b, n in zip(earlier, later, needed.tolist(), strict=True)]
         return divide_or_one(2 * common, totals)
 
     def _lcs_lengths(self, pairs: CandidatePairs, wanted: Bools) -> Int64s:
-        def score_slice(first: int, last: int) -> Int64s:
-            chosen = slice(first, last)
-            lengths: Int64s = lcs_lengths(self._symbols, self._offsets, self._n_symbols,
-                                          pairs.earlier[chosen], pairs.later[chosen], wanted[chosen])  # fmt: skip
-            return lengths
+        """Return int64[n_pairs]: the longest common subsequence of each wanted pair, 0 for the others."""
+        lengths = np.zeros(len(pairs), np.int64)
+        chosen = np.flatnonzero(wanted)
+        open_pairs = pairs.take(chosen)
 
-        return join_slices(score_slice, len(pairs), self._workers)
+        def score_slice(first: int, last: int) -> Int64s:
+            some = open_pairs.take(slice(first, last))
+            positions, places = np.unique(np.concatenate([some.earlier, some.later]), return_inverse=True)
+            texts = as_symbols(texts_at(self._context.texts, positions))
+            return np.asarray(lcs_lengths(*texts, places[: len(some)], places[len(some) :]), np.int64)
+
+        lengths[chosen] = join_slices(score_slice, len(open_pairs), self._context.workers)
+        return lengths
 
     def _score_levenshtein(
         self, pairs: CandidatePairs, thresholds: Float64s, common: Int64s, longer: Int64s
@@ -111,11 +109,11 @@ class Edit:
         # every character of the longer text that is not in the common subsequence costs at least one edit
         wanted = np.flatnonzero(divide_or_one(common, longer) >= thresholds)
         distances = cpdist(
-            texts_at(self._texts, pairs.earlier[wanted]),
-            texts_at(self._texts, pairs.later[wanted]),
+            texts_at(self._context.texts, pairs.earlier[wanted]),
+            texts_at(self._context.texts, pairs.later[wanted]),
             scorer=Levenshtein.distance,
             dtype=np.int64,
-            workers=self._workers,
+            workers=self._context.workers,
         )
         unchanged = common.copy()
         unchanged[wanted] = longer[wanted] - distances
@@ -127,10 +125,16 @@ class Edit:
             return longest_partners(lengths, threshold)
         return longest_indel_partners(lengths, threshold)
 
+    def least_in_common(self, threshold: float) -> LeastInCommon:
+        """Return what the definition of the score asks for when the common characters were all in order."""
+        if self.options.distance == "levenshtein":
+            return LeastInCommon(of_longer=threshold)
+        return LeastInCommon(of_shorter=threshold / 2, of_longer=threshold / 2)
+
 
 def join_slices(function: Callable[[int, int], Int64s], n: int, workers: int) -> Int64s:
     """Return int64[n]: what the function returns for slices that cover ``range(n)``, put together."""
-    return np.concatenate([np.zeros(0, np.int64), *map_slices(function, n, workers)])
+    return np.concatenate([np.zeros(0, np.int64), *map_slices(function, n, workers, SMALLEST_SLICE)])
 
 
 def longest_indel_partners(lengths: Int32s, threshold: float) -> Int32s:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hybriddup.errors import PluginError
 from hybriddup.records import Bools, CandidatePairs, Float64s, Int32s
-from hybriddup.steps.verifiers import Verifier
+from hybriddup.steps.verifiers import LeastInCommon, Verifier
 
 
 class PairJudgement(NamedTuple):
@@ -44,6 +44,10 @@ class Judge(Protocol):
         """Return, for texts of these lengths, the longest text that could still be accepted with each, inclusive."""
         ...
 
+    def least_in_common(self) -> LeastInCommon:
+        """Return how many characters an accepted pair has in common at least."""
+        ...
+
 
 @dataclass(frozen=True)
 class SingleJudge:
@@ -69,3 +73,8 @@ class SingleJudge:
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
         """Return the verifier's own bound for its threshold."""
         return self.verifier.max_partner_lengths(lengths, self.threshold)
+
+    def least_in_common(self) -> LeastInCommon:
+        """Return what the verifier says of its threshold; nothing where it does not tell."""
+        tell = getattr(self.verifier, "least_in_common", None)
+        return LeastInCommon() if tell is None else LeastInCommon(*tell(self.threshold))

@@ -13,7 +13,7 @@ from rapidfuzz.process import cpdist
 
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import CandidatePairs, Float64s, Int32s, Int64s
-from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import lengths_of, longest_partners, smallest_counts, texts_at, unbounded
 
 LONG_PAIR = 2**24
@@ -77,6 +77,12 @@ class Lcs:
         if self.options.relative_to == "shorter":
             return unbounded(lengths)
         return longest_partners(lengths, threshold)
+
+    def least_in_common(self, threshold: float) -> LeastInCommon:
+        """Return the threshold, as a share of the text that the common characters are divided by."""
+        if self.options.relative_to == "shorter":
+            return LeastInCommon(of_shorter=threshold)
+        return LeastInCommon(of_longer=threshold)
 
 
 def common_length(a: str, b: str, needed: int) -> int:

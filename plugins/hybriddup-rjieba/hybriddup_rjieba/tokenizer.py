@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import version
+from itertools import chain
 from typing import Any
 
+import numpy as np
 import rjieba
 from pydantic import Field
 
 import hybriddup
-from hybriddup.records import Tokens, tokens_from_lists
-from hybriddup.steps.tokenizers.words import is_word
+from hybriddup.records import Tokens
+from hybriddup.steps.tokenizers.parts import words_among_parts
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -49,12 +51,11 @@ class Rjieba:
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the words of each text, in order; none where it holds only punctuation and white space."""
-        return tokens_from_lists([self._words(text) for text in texts])
-
-    def _words(self, text: str) -> list[str]:
         # rjieba takes UTF-8, which has no lone surrogates; they are no words and part their neighbors, as a space does.
-        clean = _LONE_SURROGATE.sub(" ", text)
-        return [word for word in self._jieba.cut(clean, self.options.hmm) if is_word(word)]
+        clean = [_LONE_SURROGATE.sub(" ", text) for text in texts]
+        cut, hmm = self._jieba.cut, self.options.hmm
+        parts = chain.from_iterable(cut(text, hmm) for text in clean)
+        return words_among_parts(clean, np.fromiter(map(len, parts), np.int64))
 
     @cached_property
     def _jieba(self) -> rjieba.Jieba:

@@ -1,0 +1,46 @@
+"""`hybriddup warm-up`: compile the kernels before the first run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hybriddup.cli import options
+
+EPILOG = """\b
+Examples:
+  hybriddup warm-up
+  hybriddup warm-up mine.yaml
+  RUN pip install hybriddup && NUMBA_CACHE_DIR=/var/cache/numba hybriddup warm-up
+      in a Dockerfile; set NUMBA_CACHE_DIR to the same directory where the image runs
+
+What is compiled is for this processor and this version of hybriddup; on another processor the first run compiles again.
+It is kept where hybriddup is installed, in the user's cache where that cannot be written to, or in the directory that
+the environment variable NUMBA_CACHE_DIR names."""
+
+
+def warm_up(
+    configs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME|FILE]...",
+            show_default=False,
+            help="Configurations to be ready for; all shipped ones if none.",
+        ),
+    ] = None,
+    plugin: options.Plugins = None,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Compile the kernels, so that not even the first run has to."""
+    from time import perf_counter
+
+    from hybriddup.config.read import shipped_names
+    from hybriddup.kernels.cache import cache_folder
+    from hybriddup.plugin.manager import create_plugin_manager
+    from hybriddup.warmup import compile_kernels
+
+    began = perf_counter()
+    for name in compile_kernels(configs or shipped_names(), create_plugin_manager(modules=plugin or ())):
+        typer.echo(f"ready for {name} after {perf_counter() - began:.1f} s", err=True)
+    typer.echo(f"compiled kernels are kept in {cache_folder() or 'no cache: NUMBA_DISABLE_JIT is set'}", err=True)

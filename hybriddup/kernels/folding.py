@@ -1,0 +1,134 @@
+"""Folding texts character by character through a table, leaving out repeats, and noticing literals on the way."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hybriddup.records import Int64s, UInt8s, UInt32s
+
+POINT = np.uint32(0x1FFFFF)
+"""The bits of an entry that hold a code point."""
+STANDS_ONCE = np.uint32(1 << 21)
+"""Set where a character is left out after itself; set for the space, a text has none at its ends either."""
+STANDS_ONCE_SHIFT = np.uint32(21)
+SPECIAL = np.uint32(1 << 22)
+"""Set where a character cannot be folded without its text; the entry's point is the character itself."""
+SEVERAL = np.uint32(1 << 23)
+"""Set where a character becomes none or several: the entry's point is then a place in `FoldingTable.several`."""
+ENDS_LITERAL = np.uint32(1 << 24)
+"""Set where a character is the last one of a literal; never together with `SEVERAL`."""
+NUMBER_SHIFT = np.uint32(25)
+"""From here up, an entry holds how many entries of `FoldingTable.several` stand for the character, or which is the
+first literal that ends with it."""
+MAX_NUMBER = (1 << 7) - 1
+MAX_SEVERAL = 4
+"""Characters that one character may become at most, so that callers know how much room to give."""
+
+TEXT_IS_SPECIAL = np.uint8(1)
+TEXT_HAS_LITERAL = np.uint8(2)
+
+SPACE = np.uint32(0x20)
+
+
+class FoldingTable(NamedTuple):
+    """What becomes of each character, as arrays for `fold_texts`."""
+
+    entries: UInt32s
+    """uint32[0x110000]: by code point, the point that it becomes, with flags."""
+    several: UInt32s
+    """uint32[n]: entries that stand for one character together, one after another; none has `SEVERAL`."""
+    literals: UInt32s
+    """uint32[n]: the code points of all literals, one after another; those with the same end stand together."""
+    literal_bounds: Int64s
+    """int64[n_literals + 1]: literal ``i`` is ``literals[literal_bounds[i]:literal_bounds[i + 1]]``; none is empty."""
+
+
+@njit(cache=True, nogil=True)
+def put(entry: np.uint32, folded: UInt32s, end: int, before: np.uint32) -> int:
+    """Put the character of an entry at ``folded[end]``; return the new end, or the old one where it repeats ``before``.
+
+    Whether a character repeats is hard to foretell, so this is arithmetic and not a branch.
+    """
+    point = entry & POINT
+    folded[end] = point
+    return end + 1 - np.int64((entry >> STANDS_ONCE_SHIFT) & np.uint32(point == before))
+
+
+@njit(cache=True, nogil=True)
+def ends_with(folded: UInt32s, start: int, end: int, literals: UInt32s, first: int, last: int) -> bool:
+    """Return whether ``folded[start:end]`` ends with ``literals[first:last]``."""
+    length = min(last - first, end - start)
+    equal = 0
+    while equal < length and folded[end - 1 - equal] == literals[last - 1 - equal]:
+        equal += 1
+    return equal == last - first
+
+
+@njit(cache=True, nogil=True)
+def ends_with_any(
+    entry: np.uint32, folded: UInt32s, start: int, end: int, literals: UInt32s, literal_bounds: Int64s
+) -> bool:
+    """Return whether ``folded[start:end]``, which the character of ``entry`` ends, ends with a literal."""
+    literal = np.int64(entry >> NUMBER_SHIFT)
+    while literal < len(literal_bounds) - 1 and literals[literal_bounds[literal + 1] - 1] == entry & POINT:
+        if ends_with(folded, start, end, literals, literal_bounds[literal], literal_bounds[literal + 1]):
+            return True
+        literal += 1
+    return False
+
+
+@njit(cache=True, nogil=True)
+def fold_texts(
+    points: UInt32s, offsets: Int64s, table: FoldingTable, fold_special: bool, folded: UInt32s
+) -> tuple[Int64s, UInt8s]:
+    """Write the folded texts to ``folded``; return their bounds int64[n_texts + 1] and states uint8[n_texts].
+
+    Parameters
+    ----------
+    points, offsets
+        The texts, as `hybriddup.records.EncodedTexts`.
+    fold_special
+        Whether special characters are copied like others. If not, a text with one has the state `TEXT_IS_SPECIAL`
+        and nothing is written for it.
+    folded
+        uint32[at least MAX_SEVERAL * n_points]: changed in place.
+
+    Notes
+    -----
+    The state `TEXT_HAS_LITERAL` says that a literal stands in the folded text.
+    """
+    entries, several, literals, literal_bounds = table
+    bounds = np.zeros(len(offsets), np.int64)
+    states = np.zeros(len(offsets) - 1, np.uint8)
+    strip = entries[SPACE] & STANDS_ONCE != 0
+    end = np.int64(0)
+    for text in range(len(offsets) - 1):
+        start = end
+        before = SPACE  # so that none is put at the beginning where repeated spaces go
+        for place in range(offsets[text], offsets[text + 1]):
+            entry = entries[points[place]]
+            if entry < SPECIAL:
+                end = put(entry, folded, end, before)
+                before = entry & POINT
+            elif entry & SEVERAL:
+                for part in range(entry & POINT, (entry & POINT) + (entry >> NUMBER_SHIFT)):
+                    end = put(several[part], folded, end, before)
+                    before = several[part] & POINT
+                    if several[part] & ENDS_LITERAL and ends_with_any(
+                        several[part], folded, start, end, literals, literal_bounds
+                    ):
+                        states[text] |= TEXT_HAS_LITERAL
+            elif entry & SPECIAL and not fold_special:
+                states[text] = TEXT_IS_SPECIAL
+                end = start
+                break
+            else:
+                end = put(entry, folded, end, before)
+                before = entry & POINT
+                if entry & ENDS_LITERAL and ends_with_any(entry, folded, start, end, literals, literal_bounds):
+                    states[text] |= TEXT_HAS_LITERAL
+        if strip and end > start and folded[end - 1] == SPACE:
+            end -= 1
+        bounds[text + 1] = end
+    return bounds, states

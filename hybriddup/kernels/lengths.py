@@ -1,0 +1,46 @@
+"""Lengths of texts: how many there are of each, and how far they reach."""
+
+import numpy as np
+from numba import njit
+
+from hybriddup.records import Int32s, Int64s
+
+
+@njit(cache=True, nogil=True)
+def count_lengths(lengths: Int32s, longest: int) -> Int64s:
+    """Return int64[longest + 1]: how many texts there are of each length; none is longer than ``longest``."""
+    counts = np.zeros(longest + 1, np.int64)
+    for length in lengths:
+        counts[length] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def largest_so_far(lengths: Int32s, values: Int32s, longest: int) -> Int64s:
+    """Return int64[longest + 1]: for each length, the largest value of the texts that are no longer; -1 = no text."""
+    largest = np.full(longest + 1, -1, np.int64)
+    for row in range(len(lengths)):
+        largest[lengths[row]] = max(largest[lengths[row]], np.int64(values[row]))
+    for length in range(1, longest + 1):
+        largest[length] = max(largest[length], largest[length - 1])
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def first_reaching(reaches: Int64s, lengths: Int32s) -> Int32s:
+    """Return int32[n]: the smallest length whose reach is at least each given length; itself where none reaches it.
+
+    ``reaches`` is what `largest_so_far` returns of the longest partners: they need not rise with length where bands
+    differ, so the farthest of all shorter texts is what bounds.
+    """
+    longest = len(reaches) - 1
+    first_of = np.empty(longest + 1, np.int32)
+    shorter = np.int64(0)
+    for length in range(longest + 1):
+        while shorter < length and reaches[shorter] < length:
+            shorter += 1
+        first_of[length] = shorter
+    first = np.empty(len(lengths), np.int32)
+    for row in range(len(lengths)):
+        first[row] = first_of[lengths[row]]
+    return first

@@ -1,0 +1,95 @@
+"""Folding whole batches of texts in one pass, in which repeats are left out and literals looked for as well."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.kernels.folding import (
+    ENDS_LITERAL,
+    MAX_SEVERAL,
+    NUMBER_SHIFT,
+    SEVERAL,
+    SPECIAL,
+    STANDS_ONCE,
+    TEXT_HAS_LITERAL,
+    TEXT_IS_SPECIAL,
+    FoldingTable,
+    fold_texts,
+)
+from hybriddup.records import Bools, Int64s, UInt8s, UInt32s
+from hybriddup.steps.normalizers.folding import Folding, folded_characters
+
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"
+
+
+class FoldedTexts(NamedTuple):
+    """Texts after folding."""
+
+    texts: list[str]
+    has_literal: Bools
+    """bool[n_texts]: whether a literal of the folder stands in the folded text."""
+
+
+class Folder:
+    """Folds texts, each as if it stood alone.
+
+    Parameters
+    ----------
+    folding
+        What becomes of characters.
+    once
+        Characters, as they are after folding, that are left out after themselves. With a space among them, a text has
+        none at its ends either.
+    literals
+        What `FoldedTexts.has_literal` tells of; none is empty, and there are at most 128.
+    """
+
+    def __init__(self, folding: Folding, *, once: Collection[str] = (), literals: Collection[str] = ()) -> None:
+        self._folding = folding
+        flags = np.zeros(0x110000, np.uint32)
+        flags[[ord(character) for character in once]] |= STANDS_ONCE
+        by_end = sorted(literals, key=lambda literal: literal[::-1])
+        for number, literal in reversed(list(enumerate(by_end))):  # the first with an end comes last, and is kept
+            flags[ord(literal[-1])] = flags[ord(literal[-1])] & STANDS_ONCE | ENDS_LITERAL | number << NUMBER_SHIFT
+        self._table = _folding_table(folding, flags, by_end)
+
+    def fold(self, texts: Sequence[str]) -> FoldedTexts:
+        """Return the folded texts, in the same order, one for each."""
+        folded, states = self._fold(texts, fold_special=False)
+        special = np.flatnonzero(states & TEXT_IS_SPECIAL).tolist()
+        if special:
+            again, states[special] = self._fold([self._folding.fold_text(texts[place]) for place in special], True)
+            for place, text in zip(special, again, strict=True):
+                folded[place] = text
+        return FoldedTexts(folded, states & TEXT_HAS_LITERAL != 0)
+
+    def _fold(self, texts: Sequence[str], fold_special: bool) -> tuple[list[str], UInt8s]:
+        points, offsets = _encode(texts)
+        room = np.empty(MAX_SEVERAL * len(points), np.uint32)
+        bounds, states = fold_texts(points, offsets, self._table, fold_special, room)
+        joined = str(room[: bounds[-1]].data, _UTF_32, "surrogatepass")
+        return [joined[start:end] for start, end in pairwise(bounds.tolist())], states
+
+
+def _encode(texts: Sequence[str]) -> tuple[UInt32s, Int64s]:
+    """Return what `hybriddup.records.encode_texts` returns, but in an array that cannot be written to: not copied."""
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    return np.frombuffer("".join(texts).encode(_UTF_32, "surrogatepass"), np.uint32), offsets
+
+
+def _folding_table(folding: Folding, flags: UInt32s, literals: Collection[str]) -> FoldingTable:
+    """Return the folding with flags, uint32[0x110000] by folded character, for the kernel."""
+    characters = folded_characters(folding)
+    entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
+    several: list[int] = []
+    for point, folded in characters.several.items():
+        entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
+        several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
+    bounds = np.cumsum([0, *map(len, literals)], dtype=np.int64)
+    return FoldingTable(entries, np.array(several, np.uint32), _encode(["".join(literals)])[0], bounds)

@@ -1,0 +1,222 @@
+"""Corpora of any size for measuring, made from a base of posts; the same seed gives the same bytes.
+
+python -m tests.benchmarks.corpora SHAPE --posts N [--base FILE] -o OUT.jsonl[.gz]
+
+Each line of the output is ``{"id": ..., "text": ...}``. The shapes:
+
+``copies``      the base several times over, each copy after the first edited at random by 0 to 20 % of its characters,
+                and one post in ten that is unrelated to everything
+``templates``   one half edits of ten templates, the other half as in ``copies``
+``tiny``        posts of 1 to 7 characters, cut out of the base
+``equal``       one post, N times
+``distinct``    random characters of the base, no two posts alike
+``ordinary70``  posts of about 70 characters, three in ten of them edits of one shortly before; made without holding
+                them in memory, for corpora of tens of millions
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from itertools import islice
+from math import ceil
+from pathlib import Path
+from random import Random
+from typing import IO, Any, NamedTuple
+
+import orjson
+
+from tests.benchmarks.base import Base
+
+SAMPLE_POSTS = Path(__file__).parents[1] / "samples" / "posts.jsonl"
+UNRELATED_SHARE = 0.1
+MIN_PASSES = 3
+N_TEMPLATES = 10
+MAX_TINY_LENGTH = 7
+MIN_UNRELATED_LENGTH = 12
+"""Shorter texts put together at random would match some post by accident."""
+ORDINARY_LENGTH = 70
+ORDINARY_PHRASES = (4, 12)
+"""Characters of the shortest and the longest passage of the base that such a post is put together from."""
+ORDINARY_REPEATS = 0.3
+N_REMEMBERED = 20_000
+"""Posts back that an ``ordinary70`` post may repeat."""
+
+
+class Post(NamedTuple):
+    """One line of a corpus."""
+
+    id: str
+    text: str
+
+
+def copies(base: Base, n: int, *, passes: int | None = None, shuffled: bool = True) -> Iterable[Post]:
+    """Return a base corpus several times over, with edits, and unrelated posts.
+
+    Parameters
+    ----------
+    passes
+        How often the base is gone through. Where it has too few posts for that, it is made longer by further
+        versions of itself in which letters are exchanged, so that the share of repeats is the same at every size.
+        None: as often as needed, and at least three times, for which only the first posts of the base are taken
+        where they are enough.
+    """
+    n_unrelated = int(n * UNRELATED_SHARE)
+    n_related = n - n_unrelated
+    n_rows = ceil(n_related / (passes or MIN_PASSES)) or 1
+    if passes is None:
+        n_rows = min(n_rows, len(base.texts))
+    posts = list(islice(passes_over(base, rows_of(base, n_rows)), n_related))
+    lengths = base.random.choices(base.lengths, k=n_unrelated)
+    posts += (
+        Post(f"unrelated-{row}", base.unrelated(max(length, MIN_UNRELATED_LENGTH)))
+        for row, length in enumerate(lengths)
+    )
+    if shuffled:
+        base.random.shuffle(posts)
+    return posts
+
+
+def rows_of(base: Base, n: int) -> list[str]:
+    """Return the first ``n`` texts of the base, and of versions of it with other letters where it has fewer."""
+    texts = base.texts[:n]
+    while len(texts) < n:
+        base = base.relettered()
+        texts += base.texts[: n - len(texts)]
+    return texts
+
+
+def passes_over(base: Base, texts: list[str]) -> Iterator[Post]:
+    """Yield the texts as they are, and then edited copies of them, again and again."""
+    yield from (Post(f"original-{row}", text) for row, text in enumerate(texts))
+    number = 0
+    while True:
+        number += 1
+        yield from (Post(f"copy-{number}-{row}", base.edited(text)) for row, text in enumerate(texts))
+
+
+def templates(base: Base, n: int, *, passes: int | None = None, shuffled: bool = True) -> Iterable[Post]:
+    """Return a corpus of which one half is edits of ten templates; the other half is as in `copies`."""
+    n_edits = n // 2
+    chosen = base.random.sample(long_texts(base), N_TEMPLATES)
+    posts = [
+        Post(f"template-{row % N_TEMPLATES}-{row}", base.edited(chosen[row % N_TEMPLATES])) for row in range(n_edits)
+    ]
+    posts += copies(base, n - n_edits, passes=passes, shuffled=shuffled)
+    if shuffled:
+        base.random.shuffle(posts)
+    return posts
+
+
+def long_texts(base: Base) -> list[str]:
+    """Return the different texts of 40 to 140 characters."""
+    return list(dict.fromkeys(text for text in base.texts if 40 <= len(text) <= 140))
+
+
+def tiny(base: Base, n: int, **_: Any) -> Iterator[Post]:
+    """Yield posts of 1 to 7 characters: by turns the beginning of a post, and a phrase from anywhere."""
+    texts = [text for text in base.texts if text]
+    for row in range(n):
+        length = base.random.randint(1, MAX_TINY_LENGTH)
+        yield Post(f"tiny-{row}", base.phrase(length) if row % 2 else base.random.choice(texts)[:length])
+
+
+def equal(base: Base, n: int, **_: Any) -> Iterator[Post]:
+    """Yield one and the same text."""
+    text = base.random.choice(long_texts(base))
+    return (Post(f"equal-{row}", text) for row in range(n))
+
+
+def distinct(base: Base, n: int, **_: Any) -> Iterator[Post]:
+    """Yield posts of 20 to 140 random characters, no two alike."""
+    for row in range(n):
+        characters = base.random.choices(base.pool, k=base.random.randint(20, 140))
+        yield Post(f"distinct-{row}", "".join(characters))
+
+
+def ordinary70(base: Base, n: int, **_: Any) -> Iterator[Post]:
+    """Yield posts of 40 to 100 characters, 70 in the mean; three in ten are edits of one of the 20,000 before them."""
+    recent: deque[str] = deque(maxlen=N_REMEMBERED)
+    draw = base.random.random
+    for row in range(n):
+        if recent and draw() < ORDINARY_REPEATS:
+            text = base.edited(recent[int(draw() * len(recent))])
+        else:
+            text = base.unrelated(ORDINARY_LENGTH - 30 + int(draw() * 61), *ORDINARY_PHRASES)
+            recent.append(text)
+        yield Post(f"ordinary-{row}", text)
+
+
+Shape = Callable[..., Iterable[Post]]
+SHAPES: dict[str, Shape] = {shape.__name__: shape for shape in (copies, templates, tiny, equal, distinct, ordinary70)}
+
+
+def generate(
+    shape: str,
+    n: int,
+    texts: list[str],
+    *,
+    seed: int = 0,
+    passes: int | None = None,
+    shuffled: bool = True,
+) -> Iterable[Post]:
+    """Return the ``n`` posts of a shape, made from ``texts``."""
+    return SHAPES[shape](Base(texts, Random(seed)), n, passes=passes, shuffled=shuffled)  # noqa: S311
+
+
+def read_texts(path: Path = SAMPLE_POSTS, n: int | None = None) -> list[str]:
+    """Return the ``text`` of the first ``n`` lines of a JSON Lines file, plain or ``.gz``; of all where n is None."""
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as lines:
+        return [orjson.loads(line)["text"] for line in islice(lines, n)]
+
+
+def write_posts(posts: Iterable[Post], path: Path) -> int:
+    """Write posts as JSON Lines, compressed where the name ends in ``.gz``; return how many."""
+    n = 0
+    with path.open("wb") as file, compressed(file, path) as stream:
+        for post in posts:
+            stream.write(json.dumps(post._asdict(), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+            n += 1
+    return n
+
+
+def compressed(file: IO[bytes], path: Path) -> Any:
+    """Return a stream into the file: as it is, or gzip without a time stamp, so that equal posts give equal bytes."""
+    if path.suffix != ".gz":
+        return nullcontext(file)
+    return gzip.GzipFile(filename="", mode="wb", compresslevel=3, fileobj=file, mtime=0)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Write a corpus as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shape", choices=SHAPES)
+    parser.add_argument("--posts", type=int, required=True, help="how many posts, exactly")
+    parser.add_argument("--base", type=Path, default=SAMPLE_POSTS, help="JSON Lines with a text a line, plain or .gz")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--passes", type=int, help="how often the base is gone through, at every size alike")
+    parser.add_argument("--in-order", action="store_true", help="originals first, then the copies; default: shuffled")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    chosen = parser.parse_args(arguments)
+    texts = read_texts(chosen.base)
+    if (n_long := len(long_texts(Base(texts, Random())))) < N_TEMPLATES:  # noqa: S311  nothing is drawn
+        needed = f"at least {N_TEMPLATES} different texts of 40 to 140 characters"
+        parser.error(f"--base {chosen.base} needs {needed}; it has {n_long}")
+    posts = generate(
+        chosen.shape,
+        chosen.posts,
+        texts,
+        seed=chosen.seed,
+        passes=chosen.passes,
+        shuffled=not chosen.in_order,
+    )
+    print(f"{write_posts(posts, chosen.output):,} posts in {chosen.output}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""What the kernels are called with in real runs, so that each can be measured by itself on true arguments.
+
+The kernels that a run may call are those that the modules outside of `hybriddup.kernels` name. They are recorded while
+runs in several configurations go over a corpus; of each kernel the call with the most data is kept. So a new kernel is
+measured without anybody writing anything for it, unless no run reaches it, which a test notices.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import hybriddup
+from hybriddup import kernels
+
+RUNS: Sequence[Mapping[str, Any]] = (
+    {},
+    {"tokenizer": {"use": "words"}, "blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2}, "lengths": 3},
+    {"blocks": {"use": "probing", "n_blocks": 4}, "lengths": 6},
+    {"blocks": {"use": "tables", "n_tables": 8, "key_bits": 12, "n_weak_bits": 3}},
+    {"lengths": 40, "verifier": {"use": "lcs", "threshold": 0.8}},
+    {"lengths": 40, "verifier": {"use": "cosine", "threshold": 0.8}},
+)
+"""What the runs change of the default configuration; ``lengths`` here is the one Hamming limit of all lengths."""
+EDIT = {"use": "edit", "threshold": 0.8}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a kernel."""
+
+    kernel: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of all arrays among the arguments."""
+        return size_of(self.arguments)
+
+    def fresh_arguments(self) -> tuple[Any, ...]:
+        """Return a copy of the arguments, for kernels that change them in place."""
+        return copy.deepcopy(self.arguments)
+
+
+@dataclass
+class Recorder:
+    """Keeps the call with the most data of each kernel. Kernels are called from several threads."""
+
+    calls: dict[str, Call] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def watch(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that does what the kernel does, and remembers with what."""
+
+        def watched(*arguments: Any) -> Any:
+            with self.lock:
+                if name not in self.calls or size_of(arguments) > self.calls[name].n_bytes:
+                    self.calls[name] = Call(kernel, copy.deepcopy(arguments))
+            return kernel(*arguments)
+
+        return watched
+
+
+def size_of(value: Any) -> int:
+    """Return the bytes of an array, or of all arrays in a tuple."""
+    if isinstance(value, tuple):
+        return sum(map(size_of, value))
+    return value.nbytes if isinstance(value, np.ndarray) else 0
+
+
+def kernel_modules() -> dict[str, Any]:
+    """Return every module of kernels by its short name."""
+    names = [module.name for module in pkgutil.iter_modules(kernels.__path__)]
+    return {name: importlib.import_module(f"hybriddup.kernels.{name}") for name in names}
+
+
+def public_kernels() -> dict[str, Callable[..., Any]]:
+    """Return what modules outside of the kernels call, as ``module.function``."""
+    own = {
+        f"{name}.{function}": value
+        for name, module in kernel_modules().items()
+        for function, value in vars(module).items()
+        if callable(value) and not isinstance(value, type) and getattr(value, "__module__", "") == module.__name__
+    }
+    named = {id(value) for module in outside_modules() for value in vars(module).values()}
+    through_modules = {
+        f"{value.__name__.rpartition('.')[2]}.{attribute}"
+        for module in outside_modules()
+        for alias, value in vars(module).items()
+        if isinstance(value, ModuleType) and value in kernel_modules().values()
+        for attribute in names_after(module, alias)
+    }
+    return {name: kernel for name, kernel in own.items() if id(kernel) in named or name in through_modules}
+
+
+def outside_modules() -> list[Any]:
+    """Return the modules of the package that are not kernels, all of them imported."""
+    for module in pkgutil.walk_packages(hybriddup.__path__, "hybriddup."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    inside = f"{kernels.__name__}."
+    return [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith("hybriddup.") and not name.startswith(inside) and name != kernels.__name__
+    ]
+
+
+def names_after(module: Any, alias: str) -> set[str]:
+    """Return the attributes that the code of a module takes of an imported module."""
+    tree = ast.parse(inspect.getsource(module))
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == alias
+    }
+
+
+@contextmanager
+def recording() -> Iterator[dict[str, Call]]:
+    """Record the kernels that runs inside the ``with`` block call.
+
+    The same runs must have been made before: kernels that are compiled while others are watched do not compile.
+    """
+    recorder = Recorder()
+    public = public_kernels()
+    watched = {id(kernel): recorder.watch(name, kernel) for name, kernel in public.items()}
+    with ExitStack() as stack:
+        for module in [*outside_modules(), *kernel_modules().values()]:
+            for name, value in list(vars(module).items()):
+                if id(value) in watched:
+                    stack.enter_context(patch.object(module, name, watched[id(value)]))
+        yield recorder.calls
+
+
+def record_calls(texts: Sequence[str]) -> dict[str, Call]:
+    """Return, for each kernel that runs over the texts reach, its call with the most data."""
+    make_runs(texts)
+    with recording() as calls:
+        make_runs(texts)
+    return calls
+
+
+def make_runs(texts: Sequence[str]) -> None:
+    """Deduplicate the texts in every configuration of `RUNS`."""
+    for changes in RUNS:
+        hybriddup.dedupe(list(texts), config=configuration(**changes))
+
+
+def configuration(lengths: int | None = None, verifier: Mapping[str, Any] = EDIT, **changes: Any) -> dict[str, Any]:
+    """Return a configuration with one band for all lengths where a Hamming limit is given."""
+    if lengths is None:
+        return changes
+    return {**changes, "lengths": [{"max_hamming_distance": lengths, "verifier": dict(verifier)}]}

@@ -1,0 +1,44 @@
+"""Where and with what something was measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("hybriddup", "numpy", "numba", "rapidfuzz", "rensa", "gaoya", "datasketch", "simhash-pybind")
+
+
+def setting() -> dict[str, Any]:
+    """Return date, processor, number of cores, Python and the versions of what was compared."""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": processor(),
+        "cores": available_cores(),
+        "python": platform.python_version(),
+        "packages": {name: installed for name in PACKAGES if (installed := version_of(name))},
+    }
+
+
+def available_cores() -> int:
+    """Return the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor() -> str:
+    """Return the name of the processor, as well as the system tells it."""
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text("utf-8").splitlines() if listed.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def version_of(package: str) -> str | None:
+    """Return the installed version of a package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

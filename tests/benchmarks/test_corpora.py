@@ -1,0 +1,175 @@
+"""The corpora for measuring are what their descriptions say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+from rapidfuzz.distance import Indel
+
+from tests.benchmarks.base import Base
+from tests.benchmarks.corpora import (
+    ORDINARY_LENGTH,
+    ORDINARY_REPEATS,
+    SHAPES,
+    UNRELATED_SHARE,
+    generate,
+    main,
+    ordinary70,
+    read_texts,
+    write_posts,
+)
+
+TEXTS = read_texts()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_same_seed_gives_same_bytes(shape: str, tmp_path: Path) -> None:
+    """Two files of one shape and seed are equal, compressed ones too; another seed gives other posts."""
+    first, again, other = (list(generate(shape, 300, TEXTS, seed=seed)) for seed in (1, 1, 2))
+    names = [tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl.gz"]
+    for path, posts in zip(names, (first, again), strict=True):
+        write_posts(posts, path)
+
+    assert names[0].read_bytes() == names[1].read_bytes()
+    assert first != other
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 1000, 3001])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_number_of_posts_is_exact_and_ids_differ(shape: str, n: int) -> None:
+    """Each shape has as many posts as asked for, each with an id of its own."""
+    posts = list(generate(shape, n, TEXTS))
+
+    assert len(posts) == n
+    assert len({post.id for post in posts}) == n
+
+
+def test_copies_hold_the_base_once_as_it_is() -> None:
+    """The first pass is the base's first posts, unedited; the others are copies of the same posts."""
+    posts = list(generate("copies", 1000, TEXTS, shuffled=False))
+
+    assert [post.text for post in posts[:300]] == TEXTS[:300]
+    assert Counter(post.id.split("-")[0] for post in posts) == {"original": 300, "copy": 600, "unrelated": 100}
+
+
+def test_copies_are_edited_by_no_more_than_a_fifth() -> None:
+    """No copy takes more edits than a fifth of the post's characters, and shares of 0 and nearly 20 % both occur."""
+    base = Base(TEXTS, Random(3))  # noqa: S311
+    long_texts = [text for text in TEXTS if len(text) >= 40]
+    shares = [Indel.distance(text, base.edited(text)) / 2 / len(text) for text in long_texts * 5]
+
+    assert max(shares) <= 0.2
+    assert min(shares) < 0.01
+    assert max(shares) > 0.15
+
+
+def test_shuffling_changes_the_order_only() -> None:
+    """In order and shuffled, the same posts come out."""
+    in_order, shuffled = (list(generate("copies", 500, TEXTS, shuffled=shuffled)) for shuffled in (False, True))
+
+    assert in_order != shuffled
+    assert sorted(in_order) == sorted(shuffled)
+
+
+def test_unrelated_posts_match_nothing() -> None:
+    """No post of random phrases reaches 0.8 with any other post."""
+    posts = list(generate("copies", 1500, TEXTS, seed=4))
+    unrelated = [post for post in posts if post.id.startswith("unrelated")]
+
+    assert len(unrelated) == int(1500 * UNRELATED_SHARE)
+    assert max(Indel.normalized_similarity(a.text, b.text) for a in unrelated for b in posts if a.id != b.id) < 0.8
+
+
+def test_relettered_posts_repeat_each_other_as_the_originals_do() -> None:
+    """Other letters change no similarity between two posts without links, and make other posts."""
+    plain = [text for text in TEXTS if "http" not in text][:60]
+    others = Base(plain, Random(5)).relettered().texts  # noqa: S311
+    pairs = [(a, b) for a in range(60) for b in range(a)]
+
+    assert [Indel.distance(others[a], others[b]) for a, b in pairs] == [
+        Indel.distance(plain[a], plain[b]) for a, b in pairs
+    ]
+    assert sum(a == b for a, b in zip(plain, others, strict=True)) < 5
+
+
+def test_number_of_passes_stays_the_same_at_every_size() -> None:
+    """With passes given, a base too small is made longer instead of being repeated more often."""
+    posts = list(generate("copies", 3000, TEXTS, passes=3, shuffled=False))
+    kinds = Counter("-".join(post.id.split("-")[:-1]) for post in posts)
+
+    assert kinds == {"original": 900, "copy-1": 900, "copy-2": 900, "unrelated": 300}
+
+
+def test_half_of_templates_are_edits_of_ten_posts() -> None:
+    """Each template has a tenth of that half, and each edit reaches 0.8 with some post of the base."""
+    posts = list(generate("templates", 1000, TEXTS))
+    edits = [post for post in posts if post.id.startswith("template")]
+    by_template = Counter(post.id.split("-")[1] for post in edits)
+    first = next(post.text for post in edits)
+
+    assert list(by_template.values()) == [50] * 10
+    assert max(Indel.normalized_similarity(first, text) for text in TEXTS) >= 0.8
+
+
+def test_tiny_posts_have_one_to_seven_characters() -> None:
+    """Every length under 8 occurs, and no other."""
+    assert {len(post.text) for post in generate("tiny", 500, TEXTS)} == set(range(1, 8))
+
+
+def test_equal_posts_are_one_and_distinct_posts_are_all_different() -> None:
+    """The two extremes of repeating."""
+    assert len({post.text for post in generate("equal", 500, TEXTS)}) == 1
+    assert len({post.text for post in generate("distinct", 500, TEXTS)}) == 500
+
+
+def test_ordinary_posts_have_about_seventy_characters_and_repeat_in_part() -> None:
+    """The mean length is 70 and three in ten repeat an earlier post."""
+    posts = list(generate("ordinary70", 2000, TEXTS))
+    lengths = [len(post.text) for post in posts]
+    seen: list[str] = []
+    n_repeats = 0
+    for post in posts[:400]:
+        n_repeats += any(Indel.normalized_similarity(post.text, text) >= 0.79 for text in seen)
+        seen.append(post.text)
+
+    assert abs(sum(lengths) / 2000 - ORDINARY_LENGTH) < 2
+    assert abs(n_repeats / 400 - ORDINARY_REPEATS) < 0.08
+
+
+def test_ordinary_posts_are_made_one_by_one() -> None:
+    """The first of a billion are there at once, because the others are not made yet."""
+    base = Base(TEXTS, Random(6))  # noqa: S311
+
+    assert len(list(islice(ordinary70(base, 10**9), 5))) == 5
+
+
+def test_command_line_writes_json_lines(tmp_path: Path) -> None:
+    """Plain or compressed, from a base of one's own, which may be compressed too."""
+    base, output = tmp_path / "base.jsonl.gz", tmp_path / "out.jsonl.gz"
+    with gzip.open(base, "wt", encoding="utf-8") as lines:
+        lines.writelines(json.dumps({"text": f"第{i}条：{text}"}) + "\n" for i, text in enumerate(TEXTS[:50]))
+
+    main(["copies", "--posts", "90", "--base", str(base), "-o", str(output), "--in-order"])
+    with gzip.open(output, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+
+    assert len(records) == 90
+    assert records[0] == {"id": "original-0", "text": f"第0条：{TEXTS[0]}"}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_base_without_enough_text_is_an_error(shape: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The message says what a base must have."""
+    base = tmp_path / "base.jsonl"
+    base.write_text('{"text": "hi"}\n', "utf-8")
+
+    with pytest.raises(SystemExit):
+        main([shape, "--posts", "5", "--base", str(base), "-o", str(tmp_path / "out.jsonl")])
+    assert "needs at least 10 different texts of 40 to 140 characters; it has 0" in capsys.readouterr().err
+    assert not (tmp_path / "out.jsonl").exists()

@@ -1,0 +1,175 @@
+"""Comparing with peers: rounds, ratios, tables and plots from small runs."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.benchmarks import peers, report, tools
+from tests.benchmarks.corpora import generate, read_texts, write_posts
+from tests.benchmarks.measured import Measured, load_results, save_results
+from tests.benchmarks.peers import BASELINE, summarize
+from tests.benchmarks.report import NAMES, as_markdown
+from tests.benchmarks.tools import TOOLS, Decided, Run, load_run, run_tool, save_run
+from tests.benchmarks.truth import find_truth, score
+
+MODULES = {"rensa_rapidfuzz": "rensa", "simhash3": "simhash", "simhash6": "simhash"}
+
+
+@pytest.fixture
+def posts(tmp_path: Path) -> Path:
+    """A small corpus."""
+    path = tmp_path / "posts.jsonl"
+    write_posts(generate("copies", 250, read_texts(), seed=9), path)
+    return path
+
+
+def measured(tool: str, seconds: list[float], n_posts: int = 1000, **more: Any) -> Measured:
+    """A tool that was measured."""
+    memory = {"peak_mb": [300.0], "over_texts_mb": [n_posts / 10]}
+    return Measured(tool, "posts", n_posts, seconds, **(memory | {"recall": 0.99, "precision": 1.0} | more))
+
+
+def test_ratio_is_the_median_of_ratios_within_rounds() -> None:
+    """A round in which everything is slow changes no ratio."""
+    rows = [measured("hybriddup", [1.0, 10.0, 2.0]), measured(BASELINE, [2.0, 20.0, 3.0])]
+    for row in rows:
+        summarize(row, rows)
+
+    assert (rows[0].ratios, rows[0].ratio) == ([2.0, 2.0, 1.5], 2.0)
+    assert rows[0].posts_per_s == 500
+    assert rows[1].ratio == 1.0
+
+
+def test_failed_tools_have_no_rate() -> None:
+    """What ran out of time is named as such, and no ratio is made with it."""
+    rows = [measured("hybriddup", [1.0]), measured(BASELINE, [], failed="over 600 s")]
+    for row in rows:
+        summarize(row, rows)
+
+    assert (rows[0].ratio, rows[1].posts_per_s) == (None, None)
+    assert "| rensa + rapidfuzz | over 600 s |" in as_markdown(rows)
+
+
+def test_growth_of_memory_is_told_from_smallest_and_largest() -> None:
+    """A tool whose memory grows fivefold for ten times the posts is at 0.50."""
+    small, large = measured("hybriddup", [1.0], 1000), measured("hybriddup", [20.0], 10_000, over_texts_mb=[500.0])
+    large.corpus = "more posts"
+    for row in (small, large):
+        summarize(row, [row])
+
+    assert "| hybriddup | 1,000; 100 MB | 500; 500 MB | 0.50 |" in as_markdown([small, large])
+
+
+def test_every_tool_has_a_name_for_tables() -> None:
+    """No table lacks a tool."""
+    assert set(NAMES) == set(TOOLS)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tool_finds_equal_posts_and_leaves_different_ones(tool: str) -> None:
+    """Whatever the tool, the second of two equal posts goes, and posts without anything in common stay."""
+    pytest.importorskip(MODULES.get(tool, tool), reason="peers need the extra bench")
+    texts = [
+        "the early train was late again",
+        "what is for lunch today?",
+        "the early train was late again",
+        "春眠不觉晓处处闻啼鸟",
+    ]
+
+    assert TOOLS[tool](texts, "benchmark")[0].removed.tolist() == [False, False, True, False]
+
+
+def test_a_run_is_the_same_after_saving(tmp_path: Path) -> None:
+    """With keepers and without."""
+    for keepers in (np.array([-1, 0]), None):
+        run = Run(Decided(np.array([False, True]), keepers), 0.5, 100.0, 20.0)
+        save_run(run, tmp_path / "run.npz")
+        loaded = load_run(tmp_path / "run.npz")
+
+        assert loaded[1:] == run[1:]
+        assert loaded.decided.removed.tolist() == [False, True]
+        assert (None if loaded.decided.keepers is None else loaded.decided.keepers.tolist()) == (
+            None if keepers is None else [-1, 0]
+        )
+
+
+def test_memory_over_the_texts_is_a_part_of_the_peak() -> None:
+    """Both are of this process, in MB."""
+    run = run_tool("hybriddup", read_texts(), "benchmark")
+
+    assert 0 <= run.over_texts_mb < run.peak_mb
+    assert tools.memory_mb("VmHWM") >= run.peak_mb > 10
+
+
+def test_results_are_the_same_after_saving_and_can_be_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows come back in order from several files; the report gives their tables and the setting."""
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    rows = [measured("hybriddup", [1.0], posts_per_s=1000.0), measured(BASELINE, [], failed="over 600 s")]
+    for path, row in zip(paths, rows, strict=True):
+        save_results([row], path)
+    loaded, setting = load_results(paths)
+    report.main(list(map(str, paths)))
+    printed = capsys.readouterr().out
+
+    assert loaded == rows
+    assert as_markdown(rows) in printed
+    assert f"{setting['cores']} cores" in printed
+    assert f"rapidfuzz {setting['packages']['rapidfuzz']}" in printed
+
+
+@pytest.mark.slow
+def test_program_measures_in_processes_of_their_own(
+    posts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two rounds of hybriddup on two sizes: quality is that of the truth, and results are written."""
+    output = tmp_path / "results.json"
+    arguments = [str(posts), "--tools", "hybriddup", "--rounds", "2", "-o", str(output)]
+    peers.main([*arguments, "--rows", "100", "250", "--names", "small posts"])
+    results = json.loads(output.read_text("utf-8"))
+    texts = read_texts(posts)
+    decided, _ = TOOLS["hybriddup"](texts, "benchmark")
+    exact = score(find_truth(texts), decided.removed)
+    row = results["results"][1]
+
+    assert [(row["n_posts"], len(row["seconds"])) for row in results["results"]] == [(100, 2), (250, 2)]
+    assert (row["recall"], row["precision"]) == pytest.approx((exact.recall, exact.precision), abs=1e-5)
+    assert "small posts, first 100" in capsys.readouterr().out
+
+
+def test_unknown_tools_are_refused(posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message lists those there are."""
+    with pytest.raises(SystemExit):
+        peers.main([str(posts), "--tools", "hybriddup,magic"])
+
+    assert "--tools has magic; known are hybriddup, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("which", ["rate", "recall"])
+def test_plots_name_every_tool_and_are_small(which: str, tmp_path: Path) -> None:
+    """Each line bears its name, and equal results give equal files."""
+    pytest.importorskip("matplotlib", reason="plots need the extra bench")
+    from tests.benchmarks import plot
+
+    results = tmp_path / "results.json"
+    rows = [
+        measured(tool, [1.0], n_posts, posts_per_s=n_posts / (1 + place), recall=1 - 0.1 * place)
+        for place, tool in enumerate(TOOLS)
+        for n_posts in (1000, 10_000)
+    ]
+    save_results(rows, results)
+    first, again = tmp_path / "first.svg", tmp_path / "again.svg"
+    for path in (first, again):
+        plot.main([which, str(results), "-o", str(path)])
+    words = " ".join(ElementTree.parse(first).getroot().itertext())  # noqa: S314  made just now
+
+    assert all(name in words for name in NAMES.values())
+    assert first.read_bytes() == again.read_bytes()
+    assert first.stat().st_size < 60_000

@@ -1,0 +1,107 @@
+"""Folding by table against a plain walk over each text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.kernels.folding import (
+    ENDS_LITERAL,
+    MAX_NUMBER,
+    MAX_SEVERAL,
+    NUMBER_SHIFT,
+    SEVERAL,
+    SPECIAL,
+    STANDS_ONCE,
+    TEXT_HAS_LITERAL,
+    TEXT_IS_SPECIAL,
+    FoldingTable,
+    fold_texts,
+)
+from hybriddup.records import UInt32s, encode_texts
+
+FOLDED = {"A": "a", "B": "b", "…": "...", "½": "1/2", "㏂": "a.m.", "\u200b": "", "\t": " ", "!": "!"}
+SPECIALS = "\u0301ᄀ"
+LITERALS = ("@", "ba", "1/", "b.", "..", "\U0001f600", "!a@", "m.")
+ONCE = "!. \U0001f600"
+
+folding_texts = st.lists(st.text(alphabet="abAB…½㏂\u200b\t!. @\U0001f600\u0301ᄀ喊\ud800\0", max_size=10), max_size=5)
+
+
+def make_table(once: str, literals: tuple[str, ...]) -> FoldingTable:
+    """The table of `FOLDED`, with some characters that stand once."""
+    literals = tuple(sorted(literals, key=lambda literal: literal[::-1]))
+    ends = [literal[-1] for literal in literals]
+    flags = {character: int(STANDS_ONCE) for character in once}
+    for end in ends:
+        flags[end] = flags.get(end, 0) | int(ENDS_LITERAL) | ends.index(end) << int(NUMBER_SHIFT)
+    entries = np.arange(0x110000, dtype=np.uint32)
+    several: list[int] = []
+    for character in {*FOLDED, *flags, *SPECIALS}:
+        folded = FOLDED.get(character, character)
+        parts = [ord(part) | flags.get(part, 0) for part in folded]
+        several_here = int(SEVERAL) | len(parts) << int(NUMBER_SHIFT) | len(several)
+        entries[ord(character)] = parts[0] if len(parts) == 1 else several_here
+        several += parts if len(parts) != 1 else []
+    entries[[ord(character) for character in SPECIALS]] |= SPECIAL
+    bounds = np.cumsum([0, *map(len, literals)], dtype=np.int64)
+    return FoldingTable(entries, np.array(several, np.uint32), encode_texts(["".join(literals)]).code_points, bounds)
+
+
+def plain_fold(text: str, once: str) -> str:
+    """The characters one by one; those that stand once not after themselves, a space not at the ends."""
+    folded = ""
+    for character in "".join(FOLDED.get(character, character) for character in text):
+        if character not in once or not folded.endswith(character):
+            folded += character
+    return folded.strip(" ") if " " in once else folded
+
+
+def as_strings(folded: UInt32s, bounds: list[int]) -> list[str]:
+    """The texts between the bounds."""
+    points = folded.astype("<u4")
+    parts = (points[start:end].tobytes() for start, end in pairwise(bounds))
+    return [part.decode("utf-32-le", "surrogatepass") for part in parts]
+
+
+def kernel_fold(
+    texts: list[str], once: str, literals: tuple[str, ...], fold_special: bool
+) -> tuple[list[str], list[int]]:
+    """The folded texts by the kernel, and their states."""
+    points, offsets = encode_texts(texts)
+    folded = np.full(MAX_SEVERAL * len(points), 0x3F, np.uint32)
+    bounds, states = fold_texts(points, offsets, make_table(once, literals), fold_special, folded)
+    return as_strings(folded, bounds.tolist()), states.tolist()
+
+
+@given(folding_texts, st.sets(st.sampled_from(ONCE)).map("".join))
+def test_folded_texts_equal_their_plain_twin(texts: list[str], once: str) -> None:
+    """Whatever stands once and wherever texts begin and end."""
+    assert kernel_fold(texts, once, (), True)[0] == [plain_fold(text, once) for text in texts]
+
+
+@given(folding_texts)
+def test_a_text_with_a_special_character_is_named_and_left_empty(texts: list[str]) -> None:
+    """Its neighbors are folded as if it were empty."""
+    special = [any(character in SPECIALS for character in text) for text in texts]
+    folded, states = kernel_fold(texts, ONCE, (), False)
+    assert [state & TEXT_IS_SPECIAL != 0 for state in states] == special
+    assert folded == ["" if skip else plain_fold(text, ONCE) for text, skip in zip(texts, special, strict=True)]
+
+
+@given(folding_texts, st.sets(st.sampled_from(LITERALS)).map(tuple))
+def test_a_text_with_a_literal_is_named(texts: list[str], literals: tuple[str, ...]) -> None:
+    """Literals are looked for in the folded text, without its neighbors."""
+    folded, states = kernel_fold(texts, "!.", literals, True)
+    expected = [any(literal in text for literal in literals) for text in folded]
+    assert [state & TEXT_HAS_LITERAL != 0 for state in states] == expected
+
+
+def test_numbers_fit_into_an_entry() -> None:
+    """The flags and the largest number stand beside the largest code point without touching it."""
+    entry = np.uint32(MAX_NUMBER) << NUMBER_SHIFT | ENDS_LITERAL | SEVERAL | SPECIAL | STANDS_ONCE
+    assert int(entry) & 0x10FFFF == 0
+    assert int(entry) >> int(NUMBER_SHIFT) == MAX_NUMBER >= MAX_SEVERAL

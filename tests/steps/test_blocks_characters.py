@@ -1,0 +1,148 @@
+"""Pairs that cannot have enough characters in common are not listed; all others within their limits are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.records import NO_COUNTS, Fingerprints
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks.scan import Scan
+from tests import reference
+from tests.steps.block_runs import (
+    SHORT,
+    Triple,
+    expectation_of,
+    find_pairs,
+    in_common_enough,
+    plain_pairs,
+    prints_of_texts,
+)
+from tests.steps.test_blocks_exact import make_blocks, make_probing
+from tests.steps.test_blocks_tables import find, make_tables
+
+seeds = st.integers(0, 2**32)
+row_cuts = st.lists(st.integers(0, 40), max_size=3)
+indexes = pytest.mark.parametrize(
+    "index", [Scan(), make_blocks(6, 2), make_blocks(12, 8), make_probing(4)], ids=["scan", "blocks", "many", "probing"]
+)
+
+
+def would_match(a: str, b: str) -> bool:
+    """Whether the verifiers that the limits of `prints_of_texts` stand for accept a pair."""
+    if min(len(a), len(b)) <= SHORT:
+        return reference.indel_similarity(a, b) * 100 >= 90
+    return reference.lcs_similarity(a, b) * 100 >= 80
+
+
+@indexes
+@pytest.mark.parametrize("bits", [64, 256])
+@settings(max_examples=20)
+@given(seed=seeds, cuts=row_cuts)
+def test_listed_pairs_are_those_that_could_have_enough_in_common(
+    index: BlockIndex, bits: int, seed: int, cuts: list[int]
+) -> None:
+    """Of the pairs within distance and length, by comparing all with all in plain Python, in any batches."""
+    prints, texts = prints_of_texts(np.random.default_rng(seed), 40, bits, 4)
+    expected = [pair for pair in plain_pairs(prints) if in_common_enough(prints, texts, pair)]
+    assert find_pairs(index, prints, cuts) == expected
+
+
+@indexes
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_pairs_that_a_verifier_would_accept_are_all_listed(index: BlockIndex, seed: int) -> None:
+    """By the scores of the texts themselves."""
+    prints, texts = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    matching = {pair for pair in plain_pairs(prints) if would_match(texts[pair[0]], texts[pair[1]])}
+    assert matching <= set(find_pairs(index, prints))
+
+
+def test_pairs_of_the_property_are_both_listed_and_refused() -> None:
+    """Or the properties here would hold without being asked."""
+    n_within, n_listed, n_matching = 0, 0, 0
+    for seed in range(20):
+        prints, texts = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+        within = plain_pairs(prints)
+        n_within += len(within)
+        n_listed += sum(in_common_enough(prints, texts, pair) for pair in within)
+        n_matching += sum(would_match(texts[earlier], texts[later]) for earlier, later, _ in within)
+    assert 100 < n_matching < n_listed < n_within / 2
+
+
+def without_counts(prints: Fingerprints) -> Fingerprints:
+    return replace(prints, characters=NO_COUNTS)
+
+
+def within_length(prints: Fingerprints) -> list[Triple]:
+    """The pairs whose lengths alone leave it open that they have enough in common."""
+    lengths = dict(zip(prints.positions.tolist(), prints.limits.lengths.tolist(), strict=True))
+
+    def is_open(pair: Triple) -> bool:
+        shorter, longer = sorted(lengths[position] for position in pair[:2])
+        return 100 * shorter >= (45 * (shorter + longer) if shorter <= SHORT else 80 * longer)
+
+    return [pair for pair in plain_pairs(prints) if is_open(pair)]
+
+
+@indexes
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_without_counts_characters_refuse_no_pair(index: BlockIndex, seed: int) -> None:
+    """Though the limits ask for shares: every pair is listed whose lengths allow them."""
+    prints, _ = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    assert set(within_length(prints)) <= set(find_pairs(index, without_counts(prints))) <= set(plain_pairs(prints))
+
+
+@settings(max_examples=20)
+@given(seed=seeds, n_weak_bits=st.integers(0, 3), cuts=row_cuts)
+def test_tables_list_what_they_would_without_characters_less_what_these_refuse(
+    seed: int, n_weak_bits: int, cuts: list[int]
+) -> None:
+    """Which tables find a pair has nothing to do with its characters."""
+    prints, texts = prints_of_texts(np.random.default_rng(seed), 40, 128, 20)
+    shape = {"n_tables": 3, "key_bits": 7, "n_weak_bits": n_weak_bits}
+    nothing = np.zeros(len(prints), np.float32)
+    limits = prints.limits._replace(common_of_shorter=nothing, common_of_longer=nothing)
+    without = find(make_tables(**shape), replace(prints, limits=limits), cuts)
+    expected = [pair for pair in without if in_common_enough(prints, texts, pair)]
+    assert find(make_tables(**shape), prints, cuts) == expected
+
+
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
+    """A band whose verifier does not tell, beside one that does: the shorter text's is what counts."""
+    prints, texts = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    asks = prints.limits.lengths <= SHORT
+    limits = prints.limits._replace(
+        common_of_shorter=np.where(asks, prints.limits.common_of_shorter, np.float32(0)),
+        common_of_longer=np.where(asks, prints.limits.common_of_longer, np.float32(0)),
+    )
+    prints = replace(prints, limits=limits)
+    expected = [
+        pair
+        for pair in plain_pairs(prints)
+        if min(len(texts[position]) for position in pair[:2]) > SHORT or in_common_enough(prints, texts, pair)
+    ]
+    assert find_pairs(Scan(), prints) == expected
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_workers_list_the_same_pairs(workers: int) -> None:
+    """Slices and tables in threads, with characters asked."""
+    prints, texts = prints_of_texts(np.random.default_rng(3), 300, 64, 4)
+    expected = [pair for pair in plain_pairs(prints) if in_common_enough(prints, texts, pair)]
+    for index in (Scan(), make_blocks(6, 2)):
+        assert find_pairs(index, prints, [100], expectation_of(prints, workers=workers)) == expected
+
+
+def test_characters_past_what_a_byte_counts_refuse_no_pair() -> None:
+    """Texts of one letter many times over: 255 stands for any number of them."""
+    for text in ("a" * 254, "a" * 255, "a" * 3000, "ab" * 1500):
+        prints, _ = prints_of_texts(np.random.default_rng(0), 4, 64, 64, text=text)
+        assert [pair[:2] for pair in find_pairs(Scan(), prints)] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]

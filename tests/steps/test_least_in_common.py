@@ -1,0 +1,230 @@
+"""What verifiers ask of the characters of a pair: it refuses no pair that they accept, and all that it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from hybriddup.kernels.bucket_join import least_in_common
+from hybriddup.kernels.characters import common_characters, count_lacking
+from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
+from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext
+from hybriddup.steps.verifiers.combined import AllOf, AnyOf
+from hybriddup.steps.verifiers.edit import Edit
+from hybriddup.steps.verifiers.jaccard import Jaccard
+from hybriddup.steps.verifiers.judges import Judge, SingleJudge
+from hybriddup.steps.verifiers.lcs import Lcs
+from tests.builders import make_pairs
+
+ALL_SCORES = 0.0
+"""A threshold that no score is below, so that every score is exact."""
+
+
+def edit(distance: str) -> Verifier:
+    return Edit(Edit.Options.model_validate({"distance": distance}))
+
+
+def lcs(relative_to: str) -> Verifier:
+    return Lcs(Lcs.Options.model_validate({"relative_to": relative_to}))
+
+
+MAKERS = {
+    "edit-indel": lambda: edit("indel"),
+    "edit-levenshtein": lambda: edit("levenshtein"),
+    "lcs-longer": lambda: lcs("longer"),
+    "lcs-shorter": lambda: lcs("shorter"),
+    "jaccard": lambda: Jaccard(Jaccard.Options()),
+}
+TELLING = [name for name in MAKERS if name != "jaccard"]
+
+Member = tuple[str, float]
+"""Name of a verifier, and how far its threshold is from the pair's own score; 0.0 = exactly on it."""
+
+
+@st.composite
+def pairs_of_texts(draw: st.DrawFn) -> tuple[str, str]:
+    """Two texts that have much in common, in order or not: a text and an edited copy of it, in either order."""
+    letters = draw(
+        st.sampled_from(["ab", "abcdefgh", "猫狗鸟喊你回家abc\ud800", "".join(map(chr, range(0x4E00, 0x4F00)))])
+    )
+    base = draw(st.text(alphabet=letters, max_size=60)) * draw(st.sampled_from([1, 1, 1, 1, 9]))
+    characters = list(base)
+    for _ in range(draw(st.integers(0, 6))):
+        place = draw(st.integers(0, len(characters)))
+        characters[place : place + draw(st.integers(0, 2))] = draw(st.text(alphabet=letters + "z", max_size=2))
+    texts = (base, "".join(characters))
+    return texts if draw(st.booleans()) else texts[::-1]
+
+
+def context_of(texts: Sequence[str]) -> VerifierContext:
+    return VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, 1)
+
+
+def judge_of(name: str, threshold: float, context: VerifierContext) -> SingleJudge:
+    verifier = MAKERS[name]()
+    verifier.prepare(context)
+    return SingleJudge(verifier, 0, name, threshold)
+
+
+def near_score(name: str, step: float, context: VerifierContext) -> SingleJudge:
+    """The verifier with a threshold at the score of the pair, or so far from it, within 0.0 and 1.0."""
+    score = judge_of(name, ALL_SCORES, context).judge(make_pairs([(0, 1)])).scores[0]
+    return judge_of(name, float(np.clip(score + step, 0.0, 1.0)), context)
+
+
+def shares_of(judge: Judge) -> tuple[np.float32, np.float32]:
+    """What the judge tells, rounded as the limits of the texts hold it."""
+    told = judge.least_in_common()
+    return np.float32(told.of_shorter), np.float32(told.of_longer)
+
+
+def is_listed(judge: Judge, context: VerifierContext) -> bool:
+    """Whether stage 1 lists the pair: its characters in common, and what the shorter text lacks, leave it open."""
+    counts, sketches = context.characters
+    shorter, longer = sorted((0, 1), key=lambda text: len(context.texts[text]))
+    lengths = len(context.texts[shorter]), len(context.texts[longer])
+    needed = least_in_common(*lengths, *shares_of(judge))
+    lacking = int(count_lacking(*sketches[shorter], *sketches[longer]))
+    return common_characters(counts, shorter, longer) >= needed and lacking <= lengths[0] - needed
+
+
+def is_accepted(judge: Judge) -> bool:
+    return bool(judge.judge(make_pairs([(0, 1)])).accepted[0])
+
+
+members = st.tuples(st.sampled_from(sorted(MAKERS)), st.sampled_from([0.0, 0.0, 1e-9, -1e-9, -0.05, 0.05, -0.3]))
+
+
+@pytest.mark.parametrize("name", TELLING)
+@settings(max_examples=300)
+@given(texts=pairs_of_texts())
+@example(texts=("a" * 300, "a" * 300))
+@example(texts=("a" * 300 + "b", "a" * 255))
+@example(texts=("", ""))
+@example(texts=("", "a"))
+def test_pair_on_the_threshold_is_listed(name: str, texts: tuple[str, str]) -> None:
+    """A threshold that is exactly the score of the pair, the largest at which it is accepted, refuses it nowhere."""
+    context = context_of(texts)
+    judge = near_score(name, 0.0, context)
+    assert is_accepted(judge)
+    assert is_listed(judge, context)
+
+
+@pytest.mark.parametrize("combined", [AllOf, AnyOf])
+@settings(max_examples=400)
+@given(texts=pairs_of_texts(), chosen=st.lists(members, min_size=1, max_size=4))
+def test_pair_that_members_accept_is_listed(
+    combined: type[AllOf] | type[AnyOf], texts: tuple[str, str], chosen: list[Member]
+) -> None:
+    """For any members, some of which tell nothing, with thresholds on, below and above the scores of the pair."""
+    context = context_of(texts)
+    judge = combined([near_score(name, step, context) for name, step in chosen])
+    assert is_listed(judge, context) or not is_accepted(judge)
+
+
+@settings(max_examples=300)
+@given(texts=pairs_of_texts(), name=st.sampled_from(TELLING), threshold=st.floats(0.0, 1.0))
+def test_pair_at_or_above_any_threshold_is_listed(texts: tuple[str, str], name: str, threshold: float) -> None:
+    """Whatever the threshold, also ones that float32 cannot hold."""
+    context = context_of(texts)
+    judge = judge_of(name, threshold, context)
+    assert is_listed(judge, context) or not is_accepted(judge)
+
+
+def pairs_on(name: str, threshold: Fraction) -> Iterator[tuple[str, str]]:
+    """Pairs of which the longer text holds all of the shorter, with a score that is exactly the threshold."""
+    for n in range(1, 254):
+        longer = n * (2 - threshold) / threshold if name == "edit-indel" else n / threshold
+        if longer.denominator == 1:
+            yield "x" * n, "x" * n + "y" * (int(longer) - n)
+
+
+@pytest.mark.parametrize("threshold", ["0.5", "0.6", "0.75", "0.8", "0.85", "0.9", "0.95"])
+@pytest.mark.parametrize("name", ["edit-indel", "edit-levenshtein", "lcs-longer"])
+def test_pair_with_one_character_too_many_is_not_listed(name: str, threshold: str) -> None:
+    """The bound is the best that characters without their order can tell: one character less is refused."""
+    pairs = list(pairs_on(name, Fraction(threshold)))
+    assert pairs
+    for a, b in pairs:
+        for longer, expected in ((b, True), (b + "z", False)):
+            context = context_of([a, longer])
+            assert is_listed(judge_of(name, float(threshold), context), context) is expected
+
+
+@pytest.mark.parametrize("threshold", ["0.5", "0.8", "0.9", "0.95"])
+def test_contained_text_is_listed_until_it_has_too_many_other_characters(threshold: str) -> None:
+    """Relative to the shorter text the length of the longer one does not matter, the shorter one's characters do."""
+    n = 200
+    n_common = int(n * Fraction(threshold))
+    for n_others, expected in ((n - n_common, True), (n - n_common + 1, False)):
+        context = context_of(["x" * (n - n_others) + "y" * n_others, "x" * 900])
+        assert is_listed(judge_of("lcs-shorter", float(threshold), context), context) is expected
+
+
+def test_verifiers_tell_their_own_shares() -> None:
+    """Of both texts for indel distances, of the text that is divided by for the others."""
+    told = {name: judge_of(name, 0.8, context_of([])).least_in_common() for name in TELLING}
+    assert told == {
+        "edit-indel": LeastInCommon(0.4, 0.4),
+        "edit-levenshtein": LeastInCommon(0.0, 0.8),
+        "lcs-longer": LeastInCommon(0.0, 0.8),
+        "lcs-shorter": LeastInCommon(0.8, 0.0),
+    }
+
+
+@pytest.mark.parametrize("name", ["jaccard", "cosine", "hamming"])
+def test_verifier_that_does_not_tell_asks_for_nothing(name: str) -> None:
+    """Distinct n-grams, and bits, say nothing of how often characters stand in a text."""
+    verifier = Jaccard(Jaccard.Options()) if name == "jaccard" else object()
+    assert SingleJudge(verifier, 0, name, 0.9).least_in_common() == LeastInCommon(0.0, 0.0)  # type: ignore[arg-type]
+
+
+SHARES = st.tuples(st.floats(0.0, 0.5), st.floats(0.0, 0.5)).map(lambda shares: LeastInCommon(*shares))
+
+
+class Telling:
+    """Tells what it is told to."""
+
+    def __init__(self, told: LeastInCommon) -> None:
+        self.told = told
+
+    def least_in_common(self, threshold: float) -> LeastInCommon:  # noqa: ARG002  (a stand-in)
+        return self.told
+
+
+def judges_telling(told: Sequence[LeastInCommon]) -> list[SingleJudge]:
+    return [SingleJudge(Telling(shares), 0, "v", 0.5) for shares in told]  # type: ignore[arg-type]
+
+
+def asked(shares: LeastInCommon, shorter: int, longer: int) -> float:
+    return shares.of_shorter * shorter + shares.of_longer * longer
+
+
+@given(st.lists(SHARES, min_size=1, max_size=4), st.integers(0, 100), st.integers(0, 100))
+def test_all_asks_for_no_more_than_its_strictest_member(told: list[LeastInCommon], shorter: int, extra: int) -> None:
+    """And for as much where both texts are of one length."""
+    combined = AllOf(judges_telling(told)).least_in_common()
+    longer = shorter + extra
+    assert asked(combined, shorter, longer) <= max(asked(shares, shorter, longer) for shares in told) + 1e-9
+    assert asked(combined, shorter, shorter) == pytest.approx(max(asked(shares, shorter, shorter) for shares in told))
+
+
+@given(st.lists(SHARES, min_size=1, max_size=4), st.integers(0, 100), st.integers(0, 100))
+def test_any_asks_for_no_more_than_its_most_lenient_member(told: list[LeastInCommon], shorter: int, extra: int) -> None:
+    """A pair that this one accepts is listed whatever the others say."""
+    combined = AnyOf(judges_telling(told)).least_in_common()
+    longer = shorter + extra
+    assert asked(combined, shorter, longer) <= min(asked(shares, shorter, longer) for shares in told) + 1e-9
+
+
+def test_any_with_a_member_that_does_not_tell_asks_for_nothing() -> None:
+    """That member could accept any pair."""
+    silent = SingleJudge(object(), 0, "v", 0.9)  # type: ignore[arg-type]
+    strict = judges_telling([LeastInCommon(0.5, 0.5)])
+    assert AnyOf([*strict, silent]).least_in_common() == LeastInCommon(0.0, 0.0)
+    assert AllOf([*strict, silent]).least_in_common() == LeastInCommon(0.5, 0.5)
