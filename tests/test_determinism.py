@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import pytest
 
 import hybriddup
-from hybriddup.records import Result
+from hybriddup.records import Result, Tokens
 from hybriddup.steps import deciders
+from hybriddup.steps.tokenizers import processes
 from tests.posts import generated_posts
 
 ROOT = Path(__file__).parents[1]
@@ -34,6 +36,8 @@ PROBING = {
     "lengths": [{"max_hamming_distance": 15, "verifier": {"use": "cosine", "threshold": 0.8}}],
 }
 WORDS = {"tokenizer": {"use": "words"}, "weighter": {"use": "uniform"}}
+JIEBA = {"tokenizer": {"use": "jieba"}, "weighter": {"use": "uniform"}}
+"""The one that holds the interpreter, so that its work is shared with other processes."""
 LEVENSHTEIN = {
     "weighter": {"use": "levels"},
     "lengths": [
@@ -46,6 +50,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "blocks": BLOCKS,
     "probing": PROBING,
     "words": WORDS,
+    "jieba": JIEBA,
     "levenshtein": LEVENSHTEIN,
 }
 
@@ -63,14 +68,30 @@ def as_bytes(result: Result) -> bytes:
     return json.dumps(decided, ensure_ascii=True).encode()
 
 
+def start_processes_for_any_work(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Have tokenizers that hold the interpreter share their work at once; return a list that tells with how many."""
+    started: list[int] = []
+    share = processes.share
+
+    def count_and_share(*arguments: Any) -> Iterator[Tokens]:
+        started.append(arguments[-1])
+        yield from share(*arguments)
+
+    monkeypatch.setattr(processes, "START_SECONDS", 0.0)
+    monkeypatch.setattr(processes, "share", count_and_share)
+    return started
+
+
 def outcome(config: dict[str, Any], workers: int = 1) -> bytes:
     return as_bytes(hybriddup.dedupe(POSTS, config=config, workers=workers))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_workers_do_not_change_a_byte(name: str) -> None:
+def test_workers_do_not_change_a_byte(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One, two or three of them, threads or processes, whatever the index and the verifier."""
+    started = start_processes_for_any_work(monkeypatch)
     assert outcome(CONFIGS[name], 1) == outcome(CONFIGS[name], 2) == outcome(CONFIGS[name], 3)
+    assert started == ([2, 3] if name == "jieba" else [])
 
 
 def test_repeating_a_run_does_not_change_a_byte() -> None:
@@ -80,8 +101,10 @@ def test_repeating_a_run_does_not_change_a_byte() -> None:
 
 ANSWER = """
 import sys
-from tests.test_determinism import TABLES, WORDS, outcome
-for config in (TABLES, WORDS):
+from hybriddup.steps.tokenizers import processes
+from tests.test_determinism import JIEBA, TABLES, WORDS, outcome
+processes.START_SECONDS = 0.0
+for config in (TABLES, WORDS, JIEBA):
     sys.stdout.buffer.write(outcome(config, workers=2) + b"\\n")
 """
 
@@ -92,7 +115,7 @@ def test_hash_seed_and_process_do_not_change_a_byte(seed: str) -> None:
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", ANSWER]
     answer = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True)
-    assert answer.stdout.splitlines() == [outcome(TABLES), outcome(WORDS)]
+    assert answer.stdout.splitlines() == [outcome(TABLES), outcome(WORDS), outcome(JIEBA)]
 
 
 @pytest.mark.parametrize("name", ["tables", "blocks", "probing"])

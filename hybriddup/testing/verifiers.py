@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.records import CandidatePairs, Float64s, Tokens, tokens_from_lists
+from hybriddup.characters import count_classes
+from hybriddup.kernels.bucket_join import least_in_common
+from hybriddup.kernels.characters import common_characters
+from hybriddup.records import CandidatePairs, Float64s, Tokens, text_lengths, tokens_from_lists
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.testing.contract import Subject
 from hybriddup.testing.texts import ALL_TEXTS
@@ -48,6 +51,7 @@ def check_verifier(component: Any, **options: Any) -> None:
     _check_batches(subject, texts, pairs, scores)
     _check_thresholds(subject, verifier, texts, pairs, scores)
     _check_lengths(subject, verifier, texts, pairs, scores)
+    _check_characters(subject, verifier, texts, pairs, scores)
     subject.check_recipe(verifier)
 
 
@@ -132,7 +136,7 @@ def _check_lengths(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
     """Check that no pair reaches a threshold whose longer text is past the bound of its shorter one."""
-    sizes = np.array([len(text) for text in texts], np.int32)
+    sizes = text_lengths(texts)
     shorter = np.minimum(sizes[pairs.earlier], sizes[pairs.later])
     longer = np.maximum(sizes[pairs.earlier], sizes[pairs.later])
     for threshold in sorted({*THRESHOLDS, *scores.tolist()}):
@@ -143,3 +147,29 @@ def _check_lengths(
                 f"{threshold} the bound is {bounds[row]}"
             )
             subject.fail("max_partner_lengths is never below the length of a text that reaches the threshold", evidence)
+
+
+def _check_characters(
+    subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
+) -> None:
+    """Check that no pair reaches a threshold that stage 1 drops because it has too few characters in common.
+
+    Every pair is checked at its own score and at the usual thresholds up to it.
+    """
+    tell = getattr(verifier, "least_in_common", None)
+    if tell is None:
+        return
+    counts = count_classes(texts, 1).counts
+    earlier, later = pairs.earlier.tolist(), pairs.later.tolist()
+    for row, score in enumerate(scores.tolist()):
+        in_common = common_characters(counts, earlier[row], later[row])
+        shorter, longer = sorted((len(texts[earlier[row]]), len(texts[later[row]])))
+        for threshold in (*(usual for usual in THRESHOLDS if usual <= score), score):
+            with subject.clause("least_in_common tells two shares for any threshold"):
+                of_shorter, of_longer = map(float, tell(threshold))
+            if in_common < least_in_common(shorter, longer, np.float32(of_shorter), np.float32(of_longer)):
+                evidence = (
+                    f"{_show(texts, pairs, row)} score {score} with at most {in_common} characters in common, but for "
+                    f"threshold {threshold} it asks for {of_shorter} of {shorter} and {of_longer} of {longer}"
+                )
+                subject.fail("least_in_common rules out no pair that reaches the threshold", evidence)

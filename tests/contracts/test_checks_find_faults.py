@@ -14,7 +14,7 @@ from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.readers import Fields, RecordBatch
 from hybriddup.steps.readers.lines import LinesReader
 from hybriddup.steps.readers.sources import Source
-from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.edit import Edit
 from hybriddup.steps.verifiers.lcs import Lcs
 from hybriddup.steps.writers import LinesWriter
@@ -203,6 +203,23 @@ class TightBound(Lcs):
         return lengths.copy()
 
 
+class AsksTooMuch(Edit):
+    """Would have common characters make up the whole score's share of the longer text."""
+
+    def least_in_common(self, threshold: float) -> LeastInCommon:
+        return LeastInCommon(of_longer=threshold)
+
+
+class AsksForAllOfTheShorter(Lcs):
+    def least_in_common(self, threshold: float) -> LeastInCommon:
+        return LeastInCommon(of_shorter=float(threshold > 0.0))
+
+
+class AsksOfOneOnly(Edit):
+    def least_in_common(self, threshold: float) -> tuple[float]:  # type: ignore[override]
+        return (threshold,)
+
+
 class BatchScores(Edit):
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         scores = super().score_pairs(pairs, thresholds)
@@ -302,6 +319,9 @@ def write_lines(component: Any) -> None:
         (check_verifier, half_of_itself, "identical texts score 1.0"),
         (check_verifier, Exclusive, "a score at or above its threshold is exact, any other is below it"),
         (check_verifier, TightBound, "max_partner_lengths is never below the length of a text"),
+        (check_verifier, AsksTooMuch, "least_in_common rules out no pair that reaches the threshold"),
+        (check_verifier, AsksForAllOfTheShorter, "least_in_common rules out no pair that reaches the threshold"),
+        (check_verifier, AsksOfOneOnly, "least_in_common tells two shares for any threshold"),
         (check_verifier, BatchScores, "a pair's score does not depend on the batch"),
         (check_verifier, WorkerScores, "the same pairs score the same with any number of workers"),
         (read_lines, Nameless, "extensions is a tuple of file name endings"),

@@ -1,5 +1,6 @@
 """Guards: a plugin's batch component cannot hand arrays to compiled kernels that these must not trust."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,16 @@ import pytest
 from hybriddup.errors import PluginError
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
-from hybriddup.records import CandidatePairs, Fingerprints, Tokens, tokens_from_lists
-from tests.builders import make_limits
+from hybriddup.records import CandidatePairs, Fingerprints, Tokens, VerifiedPairs, tokens_from_lists
+from hybriddup.steps.blocks import BlockIndex, JoiningIndex
+from hybriddup.steps.blocks.pigeonhole import Blocks
+from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.tables import Tables
+from hybriddup.steps.deciders import decide
+from hybriddup.steps.verifiers import LeastInCommon
+from hybriddup.steps.verifiers.judges import SingleJudge
+from tests.builders import as_triples, make_limits, make_prints
+from tests.steps.block_runs import expectation_of
 
 LABEL = "(plugin 'noise' of hybriddup-noise 2.0)"
 TOKENS = tokens_from_lists([["a", "bc"], ["d"]])
@@ -221,3 +230,127 @@ def test_reader_without_extensions_is_named() -> None:
 
     assert str(caught.value).startswith(f"reader 'noisy' {LABEL} made <")
     assert str(caught.value).endswith("which has no extensions.")
+
+
+# --- a plugin's block index that derives from a built-in one ---
+
+
+def of_plugin(role: str, component: Any) -> Any:
+    """A component as a packaged plugin brings it."""
+    registry = Registry()
+    with registry.owned_by(Owner("noise", "hybriddup-noise", "2.0")):
+        getattr(registry, f"add_{role}")("noisy", component)
+    return registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
+
+
+class OwnScan(Scan):
+    """Compares all texts, and joins as the built-in index does."""
+
+
+def turned(found: CandidatePairs) -> CandidatePairs:
+    """The same pairs, the last one first."""
+    return found.take(np.arange(len(found))[::-1])
+
+
+class Unsorted(Scan):
+    """Returns its pairs the wrong way round, from every method that there is."""
+
+    def candidates(self, later: Fingerprints) -> CandidatePairs:
+        return turned(super().candidates(later))
+
+    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
+        return turned(super().candidates_within(prints))
+
+    def candidates_between(self, *_: Any) -> CandidatePairs:
+        raise AssertionError("never asked, because nothing would check the answer")
+
+
+@pytest.mark.parametrize("base", [Scan, Blocks, Tables])
+def test_index_that_derives_from_a_joining_one_is_a_plain_one(base: type[Any]) -> None:
+    """What only joining indexes have is not there; the rest is, and gives what the built-in one gives."""
+    built_in = base(base.Options()) if hasattr(base, "Options") else base()
+    guard = of_plugin("block_index", type("Own", (base,), {}))
+    earlier, later = make_prints([0, 1, 7]), make_prints([3, 255, 7], positions=[3, 4, 5])
+    answers = []
+    for index in (guard, built_in):
+        index.prepare(expectation_of(earlier))
+        index.add(earlier)
+        answers.append((as_triples(index.candidates(later)), as_triples(index.candidates_within(later))))
+    assert isinstance(built_in, JoiningIndex)
+    assert isinstance(guard, BlockIndex)
+    assert not isinstance(guard, JoiningIndex)
+    assert answers[0] == answers[1]
+    assert len(answers[0][0]) > 0
+
+
+def accept_all(pairs: CandidatePairs) -> VerifiedPairs:
+    """A verifier that takes any two texts for the same."""
+    ones, zeros = np.ones(len(pairs)), np.zeros(len(pairs), np.int32)
+    return VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, ones, ones, zeros, zeros)
+
+
+def test_index_that_derives_from_a_joining_one_decides_as_that_one() -> None:
+    """Two texts within 3 bits of the first go."""
+    decided = []
+    for index in (of_plugin("block_index", OwnScan), Scan()):
+        prints = make_prints([0, 2**40 - 1, 5, 2**40 - 2, 6])
+        index.prepare(expectation_of(prints))
+        decided.append(decide(prints, 5, index, accept_all).kept.tolist())
+    assert decided == [[True, True, False, False, False]] * 2
+
+
+def test_pairs_of_an_index_that_derives_from_a_joining_one_are_checked() -> None:
+    """By the methods of a plain index, which are the ones that are called."""
+    index = of_plugin("block_index", Unsorted)
+    prints = make_prints([0, 0, 0])
+    index.prepare(expectation_of(prints))
+
+    with pytest.raises(PluginError, match=r"candidates_within must return pairs sorted by later, then earlier"):
+        decide(prints, 3, index, accept_all)
+
+
+# --- what a verifier says that pairs have in common at least ---
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        (None, "None"),
+        (0.5, "0.5"),
+        ((0.5,), r"\(0\.5,\)"),
+        ([0.5, 0.5], r"\[0\.5, 0\.5\]"),
+        ((0.2, 0.2, 0.2), r"\(0\.2, 0\.2, 0\.2\)"),
+        (("0.5", 0.5), r"\('0\.5', 0\.5\)"),
+        ((-0.1, 0.5), r"\(-0\.1, 0\.5\)"),
+        ((0.6, 0.5), r"\(0\.6, 0\.5\)"),
+        ((float("nan"), 0.5), r"\(nan, 0\.5\)"),
+        ((0.0, float("nan")), r"\(0\.0, nan\)"),
+        ((float("inf"), 0.0), r"\(inf, 0\.0\)"),
+    ],
+)
+def test_shares_in_common_have_a_range(answer: object, given: str) -> None:
+    """Wrong ones would rule out pairs before anything could tell."""
+    verifier = guarded("verifier", prepare=None, score_pairs=None, max_partner_lengths=None, least_in_common=answer)
+
+    with pytest.raises(PluginError) as caught:
+        verifier.least_in_common(0.8)
+
+    assert LABEL in str(caught.value)
+    assert "two shares of 0.0 or more, at most 1.0 together" in str(caught.value)
+    assert re.search(f"it returned {given}", str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "answer", [(0.0, 0.0), (0.4, 0.4), (0.0, 1.0), (1.0, 0.0), LeastInCommon(of_longer=0.8), (np.float64(0.5), 0.1)]
+)
+def test_right_shares_in_common_pass(answer: tuple[float, float]) -> None:
+    """They reach the judge of a length band as they are."""
+    verifier = guarded("verifier", prepare=None, score_pairs=None, max_partner_lengths=None, least_in_common=answer)
+    assert verifier.least_in_common(0.8) == answer
+    assert SingleJudge(verifier, 0, "noisy", 0.8).least_in_common() == answer
+
+
+def test_verifier_that_does_not_tell_rules_nothing_out() -> None:
+    """Most cannot say."""
+    verifier = guarded("verifier", prepare=None, score_pairs=None, max_partner_lengths=None)
+    assert verifier.least_in_common(0.8) == (0.0, 0.0)

@@ -21,7 +21,7 @@ from hybriddup.summary import BlockReport
 OWN_BUCKET = np.zeros(1, np.uint32)
 SMALL_BATCH = 4096
 """Texts that are compared with each other at once, and a sixteenth of the most that may be."""
-FEWEST_IN_ROUNDS = 6
+FEWEST_IN_ROUNDS = 10
 """With fewer tables, looking into all of them at once costs less than stopping on the way."""
 FEW_IN_A_BUCKET = 64
 """Texts in a bucket with which comparing all of them costs less than sorting another table."""
@@ -32,6 +32,7 @@ NEAR_A_TEXT = 256
 FEW_TEXTS = 64
 """So few later texts are looked up whatever comes."""
 LARGEST_SLICE = 2**15
+TABLE_TO_SLICE = 16
 SMALLEST_SLICE = 2**10
 """Later texts whose probes are listed at once: as many as stay in the cache, and as few as are worth a thread."""
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -201,7 +202,9 @@ class Join:
     def bounds(self) -> list[tuple[int, int]]:
         """Bounds of the slices in which the later texts are looked up."""
         n = len(self.later)
-        return slices(n, max(-(-n // LARGEST_SLICE), min(2 * self.slice_workers, n // SMALLEST_SLICE), 1))
+        # every slice reads the whole table, so that slices grow with it
+        largest = max(LARGEST_SLICE, len(self.index) // TABLE_TO_SLICE)
+        return slices(n, max(-(-n // largest), min(2 * self.slice_workers, n // SMALLEST_SLICE), 1))
 
     @cached_property
     def classes(self) -> LengthClasses:
@@ -290,7 +293,7 @@ def cut_rounds(keys: list[Int64s]) -> list[list[Int64s]]:
 
     An even number, so that two workers have the same to do.
     """
-    n_first = 2 * max(len(keys) // 10, 1) if len(keys) >= FEWEST_IN_ROUNDS else 0
+    n_first = len(keys) // 10 * 2 if len(keys) >= FEWEST_IN_ROUNDS else 0
     return [keys[:n_first], keys[n_first:]] if n_first else [keys]
 
 

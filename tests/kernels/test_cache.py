@@ -1,0 +1,165 @@
+"""The cache of compiled kernels holds those of this version only, and never gets in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hybriddup
+from hybriddup.kernels import cache
+
+PACKAGE = Path(hybriddup.__file__).parent
+COMPILED = ("hamming.pair_distances-1.py311.nbi", "hamming.pair_distances-1.py311.1.nbc")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with an index, a compiled kernel, and a file of somebody else."""
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    for name in (*COMPILED, "hamming.cpython-311.pyc"):
+        (tmp_path / name).write_text("compiled")
+    return tmp_path
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("stamp", [None, "", "0123456789abcdef"])
+def test_cache_of_another_version_is_emptied(folder: Path, stamp: str | None) -> None:
+    """Or of an unknown one; what is not a compiled kernel stays."""
+    if stamp is not None:
+        (folder / cache.STAMP).write_text(stamp)
+    cache.forget_other_versions()
+    assert names(folder) == {"hamming.cpython-311.pyc", cache.STAMP}
+    assert (folder / cache.STAMP).read_text() == cache.version_of_sources()
+
+
+def test_cache_of_this_version_is_kept(folder: Path) -> None:
+    """Compiling takes some ten seconds."""
+    (folder / cache.STAMP).write_text(cache.version_of_sources())
+    cache.forget_other_versions()
+    assert names(folder) == {*COMPILED, "hamming.cpython-311.pyc", cache.STAMP}
+
+
+def test_cache_that_is_not_there_is_begun_with_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that what is compiled next is kept."""
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "new" / "cache")
+    cache.forget_other_versions()
+    assert names(tmp_path / "new" / "cache") == {cache.STAMP}
+
+
+def test_where_nothing_is_compiled_there_is_nothing_to_forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with NUMBA_DISABLE_JIT."""
+    monkeypatch.setattr(cache, "anchor", cache.version_of_sources)
+    assert cache.cache_folder() is None
+    cache.forget_other_versions()
+
+
+def test_cache_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parent is a file."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "file" / "cache")
+    cache.forget_other_versions()
+    assert names(tmp_path) == {"file"}
+
+
+def test_cache_that_cannot_be_emptied_is_no_error_and_not_taken_for_this_version(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next process that is allowed to empties it."""
+
+    def refuse(self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "Permission denied", str(self), missing_ok)
+
+    (folder / cache.STAMP).write_text("another")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        cache.forget_other_versions()
+    assert names(folder) == {*COMPILED, "hamming.cpython-311.pyc", cache.STAMP}
+    assert (folder / cache.STAMP).read_text() == "another"
+
+
+def test_every_kernel_counts_for_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A changed one, a renamed one and one more give another version; a copy elsewhere gives the same."""
+    version = cache.version_of_sources()
+    kernels = shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "KERNELS", kernels)
+    assert cache.version_of_sources() == version
+    versions = {version}
+    for path in sorted(kernels.glob("*.py")):
+        path.write_bytes(path.read_bytes() + b"\n")
+        versions.add(cache.version_of_sources())
+    path.rename(path.with_name("renamed.py"))
+    versions.add(cache.version_of_sources())
+    (kernels / "one_more.py").touch()
+    versions.add(cache.version_of_sources())
+    assert len(versions) == 1 + len(list(kernels.glob("*.py"))) + 1
+
+
+# --- in processes of their own, with a copy of the package ---
+
+DISTANCE = """
+import json
+from pathlib import Path
+import numpy as np
+import hybriddup
+from hybriddup.kernels.cache import cache_folder
+from hybriddup.kernels.hamming import pair_distances
+row = np.zeros(1, np.int64)
+words = np.array([[0]], np.uint64), np.array([[0b10110]], np.uint64)
+distances = pair_distances(words[0], row, words[1], row)
+print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int(distances[0])]))
+"""
+
+
+def run_copy(folder: Path) -> tuple[Path, int]:
+    """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
+
+    The kernel is `pair_distances`, which calls `popcount` of another file: three bits differ.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    command = [sys.executable, "-c", DISTANCE]
+    ran = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+    package, kept_in, distance = json.loads(ran.stdout)
+    assert Path(package) == folder / "hybriddup"
+    return Path(kept_in), distance
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A folder with a copy of the package."""
+    shutil.copytree(PACKAGE, tmp_path / "hybriddup", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path) -> None:
+    """The caller's file is the same, and so is what numba compares; it was compiled with the callee in it."""
+    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "hamming.py"))
+    before = caller.stat()
+    assert run_copy(copied)[1] == 3
+    count = "builder.ctpop(arguments[0])"
+    one_more = f"builder.add({count}, ir.Constant(ir.IntType(64), 1))"
+    assert callee.read_text("utf-8").count(count) == 1
+    callee.write_text(callee.read_text("utf-8").replace(count, one_more), "utf-8")
+    assert run_copy(copied)[1] == 4
+    assert caller.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
+    """With their version, below the directory that NUMBA_CACHE_DIR names; a second process compiles nothing."""
+    kept_in = run_copy(copied)[0]
+    assert copied / "cache" in kept_in.parents
+    compiled = {path: path.stat().st_mtime_ns for path in kept_in.glob("*.nb[ci]")}
+    assert any(path.name.startswith("hamming.pair_distances") for path in compiled)
+    assert (kept_in / cache.STAMP).is_file()
+    assert list((copied / "hybriddup").rglob("*.nb[ci]")) == []
+    run_copy(copied)
+    assert {path: path.stat().st_mtime_ns for path in kept_in.glob("*.nb[ci]")} == compiled
