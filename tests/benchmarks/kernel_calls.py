@@ -107,7 +107,7 @@ def public_kernels() -> dict[str, Callable[..., Any]]:
 
 
 def outside_modules() -> list[Any]:
-    """Return the modules that a run may use and that are not kernels, all of them imported; contract checks are none."""
+    """Return the modules that a run may use and that are not kernels, all of them imported; contract checks are not."""
     for module in pkgutil.walk_packages(hybriddup.__path__, "hybriddup."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
