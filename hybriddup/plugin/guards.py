@@ -165,6 +165,10 @@ class BlockIndexGuard(_Guard):
         pairs = self.component.candidates_within(prints)
         return self._check(pairs, "candidates_within", prints.positions, prints.positions)
 
+    def report(self) -> Any:
+        """Return what was done since `prepare`."""
+        return self.component.report()
+
     def _check(self, pairs: Any, method: str, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> CandidatePairs:
         self._demand(isinstance(pairs, CandidatePairs), method, "hybriddup.records.CandidatePairs", _describe(pairs))
         shape = (len(pairs.earlier),)
