@@ -172,7 +172,8 @@ def test_every_shape_is_one_that_a_configuration_may_have(question: Question) ->
     made = [*pigeonhole_shapes(question), *probing_shapes(question), *list(sampled_shapes(question))[::20]]
     band = {"max_hamming_distance": question.distances.limit, "verifier": {"use": "edit", "threshold": 0.8}}
     for shape in [*made, scan_shape(question)]:
-        load_settings({"fingerprint": {"bits": question.bits}, "blocks": shape.blocks, "lengths": [band]})
+        settings = load_settings({"fingerprint": {"bits": question.bits}, "blocks": shape.blocks, "lengths": [band]})
+        assert settings.blocks.use == shape.blocks["use"]
 
 
 def test_probing_stops_at_the_probes_that_are_allowed() -> None:

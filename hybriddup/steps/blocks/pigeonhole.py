@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from hybriddup.planner.formulas import count_neighbours
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Int64s
 from hybriddup.steps.blocks import Expectation
@@ -133,17 +134,6 @@ def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
 def fitting_bucket_bits(n_texts: int) -> int:
     """Return how many bits number about as many buckets as there are texts, 1 to `MAX_BUCKET_BITS`."""
     return max(1, min(MAX_BUCKET_BITS, n_texts.bit_length()))
-
-
-def count_neighbours(n_bits: int, radius: int) -> int:
-    """Return how many words of ``n_bits`` differ from a given one in at most ``radius`` bits, itself included.
-
-    Examples
-    --------
-    >>> count_neighbours(64, 3)
-    43745
-    """
-    return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
 
 
 def neighbour_offsets(key_bits: int, radius: int, bucket_bits: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
