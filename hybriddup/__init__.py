@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from hybriddup.estimators import NearDuplicates, SimhashVectorizer
     from hybriddup.plugin.options import Options
     from hybriddup.plugin.spec import hookimpl
-    from hybriddup.records import Removed, Result
+    from hybriddup.records import Removed
+    from hybriddup.result import Result
 
 __version__ = "0.1.0"
 
@@ -43,7 +44,7 @@ _HOME = {
     "NearDuplicates": "hybriddup.estimators",
     "Options": "hybriddup.plugin.options",
     "Removed": "hybriddup.records",
-    "Result": "hybriddup.records",
+    "Result": "hybriddup.result",
     "Settings": "hybriddup.config.settings",
     "SimhashVectorizer": "hybriddup.estimators",
     "dedupe": "hybriddup.api",

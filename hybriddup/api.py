@@ -12,10 +12,11 @@ from hybriddup.config.load import Config, open_session
 from hybriddup.config.settings import KeepHighest, Settings
 from hybriddup.errors import ConfigError
 from hybriddup.frames import corpus_from_posts
-from hybriddup.records import Result, UInt64s
+from hybriddup.records import UInt64s
 
 if TYPE_CHECKING:
     from hybriddup.explanation import Explanation
+    from hybriddup.result import Result
 
 DEFAULT_CONFIG = "weibo"
 

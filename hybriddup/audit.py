@@ -38,14 +38,14 @@ class Estimate(NamedTuple):
 
 
 def estimate_recall(
-    kept: Fingerprints, n_removed: int, verify: Verify, *, sample: int, workers: int
+    kept: Fingerprints | None, n_removed: int, verify: Verify, *, sample: int, workers: int
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
     Parameters
     ----------
     kept
-        The kept posts that could be near repeats; the others (too short, say) cannot have been missed.
+        The kept posts that could be near repeats; the others (too short, say) cannot have been missed. None = no post.
     n_removed
         Posts removed in the whole run, exact repeats among them.
     sample
@@ -55,6 +55,8 @@ def estimate_recall(
     -------
     None where nothing was removed and nothing was found, so that there is no share to give.
     """
+    if kept is None:
+        return Estimate(1.0, 0.0) if n_removed else None
     scan = wide_scan(kept, workers)
     n_pairs = len(scan.candidates(kept_rows(kept, FIRST_LOOK)))
     affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.config.settings import Settings
-from hybriddup.records import Bools, CandidatePairs, Float32s, Int32s, PairLimits, VerifiedPairs
+from hybriddup.records import Bools, CandidatePairs, Float32s, Int32s, Int64s, PairLimits, VerifiedPairs
 from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.plan import JudgePlan
 
@@ -70,6 +70,25 @@ class Bands:
         return VerifiedPairs(
             pairs.earlier, pairs.later, pairs.hamming_distances, scores, thresholds, verifiers, bands
         ).take(accepted)
+
+
+@dataclass(frozen=True)
+class LimitsByLength:
+    """The limits of every length that occurs: far fewer than there are texts."""
+
+    limits: PairLimits
+    """Those of the lengths that occur, rising."""
+    near: Bools
+    """bool[n_lengths]: whether a text of that length could be half of a near pair at all."""
+    rank_of: Int64s
+    """int64[longest + 1]: which of the lengths that occur a length is."""
+
+    @classmethod
+    def of(cls, bands: Bands, lengths: Int32s) -> LimitsByLength:
+        """Return the limits of the lengths of these texts."""
+        occurs = np.bincount(lengths) > 0
+        limits = bands.limits_of(np.flatnonzero(occurs).astype(np.int32))
+        return cls(limits, can_be_near(limits), np.cumsum(occurs) - 1)
 
 
 def can_be_near(limits: PairLimits) -> Bools:

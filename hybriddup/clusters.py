@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.records import Bools, Int64s
-
-if TYPE_CHECKING:
-    from hybriddup.records import Result
+from hybriddup.records import Bools, Int64s, Removed
 
 
-def keeper_clusters(result: Result) -> list[list[int]]:
+def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
     """Return each kept row with the rows removed for it: keeper first, then rising; clusters by their keeper's row.
 
     Every member matches the first. Kept rows for which nothing was removed are left out.
     """
     members: dict[int, list[int]] = {}
-    for removed in result.removed:
-        members.setdefault(removed.keeper_row, []).append(removed.row)
+    for post in removed:
+        members.setdefault(post.keeper_row, []).append(post.row)
     return [[keeper, *sorted(members[keeper])] for keeper in sorted(members)]
 
 
-def connected_clusters(result: Result) -> list[list[int]]:
+def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
     """Return the connected components of all verified pairs and exact repeats, where they have two rows or more.
 
     Kept rows first, then removed rows, each rising; clusters by their first row. A component may chain texts that do
     not match each other, and may hold several kept rows: it is a view of the corpus, not what was decided.
+
+    ``verified_rows`` is int64[n_pairs, 2].
     """
-    edges = evidence(result)
+    edges = evidence(removed, verified_rows)
     rows, ends = np.unique(edges, return_inverse=True)
     labels = label_components(ends.reshape(edges.shape), len(rows))
-    is_removed = mark(rows, np.array([removed.row for removed in result.removed], np.int64))
+    is_removed = mark(rows, np.array([post.row for post in removed], np.int64))
     order = np.lexsort((rows, is_removed, labels))
     bounds = np.flatnonzero(np.diff(labels[order])) + 1
     return sorted(part.tolist() for part in np.split(rows[order], bounds) if len(part))
 
 
-def evidence(result: Result) -> Int64s:
+def evidence(removed: Sequence[Removed], verified_rows: Int64s) -> Int64s:
     """Return int64[n_pairs, 2]: the rows of all verified pairs, and of each removed row with its keeper."""
-    links = [(removed.row, removed.keeper_row) for removed in result.removed]
-    return np.concatenate([result.verified_rows.reshape(-1, 2), np.array(links, np.int64).reshape(-1, 2)])
+    links = [(post.row, post.keeper_row) for post in removed]
+    return np.concatenate([verified_rows.reshape(-1, 2), np.array(links, np.int64).reshape(-1, 2)])
 
 
 def label_components(ends: Int64s, n_nodes: int) -> Int64s:

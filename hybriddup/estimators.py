@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-import hybriddup
+from hybriddup.api import dedupe
 from hybriddup.components import Components
 from hybriddup.config.load import open_session
 from hybriddup.errors import InputError
@@ -143,7 +143,7 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         texts = read_texts(X)
         if not texts:
             raise TextInputError("fit needs at least one text; got 0.")
-        self.result_ = hybriddup.dedupe(texts, config=self.config, workers=self.workers)
+        self.result_ = dedupe(texts, config=self.config, workers=self.workers)
         self.keeper_indices_ = np.array(self.result_.kept, np.int64)
         keepers = np.arange(len(texts))
         for removed in self.result_.removed:

@@ -141,8 +141,8 @@ def _near_pairs(run: Run, distinct: DistinctTexts, wanted: Int64s) -> tuple[Int6
     verify = run.verifier(distinct)
     index = run.prepare_index(distinct)
     candidates, verified = [np.zeros((0, 2), np.int64)], [np.zeros((0, 2), np.int64)]
-    for first, last in batch_bounds(len(distinct.prints), FIRST_BATCH, LARGEST_UNJOINED_BATCH):
-        batch = distinct.prints.take(slice(first, last))
+    for first, last in batch_bounds(len(distinct.waiting), FIRST_BATCH, LARGEST_UNJOINED_BATCH):
+        batch = distinct.waiting.take_first(last - first)
         for pairs in (index.candidates(batch), index.candidates_within(batch)):
             asked = pairs.take(_members(_as_rows(pairs), wanted))
             accepted = verify(asked)

@@ -5,14 +5,16 @@ read -> normalize -> exact -> tokenize -> weight -> hash -> fingerprint -> block
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from hybriddup.audit import estimate_recall
-from hybriddup.bands import can_be_near
+from hybriddup.bands import LimitsByLength
 from hybriddup.clock import Clock
+from hybriddup.compiler import note_compiling, start_compiler
 from hybriddup.components import Components
 from hybriddup.config.settings import Settings
 from hybriddup.corpus import Corpus
@@ -29,11 +31,10 @@ from hybriddup.records import (
     Fingerprints,
     Int32s,
     Int64s,
-    Result,
     VerifiedPairs,
     text_lengths,
 )
-from hybriddup.result import Assembler
+from hybriddup.result import Assembler, Result
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import BlockIndex, Expectation
 from hybriddup.steps.blocks.length_classes import compatible_share
@@ -42,7 +43,9 @@ from hybriddup.steps.fingerprints import Simhashes
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.summary import Summary
-from hybriddup.warmup import note_compiling, start_compiler
+from hybriddup.waiting import FingerprintQueue
+
+T = TypeVar("T")
 
 
 def run(
@@ -65,9 +68,9 @@ def run(
     """
     workers = workers or available_workers()
     clock = Clock(progress or Silent())
-    note_compiling(clock.progress)
-    start_compiler()
-    return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
+    with note_compiling(clock.progress):
+        start_compiler()
+        return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
 
 
 @dataclass
@@ -78,7 +81,7 @@ class DistinctTexts:
     """The texts, as verifiers see them."""
     lengths: Int32s
     """int32[n]: code points."""
-    prints: Fingerprints
+    waiting: FingerprintQueue
 
 
 @dataclass
@@ -92,18 +95,20 @@ class Run:
     def dedupe(self, corpus: Corpus, config_name: str) -> Result:
         """Return the result of all steps."""
         order = deciding_order(corpus, self.components.settings.keep)
-        raw = [corpus.texts[place] for place in order.tolist()]
+        raw = take_texts(corpus.texts, order)
+        self.components.fingerprinter.expect(raw)
         normalized = self.normalize(raw)
         equal = self.find_equal(normalized, raw)
         equal, distinct = self.fingerprint(equal, normalized, raw)
         verify = self.verifier(distinct)
         decisions = self.decide(distinct, verify)
-        distinct.prints = distinct.prints.without_strengths()  # only looking up needs them, and they are large
         summary = self.summarize(decisions, config_name)
+        n_removed = len(raw) - int(decisions.kept.sum())
+        self.audit(decisions, n_removed, verify, summary)
+        distinct.context.release()
         assembler = Assembler(corpus, order, equal, decisions, distinct.lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
-        self.audit(distinct, decisions, verify, summary)
         summary.timings = self.clock.timings()
         return result
 
@@ -122,28 +127,36 @@ class Run:
     ) -> tuple[EqualTexts, DistinctTexts]:
         """Return the equal texts, with those parted that have no tokens, and the distinct ones with fingerprints."""
         maker = self.components.fingerprinter
-        texts = [normalized[place] for place in equal.distinct.tolist()]
+        texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             maker.fit(texts)
-            simhashes = maker.fingerprint(texts, self.clock.progress.advance)
-        parted = part_without_tokens(equal, simhashes.has_tokens, raw)
+            parts = list(maker.fingerprint_parts(texts, self.clock.progress.advance))
+        parted = part_without_tokens(equal, np.concatenate([part.has_tokens for part in parts]), raw)
         positions = np.searchsorted(parted.distinct, equal.distinct)
-        texts = [normalized[place] for place in parted.distinct.tolist()]
+        texts = texts if parted is equal else take_texts(normalized, parted.distinct)
         context = VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers)
         lengths = text_lengths(texts)
-        return parted, DistinctTexts(context, lengths, self.comparable(positions, simhashes, lengths, context))
+        return parted, DistinctTexts(context, lengths, self.comparable(positions, parts, lengths, context))
 
     def comparable(
-        self, positions: Int64s, simhashes: Simhashes, lengths: Int32s, context: VerifierContext
-    ) -> Fingerprints:
+        self, positions: Int64s, parts: list[Simhashes], lengths: Int32s, context: VerifierContext
+    ) -> FingerprintQueue:
         """Return the fingerprints that stage 1 should see: those with bits set, of texts that could be near repeats."""
         bands = self.components.bands
-        limits = bands.limits_of(lengths[positions])
         with self.clock.step("verify", 0, "pairs"):
             characters = context.characters if bands.least_in_common().any() else NO_COUNTS
-        prints = Fingerprints(positions, simhashes.bits, simhashes.strengths, limits, characters)
-        chosen = simhashes.say_something & can_be_near(limits)
-        return prints if chosen.all() else prints.take(chosen)
+        by_length = LimitsByLength.of(bands, lengths)
+        prints: list[Fingerprints] = []
+        first = 0
+        for part in drain(parts):
+            some = positions[first : first + len(part.bits)]
+            ranks = by_length.rank_of[lengths[some]]
+            chosen = part.say_something & by_length.near[ranks]
+            limits = by_length.limits.take(ranks[chosen])
+            part = part if chosen.all() else part.take(chosen)
+            prints.append(Fingerprints(some[chosen], part.bits, part.strengths, limits, characters))
+            first += len(some)
+        return FingerprintQueue(prints)
 
     def verifier(self, distinct: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs, ready to be called."""
@@ -161,10 +174,10 @@ class Run:
 
     def prepare_index(self, distinct: DistinctTexts) -> BlockIndex:
         """Return the block index, empty and in the shape that suits these texts."""
-        components, prints = self.components, distinct.prints
-        sample = prints.take(spread_rows(len(prints), N_PILOT_PAIRS))
+        components, n_waiting = self.components, len(distinct.waiting)
+        sample = distinct.waiting.take_some(spread_rows(n_waiting, N_PILOT_PAIRS))
         expectation = Expectation(
-            n_texts=len(prints),
+            n_texts=n_waiting,
             workers=self.workers,
             bits=components.fingerprinter.n_bits,
             max_hamming_distance=components.settings.max_hamming_distance,
@@ -176,9 +189,10 @@ class Run:
 
     def decide(self, distinct: DistinctTexts, verify: Verify) -> Decisions:
         """Find candidate pairs, verify them and decide, batch by batch."""
-        with self.clock.step("block index", len(distinct.prints)):
+        with self.clock.step("block index", len(distinct.waiting)):
             index = self.prepare_index(distinct)
-            return decide(distinct.prints, len(distinct.context.texts), index, verify, self.clock.progress.advance)
+            n_texts = len(distinct.context.texts)
+            return decide(distinct.waiting, n_texts, index, verify, self.clock.progress.advance)
 
     def summarize(self, decisions: Decisions, config_name: str) -> Summary:
         """Return the summary without the counts of posts, which the result brings."""
@@ -192,14 +206,29 @@ class Run:
             notes=self.components.fingerprinter.notes,
         )
 
-    def audit(self, distinct: DistinctTexts, decisions: Decisions, verify: Verify, summary: Summary) -> None:
+    def audit(self, decisions: Decisions, n_removed: int, verify: Verify, summary: Summary) -> None:
         """Estimate the recall of stage 1 into the summary."""
         sample = self.components.settings.audit.sample
         if sample == 0:
             return
-        kept = distinct.prints.without_strengths().take(decisions.kept[distinct.prints.positions])
-        n_removed = summary.n_exact + summary.n_near
-        with self.clock.step("audit", min(sample, len(kept))):
-            estimate = estimate_recall(kept, n_removed, verify, sample=sample, workers=self.workers)
+        with self.clock.step("audit", min(sample, int(decisions.kept.sum()))):
+            estimate = estimate_recall(decisions.kept_prints, n_removed, verify, sample=sample, workers=self.workers)
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+
+
+def take_texts(texts: Sequence[str], places: Int64s) -> Sequence[str]:
+    """Return the texts at these places; the texts themselves where that is all of them in order.
+
+    Each text that is touched costs a miss of the cache, and each list eight bytes a text.
+    """
+    if len(places) == len(texts) and np.array_equal(places, np.arange(len(texts))):
+        return texts
+    return texts_at(texts, places)
+
+
+def drain(parts: list[T]) -> Iterator[T]:
+    """Yield the parts in order, forgetting each."""
+    parts.reverse()
+    while parts:
+        yield parts.pop()

@@ -1,4 +1,4 @@
-"""What moves between the steps: texts, tokens, fingerprints, pairs, decisions and the result.
+"""What moves between the steps: texts, tokens, fingerprints, pairs and decisions.
 
 Everything here is arrays, so that a step handles many posts in one call. Two kinds of numbers point at posts:
 
@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from hybriddup.summary import Summary
 
 Int16s = NDArray[np.int16]
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 UInt8s = NDArray[np.uint8]
+UInt16s = NDArray[np.uint16]
 UInt32s = NDArray[np.uint32]
 UInt64s = NDArray[np.uint64]
 Float32s = NDArray[np.float32]
@@ -115,13 +113,18 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
     return Tokens(encoded.code_points, encoded.offsets[:-1], lengths, offsets)
 
 
-class CharacterCounts(NamedTuple):
+@dataclass(slots=True, eq=False)
+class CharacterCounts:
     """How many characters of each class the distinct texts have; no rows where nobody asks."""
 
     counts: UInt8s
     """uint8[n_distinct, N_CLASSES]: 255 stands for more too."""
     sketches: UInt64s
     """uint64[n_distinct, 2]: the same, up to three: bit ``c`` of word 0 is the low bit, and of word 1 the high bit."""
+
+    def release(self) -> None:
+        """Let go of the counts, for all who share them, when no more pairs are asked about."""
+        self.counts, self.sketches = self.counts[:0].copy(), self.sketches[:0].copy()
 
 
 NO_COUNTS = CharacterCounts(np.zeros((0, N_CLASSES), np.uint8), np.zeros((0, 2), np.uint64))
@@ -149,12 +152,24 @@ class Fingerprints:
 
     def take(self, chosen: Int64s | Bools | slice) -> Fingerprints:
         """Return the chosen texts, in the order given."""
-        limits = PairLimits._make(column[chosen] for column in self.limits)
-        return Fingerprints(self.positions[chosen], self.bits[chosen], self.strengths[chosen], limits, self.characters)
+        bits, strengths, limits = self.bits[chosen], self.strengths[chosen], self.limits.take(chosen)
+        return Fingerprints(self.positions[chosen], bits, strengths, limits, self.characters)
 
     def without_strengths(self) -> Fingerprints:
         """Return the texts without the strengths of their bits, which only later texts need."""
         return replace(self, strengths=np.zeros((len(self), 0), np.uint8))
+
+
+def join_prints(parts: Sequence[Fingerprints]) -> Fingerprints:
+    """Return one batch with the texts of all parts, at least one, in order."""
+    limits = PairLimits(*(np.concatenate(columns) for columns in zip(*(part.limits for part in parts), strict=True)))
+    return Fingerprints(
+        np.concatenate([part.positions for part in parts]),
+        np.concatenate([part.bits for part in parts]),
+        np.concatenate([part.strengths for part in parts]),
+        limits,
+        parts[0].characters,
+    )
 
 
 class PairLimits(NamedTuple):
@@ -170,6 +185,10 @@ class PairLimits(NamedTuple):
     common_of_longer: Float32s
     """float32[n]: at least these shares of the shorter and of the longer text, added up, are the characters that a pair
     has in common, whatever their order; 0.0 where characters alone rule nothing out."""
+
+    def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
+        """Return the limits of the chosen texts, in the order given."""
+        return PairLimits._make(column[chosen] for column in self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,42 +255,3 @@ class Removed:
     threshold: float
     length_band: str
     """The band of the pair's shorter text, such as ``7-20``."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches."""
-
-    kept: list[int]
-    """Rows that stay, in input order."""
-    removed: Sequence[Removed]
-    """Rows that go, in input order; each object is made when it is asked for."""
-    summary: Summary
-    n_rows: int
-    verified_rows: Int64s
-    """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
-
-    def clusters(self, *, connected: bool = False) -> list[list[int]]:
-        """Return the rows that belong together, keeper first, only where there are two or more.
-
-        Parameters
-        ----------
-        connected
-            False: each kept row with the rows removed for it, so that every member matches the first.
-            True: connected components of all verified pairs, which may chain texts that do not match each other.
-        """
-        from hybriddup.clusters import connected_clusters, keeper_clusters
-
-        return connected_clusters(self) if connected else keeper_clusters(self)
-
-    def to_pandas(self) -> Any:
-        """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
-
-        Raises
-        ------
-        HybriddupError
-            pandas is not installed.
-        """
-        from hybriddup.frames import removed_to_pandas
-
-        return removed_to_pandas(self.removed)

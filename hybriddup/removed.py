@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from itertools import starmap
 from typing import Any, overload
 
-import numpy as np
-
 from hybriddup.corpus import Corpus, take_ids
 from hybriddup.records import Bools, Float64s, Int32s, Int64s, Removed
 
@@ -115,9 +113,3 @@ class RemovedPosts(Sequence[Removed]):
             [self._band_names[band] for band in some.length_bands.tolist()],
             strict=True,
         )
-
-
-def in_input_order(columns: RemovedColumns) -> RemovedColumns:
-    """Return the columns sorted by post."""
-    order = np.argsort(columns.posts, kind="stable")
-    return RemovedColumns(*(getattr(columns, field.name)[order] for field in fields(columns)))

@@ -1,20 +1,64 @@
-"""From decisions about distinct texts to the result for every input row."""
+"""The result of a run, and how it is put together from decisions about distinct texts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybriddup.bands import Bands
+from hybriddup.clusters import connected_clusters, keeper_clusters
 from hybriddup.corpus import Corpus
 from hybriddup.exact import EqualTexts
-from hybriddup.records import Int32s, Int64s, Result, VerifiedPairs
-from hybriddup.removed import RemovedColumns, RemovedPosts, in_input_order
+from hybriddup.frames import removed_to_pandas
+from hybriddup.records import Int32s, Int64s, Removed
+from hybriddup.removed import RemovedColumns, RemovedPosts
 from hybriddup.steps.deciders import Decisions
 from hybriddup.summary import Summary
 
 NOT_REMOVED = -1
+
+Number = TypeVar("Number", np.int32, np.int64, np.float64)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches."""
+
+    kept: list[int]
+    """Rows that stay, in input order."""
+    removed: Sequence[Removed]
+    """Rows that go, in input order; each object is made when it is asked for."""
+    summary: Summary
+    n_rows: int
+    verified_rows: Int64s
+    """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
+
+    def clusters(self, *, connected: bool = False) -> list[list[int]]:
+        """Return the rows that belong together, keeper first, only where there are two or more.
+
+        Parameters
+        ----------
+        connected
+            False: each kept row with the rows removed for it, so that every member matches the first.
+            True: connected components of all verified pairs, which may chain texts that do not match each other.
+        """
+        if connected:
+            return connected_clusters(self.removed, self.verified_rows)
+        return keeper_clusters(self.removed)
+
+    def to_pandas(self) -> Any:
+        """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
+
+        Raises
+        ------
+        HybriddupError
+            pandas is not installed.
+        """
+        return removed_to_pandas(self.removed)
 
 
 @dataclass(frozen=True)
@@ -32,7 +76,7 @@ class Assembler:
 
     def assemble(self, summary: Summary) -> Result:
         """Return the result and fill the counts of posts into the summary."""
-        corpus, columns = self.corpus, in_input_order(self.removed())
+        corpus, columns = self.corpus, self.removed()
         stays = np.ones(len(corpus.texts), np.bool_)
         stays[columns.posts] = False
         kept = corpus.rows[stays].tolist()
@@ -43,13 +87,14 @@ class Assembler:
         return Result(kept, removed, summary, max(corpus.n_rows, len(corpus.texts)), self.verified_rows())
 
     def removed(self) -> RemovedColumns:
-        """Return every removed post, in the order of deciding."""
+        """Return every removed post, in input order."""
         equal, deciding = self.equal, self.decisions.deciding
         positions = self.positions()
         pair_of = np.full(len(equal.distinct), NOT_REMOVED, np.int64)
         pair_of[deciding.later] = np.arange(len(deciding))
         is_repeat = equal.first_of != np.arange(len(equal.first_of))
         gone = np.flatnonzero(is_repeat | (pair_of[positions] != NOT_REMOVED))
+        gone = gone[np.argsort(self.order[gone])]
         return self.evidence(gone, positions[gone], pair_of[positions[gone]])
 
     def positions(self) -> Int64s:
@@ -59,18 +104,26 @@ class Assembler:
         return position_of[self.equal.first_of]
 
     def evidence(self, places: Int64s, positions: Int64s, pairs: Int64s) -> RemovedColumns:
-        """Return why the posts at these places go; a text equal to a removed one was removed by the same pair."""
-        is_exact = pairs == NOT_REMOVED
-        deciding = with_one_more(self.decisions.deciding).take(pairs)  # -1 takes the last one
+        """Return why the posts at these places go; a text equal to a removed one was removed by the same pair.
+
+        In exact repeats no bit differs, and score and threshold are 1.0.
+        """
+        is_exact, deciding = pairs == NOT_REMOVED, self.decisions.deciding
+
+        def of_pair(column: NDArray[Number], of_exact: NDArray[Number] | float) -> NDArray[Number]:
+            values = np.full(len(pairs), of_exact, column.dtype)
+            values[~is_exact] = column[pairs[~is_exact]]
+            return values
+
         return RemovedColumns(
             posts=self.order[places],
-            keepers=self.order[self.equal.distinct[np.where(is_exact, positions, deciding.earlier)]],
+            keepers=self.order[self.equal.distinct[of_pair(deciding.earlier, positions)]],
             is_exact=is_exact,
-            hamming_distances=deciding.hamming_distances,
-            verifiers=deciding.verifiers,
-            scores=deciding.scores,
-            thresholds=deciding.thresholds,
-            length_bands=np.where(is_exact, self.bands.of_lengths(self.lengths[positions]), deciding.length_bands),
+            hamming_distances=of_pair(deciding.hamming_distances, 0),
+            verifiers=of_pair(deciding.verifiers, 0),
+            scores=of_pair(deciding.scores, 1.0),
+            thresholds=of_pair(deciding.thresholds, 1.0),
+            length_bands=of_pair(deciding.length_bands, self.bands.of_lengths(self.lengths[positions])),
         )
 
     def verified_rows(self) -> Int64s:
@@ -78,18 +131,3 @@ class Assembler:
         verified = self.decisions.verified
         rows_of_positions = self.corpus.rows[self.order[self.equal.distinct]]
         return np.stack([rows_of_positions[verified.earlier], rows_of_positions[verified.later]], axis=1)
-
-
-def with_one_more(pairs: VerifiedPairs) -> VerifiedPairs:
-    """Return the pairs and, after them, one of equal texts: no bit differs, score and threshold are 1.0."""
-    zero = np.zeros(1, np.int64)
-    number, one = np.zeros(1, np.int32), np.ones(1)
-    return VerifiedPairs(
-        np.append(pairs.earlier, zero),
-        np.append(pairs.later, zero),
-        np.append(pairs.hamming_distances, number),
-        np.append(pairs.scores, one),
-        np.append(pairs.thresholds, one),
-        np.append(pairs.verifiers, number),
-        np.append(pairs.length_bands, number),
-    )

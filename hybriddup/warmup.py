@@ -14,12 +14,8 @@ import numpy as np
 from hybriddup.config.load import load_settings
 from hybriddup.config.settings import Settings
 from hybriddup.corpus import Corpus
-from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.lengths import count_lengths
+from hybriddup.pipeline import run
 from hybriddup.plugin.manager import PluginManager
-from hybriddup.progress import Progress
-
-MESSAGE = "first run: compiling the kernels, some ten seconds; later runs load them from the cache"
 
 N_POSTS = 1500
 SEED = 0
@@ -34,26 +30,12 @@ TABLES = {"use": "tables", "key_bits": 8}
 """Tables of a fixed shape, because only corpora too large for a warm-up get them by themselves."""
 
 
-def note_compiling(progress: Progress) -> None:
-    """Tell the user that kernels are about to be compiled, if the cache does not hold them."""
-    folder = cache_folder()
-    if folder and not any(folder.glob("bucket_join.find_near*.nbi")):
-        progress.note(MESSAGE)
-
-
-def start_compiler() -> None:
-    """Call a small kernel: at the first call of any, numba sets itself up, which belongs to no step of a run."""
-    count_lengths(np.zeros(0, np.int32), 0)
-
-
 def compile_kernels(names: Iterable[str], manager: PluginManager) -> Iterator[str]:
     """Compile all that runs with some configurations need, and yield the name of each when that is done.
 
     Posts made up here are deduplicated, once as a small corpus and once with the block index of a large one. Kernels
     are compiled for the types that they are called with, so calling them as a run does is the sure way.
     """
-    from hybriddup.pipeline import run  # which imports this module
-
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
     for name in names:

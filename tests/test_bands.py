@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.bands import Bands, can_be_near
+from hybriddup.bands import Bands, LimitsByLength, can_be_near
 from hybriddup.components import Components
 from hybriddup.config.load import open_session
 from hybriddup.records import CandidatePairs, PairLimits
@@ -160,3 +160,15 @@ def test_text_above_a_near_band_can_be_near_a_shorter_one() -> None:
     """Exact repeats only from 21 on: 22 characters are within reach of 20, 40 are not."""
     bands, _ = make_bands({"lengths": [edit_band(0.9, 44, up_to=20), {"exact_only": True}]})
     assert can_be_near(bands.limits_of(lengths_of(20, 22, 40))).tolist() == [True, True, False]
+
+
+@given(st.lists(st.integers(0, 60), max_size=20))
+def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
+    """Looked up once a length, they are what asking for every text gives."""
+    bands, _ = make_bands(THREE_BANDS)
+    texts = np.array(lengths, np.int32)
+    by_length = LimitsByLength.of(bands, texts)
+    ranks = by_length.rank_of[texts]
+    for looked_up, asked in zip(by_length.limits.take(ranks), bands.limits_of(texts), strict=True):
+        assert looked_up.tolist() == asked.tolist()
+    assert by_length.near[ranks].tolist() == can_be_near(bands.limits_of(texts)).tolist()

@@ -54,9 +54,9 @@ def test_counts_are_those_of_the_kernel(texts: list[str], size: int, workers: in
 def test_every_text_of_a_large_corpus_is_counted(n_texts: int, workers: int) -> None:
     """No text is lost at the ends of batches and slices."""
     texts = ["a" * (row % 250 + 1) for row in range(n_texts)]
-    counts, sketches = count_classes(texts, workers)
-    assert np.bitwise_count(sketches).any(axis=1).all()
-    assert counts.sum(axis=1).tolist() == list(map(len, texts))
+    counted = count_classes(texts, workers)
+    assert np.bitwise_count(counted.sketches).any(axis=1).all()
+    assert counted.counts.sum(axis=1).tolist() == list(map(len, texts))
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""]])
@@ -64,8 +64,11 @@ def test_texts_without_characters_have_none(texts: list[str]) -> None:
     """And a row of counts each."""
     symbols, offsets, n_symbols = as_symbols(texts)
     assert (len(symbols), offsets.tolist(), n_symbols) == (0, [0] * (len(texts) + 1), 0)
-    counts, sketches = count_classes(texts, 1)
-    assert (counts.tolist(), sketches.tolist()) == ([[0] * N_CLASSES] * len(texts), [[0, 0]] * len(texts))
+    counted = count_classes(texts, 1)
+    assert (counted.counts.tolist(), counted.sketches.tolist()) == (
+        [[0] * N_CLASSES] * len(texts),
+        [[0, 0]] * len(texts),
+    )
 
 
 @given(texts_of_all_kinds)
@@ -73,3 +76,12 @@ def test_offsets_are_where_texts_begin_one_after_another(texts: list[str]) -> No
     """In code points, lone surrogates being one each."""
     expected = [len("".join(texts[:end])) for end in range(len(texts) + 1)]
     assert offsets_of(texts).tolist() == expected == encode_texts(texts).offsets.tolist()
+
+
+def test_released_counts_are_gone_for_all_who_share_them() -> None:
+    """With no rows left, and no larger array behind them."""
+    counted = shared = count_classes(["ab", "c"], 1)
+    counted.release()
+    assert (shared.counts.shape, shared.sketches.shape) == ((0, N_CLASSES), (0, 2))
+    assert shared.counts.base is None
+    assert shared.sketches.base is None

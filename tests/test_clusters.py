@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.clusters import connected_clusters, keeper_clusters
-from hybriddup.records import Removed, Result
+from hybriddup.records import Removed
+from hybriddup.result import Result
 from hybriddup.summary import Summary
 from tests import reference
 
@@ -36,14 +36,14 @@ def decided(draw: st.DrawFn) -> Result:
 def test_no_rows_have_no_clusters() -> None:
     """Nothing read, nothing clustered."""
     result = result_of(0, {}, [])
-    assert keeper_clusters(result) == connected_clusters(result) == []
+    assert result.clusters() == result.clusters(connected=True) == []
 
 
 def test_keeper_comes_first_though_it_is_the_last_row() -> None:
     """With `keep: last` the keeper follows the rows that were removed for it."""
     result = result_of(6, {1: 4, 0: 4, 2: 3}, [(0, 4), (1, 4), (2, 3)])
-    assert keeper_clusters(result) == [[3, 2], [4, 0, 1]]
-    assert connected_clusters(result) == [[3, 2], [4, 0, 1]]
+    assert result.clusters() == [[3, 2], [4, 0, 1]]
+    assert result.clusters(connected=True) == [[3, 2], [4, 0, 1]]
 
 
 def test_chain_is_one_component_with_both_kept_rows_first() -> None:
@@ -55,14 +55,14 @@ def test_chain_is_one_component_with_both_kept_rows_first() -> None:
 
 def test_exact_repeats_are_linked_without_a_verified_pair() -> None:
     """They were settled before any pair was verified."""
-    assert connected_clusters(result_of(3, {2: 0}, [])) == [[0, 2]]
+    assert result_of(3, {2: 0}, []).clusters(connected=True) == [[0, 2]]
 
 
 @given(decided())
 @settings(max_examples=80, deadline=None)
 def test_keeper_clusters_partition_the_removed_rows(result: Result) -> None:
     """Each removed row stands once, behind its own keeper."""
-    clusters = keeper_clusters(result)
+    clusters = result.clusters()
     assert {row: cluster[0] for cluster in clusters for row in cluster[1:]} == {
         removed.row: removed.keeper_row for removed in result.removed
     }
@@ -76,7 +76,7 @@ def test_connected_clusters_equal_their_plain_twin(result: Result) -> None:
     """Walking from row to row finds the same components."""
     edges = [*result.verified_rows.tolist(), *((removed.row, removed.keeper_row) for removed in result.removed)]
     expected = [part for part in reference.connected_components(range(result.n_rows), edges) if len(part) > 1]
-    assert sorted(map(sorted, connected_clusters(result))) == sorted(expected)
+    assert sorted(map(sorted, result.clusters(connected=True))) == sorted(expected)
 
 
 @given(decided())
@@ -84,5 +84,5 @@ def test_connected_clusters_equal_their_plain_twin(result: Result) -> None:
 def test_connected_clusters_begin_with_their_kept_rows(result: Result) -> None:
     """Kept rows rise, then removed rows rise."""
     kept = set(result.kept)
-    for cluster in connected_clusters(result):
+    for cluster in result.clusters(connected=True):
         assert cluster == sorted(cluster, key=lambda row: (row not in kept, row))

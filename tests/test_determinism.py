@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import hybriddup
-from hybriddup.records import Result, Tokens
+from hybriddup.records import Tokens
+from hybriddup.result import Result
 from hybriddup.steps import deciders
 from hybriddup.steps.tokenizers import processes
 from tests.posts import generated_posts

@@ -14,7 +14,8 @@ import hybriddup
 from hybriddup.config.load import open_session
 from hybriddup.config.read import shipped_names
 from hybriddup.config.settings import LengthBand, Settings
-from hybriddup.records import Removed, Result
+from hybriddup.records import Removed
+from hybriddup.result import Result
 from tests.posts import generated_posts, load_sample
 
 SAMPLE = [post["text"] for post in load_sample("posts.jsonl")]

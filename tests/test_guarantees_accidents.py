@@ -11,7 +11,8 @@ import pytest
 import hybriddup
 from hybriddup.config.load import open_session
 from hybriddup.config.read import shipped_names
-from hybriddup.records import Result, Tokens
+from hybriddup.records import Tokens
+from hybriddup.result import Result
 
 LENIENT = {"lengths": [{"max_hamming_distance": 44, "verifier": {"use": "edit", "threshold": 0.8}}]}
 """Near repeats at every length, so that no band of exact repeats hides an accident."""

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 import hybriddup
-from hybriddup.records import Result
+from hybriddup.result import Result
 from tests.posts import load_sample
 
 POSTS = load_sample("posts.jsonl")

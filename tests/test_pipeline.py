@@ -11,7 +11,7 @@ import hybriddup
 from hybriddup.config.load import open_session
 from hybriddup.corpus import Corpus
 from hybriddup.pipeline import run
-from hybriddup.records import Result
+from hybriddup.result import Result
 from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.judges import SingleJudge
 from tests.posts import generated_posts, load_sample
@@ -76,8 +76,8 @@ def test_steps_are_timed_in_their_order() -> None:
         "fingerprint",
         "verify",
         "block index",
-        "decide",
         "audit",
+        "decide",
     ]
     assert {timing.n for timing in summary.timings if timing.step in ("normalize", "exact", "decide")} == {len(POSTS)}
 

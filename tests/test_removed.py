@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hybriddup.corpus import Corpus, pack_ids, unite_ids
 from hybriddup.records import Removed
-from hybriddup.removed import RemovedColumns, RemovedPosts, in_input_order
+from hybriddup.removed import RemovedColumns, RemovedPosts
 
 VERIFIERS, BANDS = ("edit", "cosine"), ("0-6", "7-20", "21-")
 
@@ -169,13 +169,3 @@ def test_posts_can_be_looked_at_twice() -> None:
     assert list(posts) == list(posts)
     first, second = iter(posts), iter(posts)
     assert next(first) == next(second) == EXPECTED[0]
-
-
-@given(st.permutations(range(len(POSTS))))
-def test_columns_are_sorted_by_post(order: list[int]) -> None:
-    """Every column in the same order."""
-    columns = columns_of(POSTS)
-    shuffled = RemovedColumns(*(getattr(columns, name)[order] for name in columns.__dataclass_fields__))
-    in_order = in_input_order(shuffled)
-    for name in columns.__dataclass_fields__:
-        assert getattr(in_order, name).tolist() == getattr(columns, name).tolist()

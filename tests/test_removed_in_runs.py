@@ -15,7 +15,8 @@ import hybriddup
 from hybriddup.config.load import open_session
 from hybriddup.corpus import Corpus
 from hybriddup.pipeline import run
-from hybriddup.records import Removed, Result
+from hybriddup.records import Removed
+from hybriddup.result import Result
 
 TEMPLATE = "你妈妈喊你回家吃饭哦，回家罗回家罗"
 

@@ -25,7 +25,8 @@ from hybriddup.pipeline import run
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
 from hybriddup.progress import Progress
-from hybriddup.records import Bools, Result
+from hybriddup.records import Bools
+from hybriddup.result import Result
 from hybriddup.steps.readers import Fields
 from hybriddup.steps.readers.compression import split_compression
 from hybriddup.steps.readers.sources import STANDARD_INPUT

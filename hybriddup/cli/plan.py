@@ -16,8 +16,8 @@ Examples:
       for posts and their copies with a tenth of the characters edited, in 128 bits
 
 The shapes are those of the block indexes: `blocks: 5 choose 2` has 5 blocks, 2 of which form a key; `probing: 4 within
-2 bits` has 4 blocks, in each of which all keys within 2 bits are looked up; `tables: 9 of 16, 4 weak` has 9 tables of
-16 sampled bits, of which the 4 weakest are probed. The naive ones, which look up or store all neighbours of a
+1-2 bits` has 4 blocks, in each of which all keys within 1 or 2 bits are looked up; `tables: 9 of 16, 4 weak` has 9
+tables of 16 sampled bits, of which the 4 weakest are probed. The naive ones, which look up or store all neighbours of a
 fingerprint, stand there for comparison. Nothing is read or built: the numbers are worked out by formula, and what they
 rest on is printed."""
 
@@ -50,7 +50,8 @@ def plan(
     """Show what each shape of block index costs and finds, and which one to use.
 
     For each: tables, key bits, look-ups and candidates (comparisons) a post, memory, recall, and estimated time. The
-    fastest that finds enough and fits into the memory is chosen.
+    fastest that finds enough and fits into the memory is chosen; one that misses some pairs only where it is more than
+    1.25 x as fast as one that misses none.
     """
     from hybriddup.cli.output import print_json
     from hybriddup.cli.plan_view import print_plan

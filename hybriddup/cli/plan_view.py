@@ -11,7 +11,7 @@ import typer
 
 from hybriddup.cli.tables import plain_table, print_table
 from hybriddup.planner.choosing import JudgedShape, Plan
-from hybriddup.planner.quantities import show_bytes, show_count, show_duration
+from hybriddup.planner.quantities import show_bytes, show_count, show_duration, show_range
 from hybriddup.planner.question import Question
 
 HEADERS = ("shape", "tables", "key bits", "look-ups", "candidates", "time", "bytes", "memory", "recall", "verdict")
@@ -55,7 +55,7 @@ def _row(judged: JudgedShape, question: Question) -> list[str]:
     return [
         shape.name,
         str(shape.n_tables),
-        _key_bits(*shape.key_bits),
+        show_range(*shape.key_bits) if shape.n_tables else "none",
         show_count(shape.look_ups),
         show_count(shape.candidates),
         show_duration(shape.cost),
@@ -64,12 +64,6 @@ def _row(judged: JudgedShape, question: Question) -> list[str]:
         f"{shape.recall:.4f}",
         judged.verdict,
     ]
-
-
-def _key_bits(shortest: int, longest: int) -> str:
-    if longest == 0:
-        return "none"
-    return str(longest) if shortest == longest else f"{shortest}-{longest}"
 
 
 def _configuration(plan: Plan) -> str:

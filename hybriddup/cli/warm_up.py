@@ -36,11 +36,12 @@ def warm_up(
     from time import perf_counter
 
     from hybriddup.config.read import shipped_names
-    from hybriddup.kernels.cache import cache_folder
+    from hybriddup.kernels.cache import cache_folder, is_compiling
     from hybriddup.plugin.manager import create_plugin_manager
     from hybriddup.warmup import compile_kernels
 
     began = perf_counter()
     for name in compile_kernels(configs or shipped_names(), create_plugin_manager(modules=plugin or ())):
         typer.echo(f"ready for {name} after {perf_counter() - began:.1f} s", err=True)
-    typer.echo(f"compiled kernels are kept in {cache_folder() or 'no cache: NUMBA_DISABLE_JIT is set'}", err=True)
+    no_cache = "no cache, which the line above explains" if is_compiling() else "no cache: NUMBA_DISABLE_JIT is set"
+    typer.echo(f"compiled kernels are kept in {cache_folder() or no_cache}", err=True)

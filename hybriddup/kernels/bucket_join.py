@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybriddup.kernels.buckets import BLOCK_SIZE, BucketedPrints, SortedProbes
+from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import common_characters, count_lacking
 from hybriddup.kernels.popcount import lowest_bit, popcount
 from hybriddup.records import Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s

@@ -7,17 +7,17 @@ bucket of a key with some bits flipped is the key's own bucket combined with a f
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from hybriddup.kernels.simhash import strength_of
-from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.records import Int32s, Int64s, UInt8s, UInt16s, UInt32s, UInt64s
 
 BLOCK_SIZE = 32
 """Fingerprints compared before the near ones are picked out: a fixed number, so that the comparing loop has no
 branches and no remainder. The last block of a range may reach past its end, for which the arrays are padded."""
 
-
-TAKEN = np.int32(2**31 - 1)
+ROWS_AT_A_TIME = 1024
+"""Texts whose key bits are looked at together, bit by bit: as many as stay in the fastest cache."""
+TAKEN = np.uint16(2**16 - 1)
 
 
 class BucketedPrints(NamedTuple):
@@ -42,14 +42,22 @@ class BucketedPrints(NamedTuple):
 def fold_keys(bits: UInt64s, key_positions: Int64s, bucket_bits: int) -> UInt32s:
     """Return uint32[n]: the bucket of each fingerprint uint64[n, words].
 
-    Key bit ``i`` goes to bucket bit ``i % bucket_bits``. Bit by bit over all fingerprints, which needs no branches.
+    Key bit ``i`` goes to bucket bit ``i % bucket_bits``. Bit by bit over some fingerprints at a time, word by word next
+    to each other, so that many go into one instruction.
     """
     buckets = np.zeros(len(bits), np.uint32)
-    for i in range(len(key_positions)):
-        word, shift = key_positions[i] >> 6, np.uint64(key_positions[i] & 63)
-        place = np.uint64(i % bucket_bits) if bucket_bits > 0 else np.uint64(0)
-        for row in range(len(bits)):
-            buckets[row] ^= np.uint32(((bits[row, word] >> shift) & np.uint64(1)) << place)
+    columns = np.empty((bits.shape[1], ROWS_AT_A_TIME), np.uint64)
+    for start in range(0, len(bits), ROWS_AT_A_TIME):
+        first, n = np.uint64(start), min(ROWS_AT_A_TIME, len(bits) - start)
+        for word in range(bits.shape[1]):
+            for i in range(n):
+                columns[word, np.uint64(i)] = bits[first + np.uint64(i), word]
+        for bit in range(len(key_positions)):
+            word, shift = np.uint64(key_positions[bit] >> 6), np.uint64(key_positions[bit] & 63)
+            place = np.uint64(bit % bucket_bits) if bucket_bits > 0 else np.uint64(0)
+            for i in range(n):
+                folded = ((columns[word, np.uint64(i)] >> shift) & np.uint64(1)) << place
+                buckets[first + np.uint64(i)] ^= np.uint32(folded)
     return buckets
 
 
@@ -105,23 +113,47 @@ def find_weak_bits(strengths: UInt8s, key_positions: Int64s, n_weak_bits: int) -
     key_positions
         int64[n_key_bits], distinct; at most 255.
     """
-    n, n_key_bits = len(strengths), len(key_positions)
-    weak_places = np.zeros((n, n_weak_bits), np.uint8)
+    weak_places = np.zeros((len(strengths), n_weak_bits), np.uint8)
     if n_weak_bits == 0:
         return weak_places
-    values = np.empty(n_key_bits, np.int32)
-    for row in range(n):
-        for i in range(n_key_bits):
-            # strength first, place second: the smallest is the weakest, and the first of those equally weak
-            values[i] = (np.int32(strength_of(strengths, row, key_positions[i])) << np.int32(8)) | np.int32(i)
+    ranks = np.empty((len(key_positions), ROWS_AT_A_TIME), np.uint16)
+    weakest = np.empty(ROWS_AT_A_TIME, np.uint16)
+    for start in range(0, len(strengths), ROWS_AT_A_TIME):
+        n = min(ROWS_AT_A_TIME, len(strengths) - start)
+        rank_strengths(strengths, start, n, key_positions, ranks)
         for weak in range(n_weak_bits):
-            weakest = TAKEN
-            for i in range(n_key_bits):
-                weakest = min(weakest, values[i])
-            place = np.int64(weakest) & 255
-            values[place] = TAKEN
-            weak_places[row, weak] = place
+            take_weakest(ranks, n, weakest)
+            for i in range(n):
+                weak_places[start + i, weak] = np.uint8(weakest[i] & np.uint16(255))
     return weak_places
+
+
+@njit(cache=True, nogil=True)
+def rank_strengths(strengths: UInt8s, start: int, n: int, key_positions: Int64s, ranks: UInt16s) -> None:
+    """Write the strength of each key bit and its place in the key into uint16[n_key_bits, n], in one number.
+
+    The smallest is the weakest, and the first of those equally weak.
+    """
+    for bit in range(len(key_positions)):
+        byte, shift = np.uint64(key_positions[bit] >> 1), np.uint16(4 * (key_positions[bit] & 1))
+        for i in range(n):
+            pair = np.uint16(strengths[np.uint64(start + i), byte])
+            ranks[bit, np.uint64(i)] = (((pair >> shift) & np.uint16(15)) << np.uint16(8)) | np.uint16(bit)
+
+
+@njit(cache=True, nogil=True)
+def take_weakest(ranks: UInt16s, n: int, weakest: UInt16s) -> None:
+    """Write the smallest rank of each text into uint16[n], and put `TAKEN` in its place."""
+    for i in range(n):
+        weakest[np.uint64(i)] = TAKEN
+    for bit in range(len(ranks)):
+        for i in range(n):
+            rank, so_far = ranks[bit, np.uint64(i)], weakest[np.uint64(i)]
+            weakest[np.uint64(i)] = rank if rank < so_far else so_far
+    for bit in range(len(ranks)):
+        for i in range(n):
+            rank = ranks[bit, np.uint64(i)]
+            ranks[bit, np.uint64(i)] = TAKEN if rank == weakest[np.uint64(i)] else rank
 
 
 class SortedProbes(NamedTuple):

@@ -2,31 +2,76 @@
 
 numba compiles a kernel anew when its own file has changed. One that calls kernels of other files has them compiled into
 it, and would go on calling those of an older version; so the cache is emptied when any of the files has changed.
+
+Where no directory for a cache can be written to, numba refuses to compile anything that is to be kept. Kernels are then
+compiled in memory, in every process anew.
 """
 
 from __future__ import annotations
 
+import logging
+import multiprocessing
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
+import numba
 import xxhash
-from numba import njit
+from numba import config
 
 KERNELS = Path(__file__).parent
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
 STAMP = "hybriddup-kernels.version"
+NOT_KEPT = (
+    "compiled kernels are not kept, because no directory for them can be written to: every process compiles them anew, "
+    "which takes some ten seconds; set NUMBA_CACHE_DIR to a directory that can be written to"
+)
 
 
-@njit(cache=True)
-def anchor() -> int:
-    """Return 0; never called: it tells where numba keeps the compiled functions of this folder's files."""
+def nothing() -> int:
+    """Return 0; never called: compiled, it tells where numba keeps the compiled functions of this folder's files."""
     return 0
 
 
+def compiled_if_kept(function: Callable[[], int]) -> Callable[[], int]:
+    """Return a function for numba to compile and keep; the function itself where it cannot be kept."""
+    try:
+        kept: Callable[[], int] = numba.njit(cache=True)(function)
+    except RuntimeError:  # numba has found no directory that it can write to
+        return function
+    return kept
+
+
+anchor = compiled_if_kept(nothing)
+
+
 def cache_folder() -> Path | None:
-    """Return where the compiled kernels are kept; None where nothing is compiled."""
-    path = getattr(getattr(anchor, "stats", None), "cache_path", None)  # absent where the JIT is off
+    """Return where the compiled kernels are kept; None where nothing is compiled, or nothing can be kept."""
+    path = getattr(getattr(anchor, "stats", None), "cache_path", None)  # absent where it is the plain function
     return Path(path) if path else None
+
+
+KEEPS = cache_folder() is not None
+
+
+def njit(*, cache: bool, **options: Any) -> Callable[[Kernel], Kernel]:
+    """Return numba's decorator of that name, which keeps what it compiles where there is a directory for it."""
+    decorator: Callable[[Kernel], Kernel] = numba.njit(cache=cache and KEEPS, **options)
+    return decorator
+
+
+def is_compiling() -> bool:
+    """Return whether kernels are compiled at all, which NUMBA_DISABLE_JIT turns off."""
+    return not config.DISABLE_JIT  # type: ignore[attr-defined]  # set when numba is imported
+
+
+def warn_where_nothing_is_kept() -> None:
+    """Log one line that says so and what to set; not once more in each of the processes that tokenize."""
+    if is_compiling() and not KEEPS and multiprocessing.parent_process() is None:
+        logging.getLogger("hybriddup").warning(NOT_KEPT)
 
 
 def forget_other_versions() -> None:

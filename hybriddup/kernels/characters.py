@@ -1,8 +1,8 @@
 """The characters of texts: renumbered so that tables by character are small, and counted so that pairs are bounded."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
 from hybriddup.limits import NO_BOUND
 from hybriddup.records import N_CLASSES, Int32s, Int64s, UInt8s, UInt32s, UInt64s

@@ -1,8 +1,8 @@
 """The decision rule: a text is removed when it matches an earlier text that was kept."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Bools, Int64s
 
 

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Int64s, UInt8s, UInt32s
 
 POINT = np.uint32(0x1FFFFF)

@@ -1,8 +1,8 @@
 """Hamming distances of given pairs."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
 from hybriddup.records import Int32s, Int64s, UInt64s
 

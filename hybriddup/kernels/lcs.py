@@ -5,8 +5,8 @@ After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". Texts are ar
 """
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
 from hybriddup.records import Int32s, Int64s, UInt64s
 

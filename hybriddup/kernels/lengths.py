@@ -1,8 +1,8 @@
 """Lengths of texts: how many there are of each, and how far they reach."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Int32s, Int64s
 
 

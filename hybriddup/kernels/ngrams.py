@@ -1,8 +1,8 @@
 """Character n-grams whose size goes by script, as slices of the text's code points."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Bools, Float32s, Int32s, Int64s, UInt32s
 
 DENSE_RANGES = (

@@ -1,8 +1,8 @@
 """How many weak bits a table must probe to find a pair: what the plan of sampled tables is chosen by."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.kernels.simhash import strength_of
 from hybriddup.records import Int32s, Int64s, UInt8s, UInt64s
 

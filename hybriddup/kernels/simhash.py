@@ -1,9 +1,9 @@
 """Simhash: add up the token hashes bit by bit, keep the signs (Charikar 2002; Manku, Jain and Das Sarma 2007)."""
 
 import numpy as np
-from numba import njit
 
 from hybriddup.kernels.add_where import add_where
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Int16s, Int32s, Int64s, UInt8s, UInt64s
 
 WEIGHT_UNIT = 256

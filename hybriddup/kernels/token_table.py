@@ -1,8 +1,8 @@
-"""A hash table from tokens, by their 64-bit hash, to numbers: document frequencies and fitted weights."""
+"""Hash tables from tokens, by their 64-bit hash, to numbers: occurrences, document frequencies, fitted weights."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Float32s, Int32s, Int64s, UInt64s
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
@@ -32,9 +32,7 @@ def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
     offsets
         int64[n_texts + 1]: where each text's tokens begin.
     """
-    n_slots = 16
-    while n_slots < 2 * len(hashes):
-        n_slots *= 2
+    n_slots = slots_for(len(hashes))
     keys = np.zeros(n_slots, np.uint64)
     index_of_slot = np.zeros(n_slots, np.int64)
     distinct = np.empty(len(hashes), np.uint64)
@@ -55,6 +53,44 @@ def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
                 last_text[index] = text
                 counts[index] += 1
     return distinct[:n_distinct].copy(), counts[:n_distinct].copy()
+
+
+@njit(cache=True, nogil=True)
+def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
+    """Return int32[n_tokens]: how often the token stands in its text; parameters as for `count_documents`."""
+    longest = np.int64(0)
+    for text in range(len(offsets) - 1):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    n_slots = slots_for(longest)
+    keys = np.empty(n_slots, np.uint64)
+    counts = np.empty(n_slots, np.int32)
+    text_of_slot = np.full(n_slots, -1, np.int64)  # a slot that another text used is empty for this one
+    slots = np.empty(longest, np.uint64)
+    occurrences = np.empty(len(hashes), np.int32)
+    for text in range(len(offsets) - 1):
+        first, n_tokens = offsets[text], offsets[text + 1] - offsets[text]
+        mask = np.uint64(slots_for(n_tokens) - 1)
+        for place in range(n_tokens):
+            key = hashes[first + place]
+            slot = (key ^ (key >> np.uint64(32))) & mask
+            while text_of_slot[slot] == text and keys[slot] != key:
+                slot = (slot + np.uint64(1)) & mask
+            if text_of_slot[slot] != text:
+                text_of_slot[slot], keys[slot], counts[slot] = text, key, 0
+            counts[slot] += 1
+            slots[place] = slot
+        for place in range(n_tokens):
+            occurrences[first + place] = counts[slots[place]]
+    return occurrences
+
+
+@njit(cache=True, nogil=True)
+def slots_for(n_keys: int) -> int:
+    """Return a power of 2, at least 16 and twice the keys: half of the slots stay empty."""
+    n_slots = np.int64(16)
+    while n_slots < 2 * n_keys:
+        n_slots *= 2
+    return n_slots
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,8 @@
 """Words of texts whose characters do not change their neighbors: where they begin, and which of them say something."""
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Bools, Int32s, Int64s, UInt8s, UInt32s
 
 OTHER = np.uint8(0)

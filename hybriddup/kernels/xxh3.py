@@ -1,16 +1,18 @@
-"""XXH3, 64 bits, of tokens of one to four code points: the sizes that n-grams have.
+"""XXH3, 64 bits, of tokens of one to 32 code points: n-grams and nearly all words.
 
-The bytes hashed are the token's UTF-32-LE code units, so 4, 8, 12 or 16 of them; values equal those of the xxhash
-library on the same bytes. Longer tokens are left to that library.
+The bytes hashed are the token's UTF-32-LE code units, so 4 to 128 of them; values equal those of the xxhash library on
+the same bytes. Longer tokens are left to that library.
 """
 
 import numpy as np
-from numba import njit
 
+from hybriddup.kernels.cache import njit
 from hybriddup.records import Int32s, Int64s, UInt32s, UInt64s
 
-LONGEST_TOKEN = 4
+LONGEST_TOKEN = 32
 """Code points of the longest token that `hash_short_tokens` hashes."""
+LONGEST_NGRAM = 4
+"""Up to here the bytes fit into two words of 64 bits."""
 
 # Words of the default secret of XXH3 (xxHash 0.8 specification, section "XXH3 algorithm"), at the offsets in bytes.
 SECRET_8 = np.uint64(0x1CAD21F72C81017C)
@@ -19,6 +21,29 @@ SECRET_24 = np.uint64(0x1F67B3B7A4A44072)
 SECRET_32 = np.uint64(0x78E5C0CC4EE679CB)
 SECRET_40 = np.uint64(0x2172FFCC7DD05A82)
 SECRET_48 = np.uint64(0x8E2443F7744608B8)
+SECRET = np.array(
+    [
+        0xBE4BA423396CFEB8,
+        0x1CAD21F72C81017C,
+        0xDB979083E96DD4DE,
+        0x1F67B3B7A4A44072,
+        0x78E5C0CC4EE679CB,
+        0x2172FFCC7DD05A82,
+        0x8E2443F7744608B8,
+        0x4C263A81E69035E0,
+        0xCB00C391BB52283C,
+        0xA32E531B8B65D088,
+        0x4EF90DA297486471,
+        0xD8ACDEA946EF1938,
+        0x3F349CE33F76FAA8,
+        0x1D4F0BC7C7BBDCF9,
+        0x3159B4CD4BE0518A,
+        0x647378D9C97E9FC8,
+    ],
+    np.uint64,
+)
+"""The same, from the beginning to where inputs of up to 128 bytes use it."""
+PRIME_1 = np.uint64(0x9E3779B185EBCA87)
 PRIME_MX1 = np.uint64(0x165667919E3779F9)
 PRIME_MX2 = np.uint64(0x9FB21C651E98DF25)
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -80,7 +105,7 @@ def hash_12_or_16_bytes(head: np.uint64, tail: np.uint64, n_bytes: np.uint64, se
 
 
 @njit(cache=True, nogil=True)
-def hash_short_token(code_points: UInt32s, start: int, length: int, seed: np.uint64) -> np.uint64:
+def hash_ngram(code_points: UInt32s, start: int, length: int, seed: np.uint64) -> np.uint64:
     """Return XXH3 of the token of 1 to 4 code points that begins at ``start``."""
     n_bytes = np.uint64(4 * length)
     first = np.uint64(code_points[start])
@@ -95,16 +120,58 @@ def hash_short_token(code_points: UInt32s, start: int, length: int, seed: np.uin
 
 
 @njit(cache=True, nogil=True)
+def mix_four(code_points: UInt32s, start: int, secret: int, seed: np.uint64) -> np.uint64:
+    """Return the mix of four code points, from ``start`` on, with two words of the secret, from ``secret`` on."""
+    place = np.uint64(start)
+    low = np.uint64(code_points[place]) | (np.uint64(code_points[place + np.uint64(1)]) << np.uint64(32))
+    place += np.uint64(2)
+    high = np.uint64(code_points[place]) | (np.uint64(code_points[place + np.uint64(1)]) << np.uint64(32))
+    return fold_product(
+        low ^ (SECRET[np.uint64(secret)] + seed),
+        high ^ (SECRET[np.uint64(secret + 1)] - seed),
+    )
+
+
+@njit(cache=True, nogil=True)
+def hash_word(code_points: UInt32s, start: int, length: int, seed: np.uint64) -> np.uint64:
+    """Return XXH3 of the token of 5 to 32 code points that begins at ``start``.
+
+    Fours are mixed from both ends inward until they meet or overlap.
+    """
+    word = np.uint64(4 * length) * PRIME_1
+    for four in range((length + 7) // 8):
+        word += mix_four(code_points, start + 4 * four, 4 * four, seed)
+        word += mix_four(code_points, start + length - 4 * four - 4, 4 * four + 2, seed)
+    word ^= word >> np.uint64(37)
+    word *= PRIME_MX1
+    return word ^ (word >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def hash_words(code_points: UInt32s, starts: Int64s, lengths: Int32s, seed: np.uint64, hashes: UInt64s) -> None:
+    """Write the hashes of tokens of 5 to 32 code points; ``hashes`` is changed in place."""
+    for token in range(len(starts)):
+        length = np.int64(lengths[token])
+        if LONGEST_NGRAM < length <= LONGEST_TOKEN:
+            for word in range(hashes.shape[1]):
+                hashes[token, word] = hash_word(code_points, starts[token], length, seed + np.uint64(word))
+
+
+@njit(cache=True, nogil=True)
 def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, words: int, seed: np.uint64) -> UInt64s:
     """Return uint64[n_tokens, words]: word ``w`` of a token is its XXH3 with seed ``seed + w``.
 
     Rows of tokens longer than `LONGEST_TOKEN` are left at 0 for the caller to fill.
     """
     hashes = np.zeros((len(starts), words), np.uint64)
+    longest = np.int32(0)
     for token in range(len(starts)):
-        if lengths[token] <= LONGEST_TOKEN:
+        longest = max(longest, lengths[token])
+        if lengths[token] <= LONGEST_NGRAM:
             for word in range(words):
-                hashes[token, word] = hash_short_token(
+                hashes[token, word] = hash_ngram(
                     code_points, starts[token], np.int64(lengths[token]), seed + np.uint64(word)
                 )
+    if longest > LONGEST_NGRAM:
+        hash_words(code_points, starts, lengths, seed, hashes)
     return hashes

@@ -25,9 +25,6 @@ class TableGroup(NamedTuple):
 
     n_tables: int
     key_bits: int
-    probed_bits: int
-    """Of how many bits the probed neighbours are counted; more than ``key_bits`` where other tables have longer keys
-    and all share one list of probes. What is probed beyond the key is empty."""
     radius: int = 0
     """All keys that differ from a post's own in at most this many bits are looked up."""
     n_weak_bits: int = 0
@@ -45,6 +42,22 @@ def count_neighbours(n_bits: int, radius: int) -> int:
     return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
 
 
+def block_radii(n_blocks: int, distance: int) -> list[int]:
+    """Return the radius within which each block is probed, so that every pair within ``distance`` bits is found.
+
+    A pair is missed when every block differs in more bits than its radius, so in ``sum(radius + 1)`` bits at least.
+    For that to be ``distance + 1``, and no more, the first blocks are probed one bit farther than the others (Norouzi,
+    Punjani and Fleet 2012). Of more than ``distance + 1`` blocks only so many are needed.
+
+    Examples
+    --------
+    >>> block_radii(4, 10), block_radii(4, 11), block_radii(4, 1)
+    ([2, 2, 2, 1], [2, 2, 2, 2], [0, 0])
+    """
+    radius, n_farther = divmod(max(distance, 0) + 1, n_blocks)
+    return [radius] * n_farther + [radius - 1] * ((n_blocks - n_farther) if radius else 0)
+
+
 def fitting_bucket_bits(n_posts: int) -> int:
     """Return how many bits number about as many buckets as there are posts, at least 1."""
     return max(1, n_posts.bit_length())
@@ -57,7 +70,7 @@ def count_look_ups(groups: Sequence[TableGroup], bucket_bits: int) -> int:
     the key then fall into the neighbours of its bucket, each of which is looked into once.
     """
     return sum(
-        group.n_tables * count_neighbours(min(group.probed_bits, bucket_bits), group.radius) << group.n_weak_bits
+        group.n_tables * count_neighbours(min(group.key_bits, bucket_bits), group.radius) << group.n_weak_bits
         for group in groups
     )
 

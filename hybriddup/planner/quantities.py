@@ -104,6 +104,11 @@ def with_unit(value: float, units: tuple[tuple[str, float], ...]) -> str:
     return f"{number:,.0f} {unit}" if size == 1 or number >= 100 else f"{number:.1f} {unit}"
 
 
+def show_range(least: int, most: int) -> str:
+    """Return the numbers from one to another, such as ``25-26``, or the one where they are the same."""
+    return str(most) if least == most else f"{least}-{most}"
+
+
 def show_times(ratio: float) -> str:
     """Return how many times as much, such as ``3.1`` or ``12,000``."""
     if ratio >= LARGEST_RATIO:

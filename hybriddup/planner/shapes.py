@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import comb
@@ -13,6 +14,7 @@ from hybriddup.planner.formulas import (
     BYTES_OF_ROW,
     COST_OF_SCANNING,
     TableGroup,
+    block_radii,
     count_bytes,
     count_look_ups,
     count_neighbours,
@@ -20,6 +22,7 @@ from hybriddup.planner.formulas import (
     expected_candidates,
     fitting_bucket_bits,
 )
+from hybriddup.planner.quantities import show_range
 from hybriddup.planner.question import Question
 from hybriddup.planner.weak_bits import PairModel, found_by_tables
 
@@ -42,8 +45,8 @@ class Shape:
     """A shape of index, what it costs a post, and what it finds."""
 
     name: str
-    """``blocks: 5 choose 2``; ``probing: 4 within 2 bits``, blocks and radius; ``tables: 9 of 16, 4 weak``, tables, key
-    bits and weak bits."""
+    """``blocks: 5 choose 2``; ``probing: 4 within 1-2 bits``, blocks and radii; ``tables: 9 of 16, 4 weak``, tables,
+    key bits and weak bits."""
     blocks: dict[str, str | int] | None
     """The key ``blocks`` of a configuration that makes it so; None for a shape that hybriddup does not have."""
     n_tables: int
@@ -59,6 +62,11 @@ class Shape:
     """Share of the wanted pairs that it finds, expected."""
     cost: float
     """Nanoseconds a post, estimated."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it finds every pair within the limit, as all do but sampled tables."""
+        return self.option("use") != "tables"
 
     def option(self, name: str) -> str | int | None:
         """Return what it sets an option of ``blocks`` to; None where it sets none of that name."""
@@ -113,7 +121,7 @@ def pigeonhole_groups(bits: int, n_blocks: int, n_key_blocks: int) -> list[Table
         n_tables = comb(n_wide, wide) * comb(n_blocks - n_wide, n_key_blocks - wide)
         key_bits = n_key_blocks * width + wide
         if n_tables:
-            groups.append(TableGroup(n_tables, key_bits, key_bits))
+            groups.append(TableGroup(n_tables, key_bits))
     return groups
 
 
@@ -132,25 +140,31 @@ def pigeonhole_shapes(question: Question) -> Iterator[Shape]:
             yield table_shape(question, f"blocks: {n_blocks} choose {n_key_blocks}", blocks, groups, recall)
 
 
-def probing_groups(bits: int, n_blocks: int, radius: int) -> list[TableGroup]:
-    """Return the tables of `probing`: one for each block, all of which probe the neighbours of the widest block."""
+def probing_groups(bits: int, n_blocks: int, distance: int) -> list[TableGroup]:
+    """Return the tables of `probing`: one for each block, the wider blocks first, and so those probed farthest.
+
+    Examples
+    --------
+    >>> [(group.n_tables, group.key_bits, group.radius) for group in probing_groups(64, 3, 7)]
+    [(1, 22, 2), (1, 21, 2), (1, 21, 1)]
+    """
     width, n_wide = divmod(bits, n_blocks)
-    widest = width + (n_wide > 0)
-    counts = ((n_blocks - n_wide, width), (n_wide, width + 1))
-    return [TableGroup(n_tables, key_bits, widest, radius) for n_tables, key_bits in counts if n_tables]
+    sizes = [width + 1] * n_wide + [width] * (n_blocks - n_wide)
+    alike = Counter(zip(sizes, block_radii(n_blocks, distance), strict=False))  # not every block may be needed
+    return [TableGroup(n_tables, key_bits, radius) for (key_bits, radius), n_tables in alike.items()]
 
 
 def probing_shapes(question: Question) -> Iterator[Shape]:
     """Yield `probing` for every number of blocks that has neighbours to probe, but not more than are allowed.
 
-    Of ``limit`` differing bits some block has at most ``limit // n_blocks`` (Norouzi, Punjani and Fleet 2012).
+    The radii are those of `block_radii`.
     """
     limit, recall = question.distances.limit, question.distances.within_limit
     for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
-        radius = limit // n_blocks
-        groups = probing_groups(question.bits, n_blocks, radius)
-        if count_neighbours(groups[0].probed_bits, radius) <= MAX_PROBES:
-            name = f"probing: {n_blocks} within {radius} bit{'s' if radius > 1 else ''}"
+        groups = probing_groups(question.bits, n_blocks, limit)
+        farthest, nearest = groups[0].radius, groups[-1].radius
+        if count_neighbours(groups[0].key_bits, farthest) <= MAX_PROBES:
+            name = f"probing: {n_blocks} within {show_range(nearest, farthest)} bit{'s' if farthest > 1 else ''}"
             yield table_shape(question, name, {"use": "probing", "n_blocks": n_blocks}, groups, recall)
 
 
@@ -202,7 +216,7 @@ def sampled_shape(question: Question, key_bits: int, n_weak_bits: int, n_tables:
         "key_bits": key_bits,
         "n_weak_bits": n_weak_bits,
     }
-    groups = [TableGroup(n_tables, key_bits, key_bits, n_weak_bits=n_weak_bits)]
+    groups = [TableGroup(n_tables, key_bits, n_weak_bits=n_weak_bits)]
     name = f"tables: {n_tables} of {key_bits}, {n_weak_bits} weak"
     return table_shape(question, name, blocks, groups, min(recall, ALMOST_ALL))
 

@@ -27,7 +27,7 @@ from hybriddup.plugin.registry import Registry
 if TYPE_CHECKING:
     import typer
 
-    from hybriddup.records import Result
+    from hybriddup.result import Result
 
 DISABLE_VARIABLE = "HYBRIDDUP_DISABLE_PLUGINS"
 """Environment variable: names of plugins, separated by commas, that are not loaded."""

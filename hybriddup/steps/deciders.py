@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.decide import decide_in_order
-from hybriddup.records import Bools, CandidatePairs, Fingerprints, Int64s, UInt64s, VerifiedPairs
+from hybriddup.records import Bools, CandidatePairs, Fingerprints, Int64s, UInt64s, VerifiedPairs, join_prints
 from hybriddup.steps.blocks import BlockIndex, Crowded, JoiningIndex
-from hybriddup.steps.blocks.join import join_prints, no_pairs
+from hybriddup.steps.blocks.join import no_pairs
+from hybriddup.waiting import FingerprintQueue
 
 FIRST_BATCH = 4096
 LARGEST_BATCH = 2**17
@@ -47,27 +48,29 @@ class Decisions(NamedTuple):
     """Every pair that was verified on the way, in no order."""
     n_candidate_pairs: int
     """Pairs that stage 1 handed to the verifiers."""
+    kept_prints: Fingerprints | None
+    """The fingerprints of what was kept, without strengths; None = there are none."""
 
 
 def decide(
-    prints: Fingerprints,
+    waiting: FingerprintQueue,
     n_texts: int,
     index: BlockIndex,
     verify: Verify,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Decisions:
-    """Return the decisions over all texts; those that are not among the fingerprints stay.
+    """Return the decisions over all texts; those that have no fingerprint stay.
 
     Parameters
     ----------
-    prints
-        The texts that could be near repeats, positions rising and below ``n_texts``.
+    waiting
+        The texts that could be near repeats, positions rising and below ``n_texts``; empty at the end.
     index
         A prepared, empty index; at the end it holds what was kept.
     """
     decider = Decider(index, verify, np.ones(n_texts, np.bool_))
-    for first, last in decider.batch_bounds(len(prints)):
-        decider.settle_batch(prints.take(slice(first, last)))
+    for first, last in decider.batch_bounds(len(waiting)):
+        decider.settle_batch(waiting.take_first(last - first))
         advance(last - first)
     return decider.decisions()
 
@@ -96,6 +99,8 @@ class Decider:
     deciding: list[VerifiedPairs] = field(default_factory=lambda: [no_verified_pairs()])
     verified: list[CandidatePairs] = field(default_factory=lambda: [no_pairs()])
     n_candidate_pairs: int = 0
+    added: list[Fingerprints] = field(default_factory=list)
+    """What was added to an index that does not give it back."""
 
     def batch_bounds(self, n: int) -> Iterator[tuple[int, int]]:
         """Yield the bounds of batches that cover ``range(n)``: each as large as all before it, within limits."""
@@ -105,15 +110,28 @@ class Decider:
 
     def decisions(self) -> Decisions:
         """Return what was decided."""
-        merged = join_pairs(self.deciding)
-        in_order = merged.take(np.argsort(merged.later, kind="stable"))
-        return Decisions(self.kept, in_order, join_candidates(self.verified), self.n_candidate_pairs)
+        deciding, verified = join_pairs(self.deciding), join_candidates(self.verified)
+        self.deciding, self.verified = [], []  # let go before the pairs are copied once more
+        in_order = deciding.take(np.argsort(deciding.later, kind="stable"))
+        return Decisions(self.kept, in_order, verified, self.n_candidate_pairs, self.kept_prints())
+
+    def kept_prints(self) -> Fingerprints | None:
+        """Return the fingerprints in the index."""
+        if isinstance(self.index, JoiningIndex):
+            return self.index.added
+        return join_prints(self.added) if self.added else None
 
     def settle_batch(self, batch: Fingerprints) -> None:
         """Decide texts that come after everything in the index, and add those that stay."""
         staying = self.settle_against(None, batch)
         self.settle_within(staying)
-        self.index.add(self.staying(staying))
+        self.add(self.staying(staying))
+
+    def add(self, prints: Fingerprints) -> None:
+        """Make texts that stay findable."""
+        self.index.add(prints)
+        if not isinstance(self.index, JoiningIndex):
+            self.added.append(prints.without_strengths())
 
     def settle_within(self, prints: Fingerprints) -> None:
         """Decide texts among themselves: the first half, then the second against what stays of it and by itself."""

@@ -3,6 +3,8 @@
 The four steps before it (tokenize, weight, hash, fingerprint) run batch by batch, so that tokens never pile up.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,11 +18,13 @@ from hybriddup.records import Bools, Float32s, Int32s, Tokens, UInt8s, UInt64s
 from hybriddup.spread import spread_rows
 from hybriddup.steps.hashers import Hasher
 from hybriddup.steps.tokenizers import Tokenizer
-from hybriddup.steps.tokenizers.processes import tokenize_in_processes
+from hybriddup.steps.tokenizers.processes import start_early, tokenize_in_processes, tokenize_together
 from hybriddup.steps.weighters import Weighter
 
 TEXTS_A_BATCH = 1024
 """Small enough that the tokens of a batch stay in the cache between the steps."""
+TEXTS_A_PART = 64 * TEXTS_A_BATCH
+"""Few enough that letting go of one after another keeps memory low."""
 FIT_SAMPLE = 4096
 """Texts that a weighter is fitted on, spread evenly over the corpus: frequencies of 1 in 100 are then known to 15 %."""
 
@@ -34,6 +38,10 @@ class Simhashes(NamedTuple):
     """uint8[n, 32 * words]: as in `hybriddup.records.Fingerprints`."""
     has_tokens: Bools
     """bool[n]: False where a text is empty or has no tokens; its fingerprint means nothing."""
+
+    def take(self, chosen: Bools) -> Simhashes:
+        """Return the fingerprints of the chosen texts."""
+        return Simhashes(self.bits[chosen], self.strengths[chosen], self.has_tokens[chosen])
 
     @property
     def say_something(self) -> Bools:
@@ -53,37 +61,65 @@ class Fingerprinter:
     notes: list[str] = field(default_factory=list)
     """Remarks for the user."""
 
+    def expect(self, texts: Sequence[str]) -> None:
+        """Get ready for these texts, or for what they will be after normalizing, without waiting for it."""
+        if self.tokenizer.holds_interpreter:
+            start_early(self.tokenizer, texts, self.workers)
+
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on a sample of the texts, where it needs that."""
         if self.weighter.needs_fit:
-            self.weighter.fit(
-                self.tokenizer.tokenize_batch([texts[row] for row in spread_rows(len(texts), FIT_SAMPLE)])
-            )
+            sample = [texts[row] for row in spread_rows(len(texts), FIT_SAMPLE)]
+            self.weighter.fit(self._tokenize_sample(sample, len(texts)))
+
+    def _tokenize_sample(self, sample: Sequence[str], n_texts: int) -> Tokens:
+        if self.tokenizer.holds_interpreter:
+            return tokenize_together(self.tokenizer, sample, self.workers, self.notes.append, n_texts)
+        return self.tokenizer.tokenize_batch(sample)
 
     def fingerprint(self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None) -> Simhashes:
         """Return the fingerprint of each text; ``advance`` is told how many are done, batch by batch."""
-        words = self.n_bits // 64
-        bits = np.zeros((len(texts), words), np.uint64)
-        strengths = np.zeros((len(texts), self.n_bits // 2), np.uint8)
-        has_tokens = np.zeros(len(texts), np.bool_)
+        return self._gather(self._batches(texts), len(texts), advance)
+
+    def fingerprint_parts(
+        self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None
+    ) -> Iterator[Simhashes]:
+        """Yield the fingerprints of the texts in order, in one part or more that can be let go one by one."""
+        batches = self._batches(texts)
+        for start in range(0, max(len(texts), 1), TEXTS_A_PART):
+            yield self._gather(batches, min(TEXTS_A_PART, len(texts) - start), advance)
+
+    def _gather(self, batches: Iterator[Simhashes], n_texts: int, advance: Callable[[int], None]) -> Simhashes:
+        """Return the fingerprints of the next so many texts as one."""
+        bits = np.zeros((n_texts, self.n_bits // 64), np.uint64)
+        strengths = np.zeros((n_texts, self.n_bits // 2), np.uint8)
+        has_tokens = np.zeros(n_texts, np.bool_)
         done = 0
-        for batch in self._batches(texts):
+        while done < n_texts:
+            batch = next(batches)
             stop = done + len(batch.bits)
             bits[done:stop], strengths[done:stop], has_tokens[done:stop] = batch
             advance(stop - done)
             done = stop
-        # An empty text says nothing, whatever a tokenizer that marks the ends of a text makes of it.
-        has_tokens &= np.fromiter(map(bool, texts), np.bool_, len(texts))
         return Simhashes(bits, strengths, has_tokens)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Simhashes]:
-        batches = [texts[start : start + TEXTS_A_BATCH] for start in range(0, len(texts), TEXTS_A_BATCH)]
+        starts = range(0, len(texts), TEXTS_A_BATCH)
         if self.tokenizer.holds_interpreter:
+            batches = [texts[start : start + TEXTS_A_BATCH] for start in starts]
             tokens = tokenize_in_processes(self.tokenizer, batches, self.workers, self.notes.append)
-            return map(self.fingerprint_tokens, tokens)
+            return map(self._fingerprint_batch, batches, tokens)
         return map_threads(
-            lambda batch: self.fingerprint_tokens(self.tokenizer.tokenize_batch(batch)), batches, self.workers
+            lambda start: self._fingerprint_texts(texts[start : start + TEXTS_A_BATCH]), starts, self.workers
         )
+
+    def _fingerprint_texts(self, texts: Sequence[str]) -> Simhashes:
+        return self._fingerprint_batch(texts, self.tokenizer.tokenize_batch(texts))
+
+    def _fingerprint_batch(self, texts: Sequence[str], tokens: Tokens) -> Simhashes:
+        bits, strengths, has_tokens = self.fingerprint_tokens(tokens)
+        # An empty text says nothing, whatever a tokenizer that marks the ends of a text makes of it.
+        return Simhashes(bits, strengths, has_tokens & np.fromiter(map(bool, texts), np.bool_, len(texts)))
 
     def fingerprint_tokens(self, tokens: Tokens) -> Simhashes:
         """Return the fingerprints of texts that are tokenized already."""

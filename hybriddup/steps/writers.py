@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import compress, islice
@@ -76,10 +77,10 @@ class _Choice:
             raise self._changed
 
 
-class _TextWriter:
+class _TextWriter(ABC):
     """Copies the bytes of the kept records. A byte order mark stays where the first source has one."""
 
-    def check(self, sources: Sequence[Source]) -> None:
+    def check(self, sources: Sequence[Source]) -> None:  # noqa: B027  tables have something to check
         """Accept any sources: lines can follow any lines."""
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
@@ -97,9 +98,9 @@ class _TextWriter:
     def _head(self, sources: Sequence[Source]) -> bytes:  # noqa: ARG002  tables have one
         return b""
 
+    @abstractmethod
     def _chosen(self, stream: BinaryIO, name: str, choice: _Choice) -> Iterator[Buffer]:
         """Yield the bytes of the chosen records of one source, one or more in a piece."""
-        raise NotImplementedError
 
 
 def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:

@@ -26,10 +26,12 @@ from hybriddup.pilot import make_pilot
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import RoleName
-from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, Result, Tokens, VerifiedPairs, text_lengths
+from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, Tokens, VerifiedPairs, text_lengths
+from hybriddup.result import Result
 from hybriddup.steps.blocks import BlockIndex, Expectation
 from hybriddup.steps.deciders import Decisions, decide
 from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.waiting import FingerprintQueue
 from tests.benchmarks.corpora import Post
 
 INDEX_OPTIONS: dict[str, dict[str, Any]] = {"tables": {"n_tables": 16, "key_bits": 12, "n_weak_bits": 3}}
@@ -120,7 +122,8 @@ class Stages:
     def decisions(self) -> Decisions:
         """What is decided by scanning."""
         self.components.plan.prepare(self.context())
-        return decide(self.prints, len(self.texts), self.index("scan", self.prints), self.verify)
+        index = self.index("scan", self.prints)
+        return decide(FingerprintQueue([self.prints]), len(self.texts), index, self.verify)
 
     @cached_property
     def verified(self) -> tuple[VerifiedPairs, Int64s]:

@@ -20,11 +20,13 @@ from hybriddup.exact import find_equal_texts
 from hybriddup.parallel import available_workers
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.roles import RoleName
-from hybriddup.records import CandidatePairs, Fingerprints, Result, Tokens, VerifiedPairs
+from hybriddup.records import CandidatePairs, Fingerprints, Tokens, VerifiedPairs
+from hybriddup.result import Result
 from hybriddup.steps.deciders import Decisions, decide
 from hybriddup.steps.readers import Fields
 from hybriddup.steps.readers.sources import open_source
 from hybriddup.steps.writers import write_removed
+from hybriddup.waiting import FingerprintQueue
 from tests.benchmarks.stages import Stages, pair_keys
 
 Job = Callable[[Stages], Any]
@@ -147,7 +149,7 @@ def decide_known(stages: Stages) -> Decisions:
         return verified.take(np.searchsorted(keys, pair_keys(pairs)))
 
     known = CandidatePairs(verified.earlier, verified.later, verified.hamming_distances)
-    return decide(stages.prints, len(stages.texts), KnownPairs(known), look_up)
+    return decide(FingerprintQueue([stages.prints]), len(stages.texts), KnownPairs(known), look_up)
 
 
 def audit(stages: Stages) -> Any:

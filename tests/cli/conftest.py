@@ -13,9 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hybriddup.cli.app import app
-from tests.cli.support import Ran, Run
-
-ROOT = Path(__file__).parents[2]
+from tests.cli.support import ROOT, Ran, Run
 
 
 @pytest.fixture

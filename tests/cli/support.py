@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
 
 REPEATED = "你妈妈喊你回家吃饭哦，回家罗回家罗"
 NEARLY = "你妈妈叫你回家吃饭啦，回家罗回家罗"
@@ -48,3 +55,41 @@ def read_objects(path: Path) -> list[dict[str, Any]]:
 
 def names(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
+
+
+def run_at_terminal(*arguments: str, columns: int, directory: Path | None = None) -> str:
+    """Return what the program shows at a terminal of this width, with its control sequences."""
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": str(columns)}
+    command = [sys.executable, "-m", "hybriddup", *arguments]
+    process = subprocess.Popen(command, cwd=directory, env=environment, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    chunks = []
+    try:
+        while chunk := os.read(master, 65536):
+            chunks.append(chunk)
+    except OSError:  # Linux says so when the other end is closed
+        pass
+    os.close(master)
+    assert process.wait(60) == 0
+    return b"".join(chunks).decode()
+
+
+LOADED = """
+import sys
+from hybriddup.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0, end.code
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def packages_loaded_by(*arguments: str) -> set[str]:
+    """Return the names of all packages that a command has imported when it ends."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "HYBRIDDUP_DISABLE_PLUGINS": ""}
+    command = [sys.executable, "-c", LOADED, *arguments]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return set(ran.stdout.splitlines()[-1].split())

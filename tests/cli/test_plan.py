@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Run
+from tests.cli.support import Run, packages_loaded_by, run_at_terminal
 
-ROOT = Path(__file__).parents[2]
 SMALL_RADIUS = ("plan", "--posts", "50M", "--bits", "64", "--max-hamming-distance", "3")
 EDITED = ("plan", "--posts", "1M", "--edit-share", "0.1")
 
@@ -39,8 +35,8 @@ def test_people_get_every_shape_with_what_it_costs_and_finds(run: Run) -> None:
 def test_choice_is_said_in_a_sentence_with_the_lines_that_configure_it(run: Run) -> None:
     """They load as a configuration."""
     out = run(*SMALL_RADIUS, "--recall", "1").out
-    assert "blocks: 4 choose 1 is chosen: of those that find at least 1 of the pairs it is the fastest" in out
-    assert "\nfingerprint: {bits: 64}\nblocks: {use: blocks, n_blocks: 4, n_key_blocks: 1}\n" in out
+    assert "probing: 3 within 0-1 bit is chosen: of those that find at least 1 of the pairs it is the fastest" in out
+    assert "\nfingerprint: {bits: 64}\nblocks: {use: probing, n_blocks: 3}\n" in out
 
 
 def test_configuration_that_is_shown_can_be_used(run: Run, tmp_path: Path) -> None:
@@ -56,8 +52,8 @@ def test_machines_get_the_same_as_json(run: Run) -> None:
     data = json.loads(run(*SMALL_RADIUS, "--json", "--memory", "1500MB", "--recall", "1").out)
     assert (data["posts"], data["memory"], data["max_hamming_distance"]) == (50_000_000, 1_500_000_000, 3)
     assert (data["chosen"], data["blocks"]) == (
-        "blocks: 4 choose 1",
-        {"use": "blocks", "n_blocks": 4, "n_key_blocks": 1},
+        "probing: 3 within 0-1 bit",
+        {"use": "probing", "n_blocks": 3},
     )
     assert {shape["name"] for shape in data["shapes"]} >= {"scan", "naive: store all", "blocks: 5 choose 2"}
 
@@ -99,40 +95,10 @@ def test_what_cannot_be_planned_is_one_message(run: Run, arguments: list[str], m
 @pytest.mark.parametrize(("columns", "n_tables"), [(80, 2), (160, 1)])
 def test_no_cell_is_broken_at_a_terminal(columns: int, n_tables: int) -> None:
     """Where all columns do not fit, they are drawn as two tables, each with the names of the shapes."""
-    pty = pytest.importorskip("pty")
-    master, slave = pty.openpty()
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": str(columns)}
-    command = [sys.executable, "-m", "hybriddup", *SMALL_RADIUS]
-    process = subprocess.Popen(command, env=environment, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    shown = re.sub(r"\x1b\[[\d;]*m", "", read_all(master))
-    assert process.wait(60) == 0
+    shown = re.sub(r"\x1b\[[\d;]*m", "", run_at_terminal(*SMALL_RADIUS, columns=columns)).replace("\r", "")
     assert len(re.findall(r"^blocks: 5 choose 2 .*\S", shown, re.MULTILINE)) == n_tables
-    assert len(re.findall(r"^scan .* 6,940 x slower *$", shown, re.MULTILINE)) == 1
+    assert len(re.findall(r"^scan .* 6,782 x slower *$", shown, re.MULTILINE)) == 1
     assert max(map(len, shown.splitlines())) <= columns
-
-
-def read_all(terminal: int) -> str:
-    """What is written to a terminal until nobody writes any more."""
-    chunks = []
-    try:
-        while chunk := os.read(terminal, 65536):
-            chunks.append(chunk)
-    except OSError:  # Linux says so when the other end is closed
-        pass
-    os.close(terminal)
-    return b"".join(chunks).decode().replace("\r", "")
-
-
-LOADED = """
-import sys
-from hybriddup.__main__ import main
-try:
-    main()
-except SystemExit as end:
-    assert end.code == 0, end.code
-print(*sorted({name.partition(".")[0] for name in sys.modules}))
-"""
 
 
 @pytest.mark.parametrize(
@@ -144,7 +110,4 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 )
 def test_planning_loads_no_more_than_numpy(arguments: tuple[str, ...], unwanted: set[str]) -> None:
     """And its help not even that."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "HYBRIDDUP_DISABLE_PLUGINS": ""}
-    command = [sys.executable, "-c", LOADED, *arguments]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert set(ran.stdout.splitlines()[-1].split()) & unwanted == set()
+    assert packages_loaded_by(*arguments) & unwanted == set()

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl, names, write_posts
+from tests.cli.support import (
+    NEARLY,
+    OTHER,
+    REPEATED,
+    distinct_texts,
+    jsonl,
+    names,
+    packages_loaded_by,
+    run_at_terminal,
+    write_posts,
+)
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
-ROOT = Path(__file__).parents[2]
 
 SLOW = ["numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"]
 """Not pydantic, which typer itself may load."""
-
-LOADED = """
-import sys
-from hybriddup.__main__ import main
-try:
-    main()
-except SystemExit as end:
-    assert end.code == 0, end.code
-print(*sorted({name.partition(".")[0] for name in sys.modules}))
-"""
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["dedupe", "--help"], ["config", "show", "--help"], ["--version"]])
 def test_help_loads_nothing_slow(arguments: list[str]) -> None:
     """What takes long to import is imported by the commands that use it."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "HYBRIDDUP_DISABLE_PLUGINS": ""}
-    ran = subprocess.run(
-        [sys.executable, "-c", LOADED, *arguments], env=environment, capture_output=True, text=True, check=True
-    )
-    loaded = set(ran.stdout.splitlines()[-1].split())
+    loaded = packages_loaded_by(*arguments)
     assert "typer" in loaded
     assert [name for name in SLOW if name in loaded] == []
 
@@ -107,27 +100,9 @@ def test_pipes_work_from_end_to_end(start: Start) -> None:
 
 def test_bars_are_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:
     """Progress and summary, and the cursor is given back."""
-    pty = pytest.importorskip("pty")
-    master, slave = pty.openpty()
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"}
-    command = [sys.executable, "-m", "hybriddup", "dedupe", name]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    shown = _read_all(master)
-    assert process.wait(60) == 0
+    shown = run_at_terminal("dedupe", name, columns=100, directory=tmp_path)
     assert "fingerprint" in shown
     assert "━" in shown
     assert "near repeats" in shown
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
-
-
-def _read_all(terminal: int) -> str:
-    chunks = []
-    try:
-        while chunk := os.read(terminal, 65536):
-            chunks.append(chunk)
-    except OSError:  # Linux says so when the other end is closed
-        pass
-    os.close(terminal)
-    return b"".join(chunks).decode()

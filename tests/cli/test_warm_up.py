@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numba
 import pytest
 
-from hybriddup import warmup
+from hybriddup.compiler import MESSAGE, note_compiling, start_compiler
 from hybriddup.config.read import shipped_names
-from hybriddup.warmup import MESSAGE, made_up_posts, note_compiling
+from hybriddup.warmup import made_up_posts
 from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, names, write_posts
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -78,14 +80,41 @@ class Notes:
         self.notes.append(message)
 
 
-@pytest.mark.parametrize(("files", "notes"), [([], [MESSAGE]), (["bucket_join.find_near-1.py311.nbi"], [])])
-def test_only_a_run_without_compiled_kernels_says_that_it_compiles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: list[str], notes: list[str]
-) -> None:
-    """It is the slow one, and users wonder."""
-    for name in files:
-        (tmp_path / name).touch()
-    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+@needs_compiler
+def test_first_kernel_that_is_compiled_in_a_run_is_noted() -> None:
+    """Not before, not twice, and not after the run."""
     progress = Notes()
-    note_compiling(progress)  # type: ignore[arg-type]
-    assert progress.notes == notes
+    successor = numba.njit(lambda number: number + 1)
+    with note_compiling(progress):  # type: ignore[arg-type]
+        assert progress.notes == []
+        assert (successor(1), successor(1.5)) == (2, 2.5)
+        assert progress.notes == [MESSAGE]
+    assert successor(1j) == 1 + 1j
+    assert progress.notes == [MESSAGE]
+
+
+@needs_compiler
+def test_kernel_that_is_compiled_already_is_not_noted() -> None:
+    """Only what takes a while is worth a note."""
+    progress = Notes()
+    start_compiler()
+    with note_compiling(progress):  # type: ignore[arg-type]
+        start_compiler()
+    assert progress.notes == []
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_run_says_that_it_compiles_unless_the_cache_holds_its_kernels(start: Start, tmp_path: Path) -> None:
+    """Kernels of another Python that lie there, under names that differ in its version alone, do not count."""
+    cache, posts = tmp_path / "cache", write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER)
+
+    def said() -> str:
+        run = start("dedupe", posts, "--dry-run", NUMBA_CACHE_DIR=str(cache))
+        return run.communicate(timeout=100)[1].decode()
+
+    assert MESSAGE in said()
+    assert MESSAGE not in said()
+    for path in [*cache.rglob("*.nbi"), *cache.rglob("*.nbc")]:
+        path.rename(path.with_name(re.sub(r"py3\d+", "py39", path.name)))
+    assert MESSAGE in said()

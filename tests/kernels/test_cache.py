@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -119,6 +121,16 @@ print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int
 """
 
 
+WITHOUT_CACHE = """
+import numpy as np
+from hybriddup.kernels.cache import cache_folder
+from hybriddup.kernels.hamming import pair_distances
+row = np.zeros(1, np.int64)
+words = np.array([[0]], np.uint64), np.array([[0b10110]], np.uint64)
+print(cache_folder(), pair_distances(words[0], row, words[1], row)[0], len(pair_distances.signatures))
+"""
+
+
 def run_copy(folder: Path) -> tuple[Path, int]:
     """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
 
@@ -163,3 +175,37 @@ def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
     assert list((copied / "hybriddup").rglob("*.nb[ci]")) == []
     run_copy(copied)
     assert {path: path.stat().st_mtime_ns for path in kept_in.glob("*.nb[ci]")} == compiled
+
+
+def without_cache(copied: Path) -> dict[str, str]:
+    """An environment in which no directory for a cache can be made: a file is where each would be, even for root."""
+    in_the_way = copied / "file"
+    in_the_way.touch()
+    (copied / "hybriddup" / "kernels" / "__pycache__").touch()
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    places = ("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")
+    return environment | {"PYTHONPATH": str(copied)} | {place: str(in_the_way / "cache") for place in places}
+
+
+def test_without_a_directory_to_write_to_kernels_are_compiled_in_memory(copied: Path) -> None:
+    """One line says so, and what to set."""
+    command = [sys.executable, "-c", WITHOUT_CACHE]
+    ran = subprocess.run(command, env=without_cache(copied), cwd=copied, capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("None 3 1\n", cache.NOT_KEPT + "\n")
+    assert "NUMBA_CACHE_DIR" in cache.NOT_KEPT
+    assert "\n" not in cache.NOT_KEPT
+
+
+def test_with_a_directory_to_write_to_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    """Nor where nothing is compiled."""
+    with caplog.at_level(logging.DEBUG):
+        cache.warn_where_nothing_is_kept()
+    assert caplog.messages == []
+
+
+def test_every_kernel_is_compiled_by_the_decorator_that_can_do_without_a_cache() -> None:
+    """numba's own raises an error where nothing can be kept."""
+    sources = {path.name: path.read_text("utf-8") for path in (PACKAGE / "kernels").glob("*.py")}
+    own = [name for name, source in sources.items() if re.search(r"from numba import .*\bn?jit\b", source)]
+    assert own == []
+    assert sum("from hybriddup.kernels.cache import njit" in source for source in sources.values()) > 10

@@ -12,7 +12,7 @@ from hybriddup.kernels.xxh3 import LONGEST_TOKEN, hash_short_tokens
 from hybriddup.records import encode_texts
 
 seeds = st.one_of(st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1]), st.integers(0, 2**63 - 1))
-tokens_1_to_4 = st.text(st.characters(), min_size=1, max_size=LONGEST_TOKEN)
+short_tokens = st.text(st.characters(), min_size=1, max_size=LONGEST_TOKEN)
 
 
 def hash_tokens(tokens: list[str], words: int, seed: int) -> list[list[int]]:
@@ -28,20 +28,29 @@ def library_hash(token: str, words: int, seed: int) -> list[int]:
     return [xxhash.xxh3_64_intdigest(encoded, seed + word) for word in range(words)]
 
 
-@given(st.lists(tokens_1_to_4, max_size=8), st.sampled_from([1, 2, 4]), seeds)
+@given(st.lists(short_tokens, max_size=8), st.sampled_from([1, 2, 4]), seeds)
 @example(["a", "ab", "abc", "abcd"], 2, 0)
 @example(["\0", "\0\0", "\0\0\0", "\0\0\0\0"], 2, 2**63 - 1)
 @example(["\U0010ffff" * n for n in (1, 2, 3, 4)], 4, 2**32 - 1)
+@example(["猫" * n for n in (4, 5, 8, 9, 16, 17, 24, 25, 31, 32)], 2, 2**63 - 1)
 @example(["\ud800", "\udfff\ud800"], 1, 1)
 def test_hashes_equal_those_of_the_library(tokens: list[str], words: int, seed: int) -> None:
     """Every length, seed and word, lone surrogates included."""
     assert hash_tokens(tokens, words, seed) == [library_hash(token, words, seed) for token in tokens]
 
 
+@pytest.mark.parametrize("length", range(1, LONGEST_TOKEN + 1))
+def test_every_length_hashes_as_by_the_library(length: int) -> None:
+    """All code points differ, so that none is read from another's place."""
+    token = "".join(map(chr, range(0x1F300, 0x1F300 + length)))
+    assert hash_tokens([token], 2, 7) == [library_hash(token, 2, 7)]
+
+
 def test_longer_tokens_are_left_to_the_caller() -> None:
     """Their rows stay 0 beside short tokens that are hashed."""
-    long, short = hash_tokens(["abcde", "abcd"], 2, 0)
-    assert (long, short) == ([0, 0], library_hash("abcd", 2, 0))
+    longest = "a" * LONGEST_TOKEN
+    long, short = hash_tokens([longest + "a", longest], 2, 0)
+    assert (long, short) == ([0, 0], library_hash(longest, 2, 0))
 
 
 def test_overlapping_tokens_hash_as_their_characters() -> None:

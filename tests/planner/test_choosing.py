@@ -1,14 +1,15 @@
-"""The choice: the fastest of the shapes that find enough and fit, and what is said about the others."""
+"""The choice: a fast shape of those that find enough and fit, exact where it may; what is said about the others."""
 
 from __future__ import annotations
 
 import json
+from math import inf
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.planner.choosing import MOST_BUCKET_BITS_OF_A_RUN, Plan, make_plan
+from hybriddup.planner.choosing import EXACT_IS_WORTH, MOST_BUCKET_BITS_OF_A_RUN, Plan, make_plan
 from hybriddup.planner.question import make_question
 from hybriddup.planner.shapes import pigeonhole_shapes, probing_shapes, sampled_shapes, scan_shape
 from hybriddup.steps.blocks.pigeonhole import MAX_BUCKET_BITS
@@ -33,8 +34,8 @@ def questions(draw: st.DrawFn) -> dict:
 
 @settings(max_examples=25)
 @given(questions())
-def test_chosen_shape_is_the_fastest_that_finds_enough_and_fits(numbers: dict) -> None:
-    """Of all shapes that hybriddup has, shown or not."""
+def test_chosen_shape_is_the_fastest_that_finds_enough_and_fits_or_nearly_so_and_exact(numbers: dict) -> None:
+    """Of all shapes that hybriddup has, shown or not: an exact one may take a quarter longer."""
     question = make_question(**numbers)
     shapes = [*pigeonhole_shapes(question), *probing_shapes(question), *sampled_shapes(question), scan_shape(question)]
     fitting = [
@@ -47,7 +48,9 @@ def test_chosen_shape_is_the_fastest_that_finds_enough_and_fits(numbers: dict) -
         assert fitting == []
     else:
         assert chosen in fitting
-        assert chosen.cost == min(shape.cost for shape in fitting)
+        fastest = min(shape.cost for shape in fitting)
+        fastest_exact = min((shape.cost for shape in fitting if shape.blocks["use"] != "tables"), default=inf)
+        assert chosen.cost == (fastest_exact if fastest_exact <= EXACT_IS_WORTH * fastest else fastest)
 
 
 @settings(max_examples=25)
@@ -61,13 +64,13 @@ def test_every_shape_has_a_verdict_and_one_at_most_is_chosen(numbers: dict) -> N
 
 
 def test_memory_rules_out_what_is_too_large() -> None:
-    """What is fastest for 500 million posts takes 12.3 GB, and ten tables take more; three tables fit."""
+    """What is fastest for 500 million posts takes 10.1 GB, and ten tables take more; a single one fits."""
     numbers = {"n_posts": 10 * FIFTY_MILLION, "bits": 64, "max_hamming_distance": 3, "recall": 1}
-    limited = make_plan(make_question(**numbers, memory=12_100_000_000))
-    assert verdicts(make_plan(make_question(**numbers)))["probing: 2 within 1 bit"] == "chosen"
-    assert verdicts(limited)["probing: 2 within 1 bit"] == "over memory"
+    limited = make_plan(make_question(**numbers, memory=10_000_000_000))
+    assert verdicts(make_plan(make_question(**numbers)))["probing: 3 within 0-1 bit"] == "chosen"
+    assert verdicts(limited)["probing: 3 within 0-1 bit"] == "over memory"
     assert verdicts(limited)["blocks: 5 choose 2"] == "over memory"
-    assert verdicts(limited)["probing: 3 within 1 bit"] == "chosen"
+    assert verdicts(limited)["probing: 1 within 3 bits"] == "chosen"
 
 
 def test_recall_rules_out_what_misses_too_much() -> None:
@@ -76,7 +79,7 @@ def test_recall_rules_out_what_misses_too_much() -> None:
     sampled = [verdict for name, verdict in verdicts(plan).items() if name.startswith("tables")]
     assert sampled
     assert all(verdict.startswith("under recall") for verdict in sampled)
-    assert verdicts(plan)["blocks: 4 choose 1"] == "chosen"
+    assert verdicts(plan)["probing: 3 within 0-1 bit"] == "chosen"
 
 
 def test_slower_shapes_say_by_how_much() -> None:
@@ -85,6 +88,26 @@ def test_slower_shapes_say_by_how_much() -> None:
     assert plan.chosen is not None
     scan = next(judged for judged in plan.judged if judged.shape.name == "scan")
     assert scan.verdict == f"{scan.shape.cost / plan.chosen.cost:,.0f} x slower"
+
+
+def test_exact_shape_is_chosen_though_tables_are_a_little_faster() -> None:
+    """The sentence says which are, and why they were not taken; their line says that they are not exact."""
+    plan = make_plan(make_question(FIFTY_MILLION, 64, max_hamming_distance=8, memory=1_500_000_000))
+    assert verdicts(plan)["probing: 3 within 2 bits"] == "chosen"
+    assert verdicts(plan)["tables: 5 of 18, 6 weak"] == "1.2 x faster, not exact"
+    assert plan.why == (
+        "probing: 3 within 2 bits is chosen: of those that find at least 0.99 of the pairs in at most 1.5 GB it is the "
+        "fastest that misses nothing within the limit; tables: 5 of 18, 6 weak, which misses some, is 1.2 x as fast as "
+        "it, and below 1.25 x estimates do not tell which is faster."
+    )
+
+
+def test_tables_that_are_hardly_faster_are_said_to_be_so() -> None:
+    """Not 1.0 times as fast."""
+    plan = make_plan(make_question(FIFTY_MILLION, 64, max_hamming_distance=3, memory=1_500_000_000))
+    assert verdicts(plan)["probing: 3 within 0-1 bit"] == "chosen"
+    assert verdicts(plan)["tables: 3 of 22, 3 weak"] == "no faster"
+    assert "; tables: 3 of 22, 3 weak, which misses some, is hardly faster than it, and below 1.25 x" in plan.why
 
 
 def test_few_posts_are_scanned() -> None:

@@ -17,6 +17,7 @@ from hybriddup.planner.shapes import (
     naive_shapes,
     pigeonhole_groups,
     pigeonhole_shapes,
+    probing_groups,
     probing_shapes,
     sampled_shape,
     sampled_shapes,
@@ -24,12 +25,12 @@ from hybriddup.planner.shapes import (
 )
 from hybriddup.planner.weak_bits import PairModel, found_by_tables
 from hybriddup.records import Fingerprints, UInt8s
-from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks import BlockIndex, Expectation
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, cut_blocks
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.blocks.tables import Tables
 from tests.builders import make_limits, make_prints, numbers_of, words_of
-from tests.steps.block_runs import expectation_of
+from tests.steps.block_runs import expectation_of, no_pilot
 
 N_POSTS, N_LATER = 3000, 400
 
@@ -116,6 +117,16 @@ def test_tables_by_key_length_are_those_of_the_blocks(bits: int, n_blocks: int, 
     assert sorted(keys) == sorted(key for group in groups for key in [group.key_bits] * group.n_tables)
 
 
+@pytest.mark.parametrize(("n_blocks", "distance"), [(1, 0), (1, 2), (3, 7), (5, 3), (7, 17), (20, 40), (20, 10)])
+def test_groups_of_probing_are_its_tables(n_blocks: int, distance: int) -> None:
+    """Key lengths and radii, table by table, the farthest first."""
+    index = Probing(Probing.Options(n_blocks=n_blocks))
+    index.prepare(Expectation(1000, 1, 128, distance, no_pilot))
+    groups = probing_groups(128, n_blocks, distance)
+    made = [(len(table.key), table.neighbours.radius) for table in index.shape.tables]
+    assert made == [(group.key_bits, group.radius) for group in groups for _ in range(group.n_tables)]
+
+
 # --- sampled tables find what the formula says ---
 
 
@@ -180,7 +191,7 @@ def test_probing_stops_at_the_probes_that_are_allowed() -> None:
     """What a configuration refuses by default is not offered."""
     assert Probing.Options().max_probes == MAX_PROBES
     names = [shape.name for shape in probing_shapes(Question(1000, 128, at_distance(40), 1.0))]
-    assert names[0] == "probing: 7 within 5 bits"
+    assert names[0] == "probing: 7 within 4-5 bits"
 
 
 # --- for comparison ---

@@ -18,6 +18,7 @@ from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.deciders import decide
 from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.judges import SingleJudge
+from hybriddup.waiting import FingerprintQueue
 from tests.builders import as_triples, make_limits, make_prints
 from tests.steps.block_runs import expectation_of
 
@@ -295,7 +296,7 @@ def test_index_that_derives_from_a_joining_one_decides_as_that_one() -> None:
     for index in (of_plugin("block_index", OwnScan), Scan()):
         prints = make_prints([0, 2**40 - 1, 5, 2**40 - 2, 6])
         index.prepare(expectation_of(prints))
-        decided.append(decide(prints, 5, index, accept_all).kept.tolist())
+        decided.append(decide(FingerprintQueue([prints]), 5, index, accept_all).kept.tolist())
     assert decided == [[True, True, False, False, False]] * 2
 
 
@@ -306,7 +307,7 @@ def test_pairs_of_an_index_that_derives_from_a_joining_one_are_checked() -> None
     index.prepare(expectation_of(prints))
 
     with pytest.raises(PluginError, match=r"candidates_within must return pairs sorted by later, then earlier"):
-        decide(prints, 3, index, accept_all)
+        decide(FingerprintQueue([prints]), 3, index, accept_all)
 
 
 # --- what a verifier says that pairs have in common at least ---

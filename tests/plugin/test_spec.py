@@ -15,7 +15,7 @@ import typer
 import hybriddup
 from hybriddup.plugin import spec
 from hybriddup.plugin.manager import create_plugin_manager
-from hybriddup.records import Result
+from hybriddup.result import Result
 from hybriddup.summary import Summary
 
 HOOKS: dict[str, Callable[..., Any]] = {

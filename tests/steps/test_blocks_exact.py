@@ -80,12 +80,61 @@ def probing_shapes(draw: st.DrawFn) -> tuple[int, int, int]:
 @settings(max_examples=60)
 @given(seed=seeds, shape=probing_shapes(), cuts=row_cuts)
 def test_probing_equals_scan_for_every_shape(seed: int, shape: tuple[int, int, int], cuts: list[int]) -> None:
-    """Some block differs in at most ``distance // n_blocks`` bits, and all keys within that are looked up."""
+    """Some block differs in no more bits than its radius, and all keys within that are looked up."""
     bits, n_blocks, distance = shape
     prints = clustered_prints(np.random.default_rng(seed), 40, bits, distance)
     index = make_probing(n_blocks)
     assert find_pairs(index, prints, cuts) == find_pairs(Scan(), prints)
     assert index.report().exact
+
+
+VARIED = [0, 1, 2, 3, 20, 21, 22, 23, 42, 43, 63]
+"""Bits that are 0 or 1 in every combination: several in one block, and some on both sides of a cut."""
+EVERY_WORD = [sum(1 << bit for bit in chosen) for n in range(len(VARIED) + 1) for chosen in combinations(VARIED, n)]
+
+
+@pytest.mark.parametrize("n_blocks", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("distance", range(7))
+def test_probing_finds_every_word_within_the_distance_and_no_other(n_blocks: int, distance: int) -> None:
+    """All 2,048 of them, though most blocks are probed less far than the first ones."""
+    limits = make_limits(1, max_hamming_distances=distance)
+    earlier = make_prints([0], limits=limits)
+    limits = make_limits(len(EVERY_WORD), max_hamming_distances=distance)
+    later = make_prints(EVERY_WORD, limits=limits, positions=range(1, len(EVERY_WORD) + 1))
+    index = make_probing(n_blocks)
+    index.prepare(expectation_of(earlier))
+    index.add(earlier)
+    found = index.candidates(later).later.tolist()
+    assert [EVERY_WORD[position - 1].bit_count() for position in found] == sorted(
+        word.bit_count() for word in EVERY_WORD if word.bit_count() <= distance
+    )
+
+
+def test_four_blocks_look_up_428_keys_within_10_bits() -> None:
+    """Three within 2 bits and one within 1, instead of 548 where all are within 2."""
+    prints = make_prints([7] * 2**16, limits=make_limits(2**16, max_hamming_distances=10))
+    index = make_probing(4)
+    index.prepare(expectation_of(prints))
+    index.add(prints.take(slice(0, 1)))
+    index.candidates(prints.take(slice(1, 11)))
+    assert index.report().n_look_ups == 10 * 428
+    assert index.report().shape == "probing: 4 tables of 16 bits, 428 keys within 1-2 bits probed"
+
+
+def test_texts_meet_in_the_tables_whose_radius_they_are_within() -> None:
+    """Four blocks within 2, 2, 2 and 1 bits; in each the two texts differ in 2, which is one too many for the last."""
+    prints = make_prints([0, 0x0003_0003_0003_0003], limits=make_limits(2, max_hamming_distances=10))
+    index = make_probing(4)
+    index.prepare(expectation_of(prints))
+    assert index.keys_in_common(prints.take(slice(0, 1)), prints.take(slice(1, 2))) == (3, 4)
+
+
+def test_blocks_that_are_not_needed_have_no_table() -> None:
+    """Within 2 bits, three of seven blocks are enough for one of them to be the same."""
+    prints = make_prints([0, 0b11, 0b111 << 30], limits=make_limits(3, max_hamming_distances=2))
+    index = make_probing(7)
+    assert find_pairs(index, prints) == [(0, 1, 2)]
+    assert len(index.shape.tables) == 3
 
 
 @pytest.mark.parametrize("n_texts", [0, 1, 2])

@@ -16,6 +16,7 @@ from hybriddup.steps.blocks import BlockIndex, Expectation, JoiningIndex
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.deciders import Decider, Decisions, batch_bounds, decide
 from hybriddup.summary import BlockReport
+from hybriddup.waiting import FingerprintQueue
 from tests import reference
 from tests.builders import make_prints
 from tests.steps.block_runs import expectation_of
@@ -76,7 +77,7 @@ def run(
     """Decide with an index that finds every pair."""
     index = make_index()
     index.prepare(expectation_of(prints))
-    return decide(prints, n_texts, index, accept(matches))
+    return decide(FingerprintQueue([prints]), n_texts, index, accept(matches))
 
 
 def test_indexes_here_are_of_both_kinds() -> None:
@@ -167,7 +168,7 @@ def test_index_holds_what_was_kept_and_nothing_else(matches: Matches, bounds: li
     index.prepare(expectation_of(prints))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Decider, "batch_bounds", lambda *_: iter(bounds))
-        decisions = decide(prints, N_TEXTS, index, accept(matches))
+        decisions = decide(FingerprintQueue([prints]), N_TEXTS, index, accept(matches))
     kept = np.flatnonzero(decisions.kept).tolist()
     assert index.made_findable == kept
     before = {last: [row for row in kept if row < first] for first, last in bounds}

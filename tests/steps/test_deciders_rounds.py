@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from hybriddup.records import CandidatePairs, Fingerprints, VerifiedPairs
 from hybriddup.steps.blocks import Crowded, Expectation, JoiningIndex, join
-from hybriddup.steps.blocks.join import JoinIndex
+from hybriddup.steps.blocks.join_index import JoinIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.deciders import Decider, Decisions, decide
 from hybriddup.summary import BlockReport
+from hybriddup.waiting import FingerprintQueue
 from tests import reference
 from tests.builders import make_pairs, make_prints
 from tests.steps.block_runs import clustered_prints, expectation_of, find_pairs
@@ -99,10 +100,15 @@ def decided(draw: st.DrawFn) -> tuple[Decisions, Asked, reference.Decisions, lis
     verify = Asked(matches)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Decider, "batch_bounds", lambda *_: iter(bounds))
-        decisions = decide(make_prints([0] * N_TEXTS), N_TEXTS, index, verify)
+        decisions = decide(all_equal(), N_TEXTS, index, verify)
     expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(pair for pair in matches if rounds_of[pair]))
     assert index.positions == expected.kept
     return decisions, verify, expected, bounds
+
+
+def all_equal() -> FingerprintQueue:
+    """Texts whose fingerprints do not differ."""
+    return FingerprintQueue([make_prints([0] * N_TEXTS)])
 
 
 def keepers_of(decisions: Decisions) -> dict[int, int]:
@@ -160,7 +166,9 @@ def test_halves_are_verified_against_what_stays_of_the_half_before(
     verify = Asked(matches)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Decider, "batch_bounds", lambda *_: iter([(0, N_TEXTS)]))
-        decisions = decide(make_prints([0] * N_TEXTS), N_TEXTS, InRounds(rounds_of, 1, 1000), verify)
+        decisions = decide(
+            FingerprintQueue([make_prints([0] * N_TEXTS)]), N_TEXTS, InRounds(rounds_of, 1, 1000), verify
+        )
     assert all(decisions.kept[earlier] for earlier, _ in verify.pairs)
 
 
@@ -173,7 +181,9 @@ def test_keeper_is_the_earliest_match_of_the_first_round_that_has_one(
     matches = set(data.draw(st.lists(st.sampled_from(sorted(rounds_of)), max_size=40))) if rounds_of else set()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Decider, "batch_bounds", lambda *_: iter([(row, row + 1) for row in range(N_TEXTS)]))
-        decisions = decide(make_prints([0] * N_TEXTS), N_TEXTS, InRounds(rounds_of, 4, 100), Asked(matches))
+        decisions = decide(
+            FingerprintQueue([make_prints([0] * N_TEXTS)]), N_TEXTS, InRounds(rounds_of, 4, 100), Asked(matches)
+        )
     for text, keeper in keepers_of(decisions).items():
         kept = [row for row in range(text) if decisions.kept[row] and (row, text) in matches]
         assert keeper == min(kept, key=lambda row: (min(rounds_of[row, text], default=N_ROUNDS), row))
@@ -204,7 +214,7 @@ def decide_with(index: JoinIndex, prints: Fingerprints, workers: int = 1) -> tup
     index.prepare(expectation_of(prints, workers=workers, pilot=lambda: (prints, prints)))
     n_texts = int(prints.positions[-1]) + 1
     verify = Asked({(a, b) for b in range(n_texts) for a in range(b) if (7 * a + 5 * b) % 3})
-    return decide(prints, n_texts, index, verify), verify
+    return decide(FingerprintQueue([prints]), n_texts, index, verify), verify
 
 
 makers = pytest.mark.parametrize("make_index", [Scan, make_blocks, make_tables])

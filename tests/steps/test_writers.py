@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hybriddup.errors import InputError
 from hybriddup.records import Removed
+from hybriddup.steps import writers
 from hybriddup.steps.readers import Fields, Reader, compression
 from hybriddup.steps.readers.delimited import CsvReader, TsvReader
 from hybriddup.steps.readers.jsonl import JsonlReader
@@ -184,3 +185,9 @@ def test_gzip_written_in_blocks_is_what_was_written(pieces: list[bytes], block_b
             files.append(target.getvalue())
     assert gzip.decompress(files[0]) == b"".join(pieces)
     assert files[0] == files[1]
+
+
+def test_base_of_the_writers_of_text_cannot_be_made() -> None:
+    """A writer that does not say which records it copies is found at once, not in the middle of a file."""
+    with pytest.raises(TypeError, match="abstract method"):
+        writers._TextWriter()  # type: ignore[abstract]

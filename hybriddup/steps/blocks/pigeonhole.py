@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from hybriddup.planner.formulas import count_neighbours
+from hybriddup.planner.formulas import block_radii, count_neighbours
+from hybriddup.planner.quantities import show_range
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Int64s
 from hybriddup.steps.blocks import Expectation
-from hybriddup.steps.blocks.join import JoinIndex, TableShape
+from hybriddup.steps.blocks.join_index import JoinIndex
+from hybriddup.steps.blocks.table_shape import Neighbours, TableShape
 
 if TYPE_CHECKING:
     from hybriddup.config.settings import Settings
@@ -77,8 +79,9 @@ class Blocks(JoinIndex):
 class Probing(JoinIndex):
     """Multi-index hashing: one table a block, and neighbours of its key looked up too (Norouzi, Punjani, Fleet 2012).
 
-    Of ``d`` differing bits, some block has at most ``d // n_blocks``; looking up every key within that radius of the
-    text's own makes the index exact at distances where plain blocks would need keys of a few bits.
+    Of ``d`` differing bits, some block has few; looking up every key within a radius of the text's own makes the index
+    exact at distances where plain blocks would need keys of a few bits. The radii are those of `block_radii`, the
+    larger ones for the wider blocks, whose buckets hold fewer texts.
     """
 
     class Options(ComponentOptions):
@@ -101,7 +104,7 @@ class Probing(JoinIndex):
         options = Probing.Options.model_validate(settings.blocks.options)
         widest = settings.max_hamming_distance
         block_bits = -(-settings.fingerprint.bits // options.n_blocks)
-        n_probes = count_neighbours(block_bits, widest // options.n_blocks)
+        n_probes = count_neighbours(block_bits, block_radii(options.n_blocks, widest)[0])
         if n_probes <= options.max_probes:
             return []
         message = (
@@ -113,16 +116,16 @@ class Probing(JoinIndex):
 
     def prepare(self, expectation: Expectation) -> None:
         """Cut the fingerprint into blocks and list the neighbours to probe."""
-        blocks = cut_blocks(expectation.bits, self.options.n_blocks)
-        longest = max(map(len, blocks))
-        bucket_bits = min(longest, fitting_bucket_bits(expectation.n_texts))
-        radius = expectation.max_hamming_distance // self.options.n_blocks
-        offsets = neighbour_offsets(longest, radius, bucket_bits)
-        shape = TableShape(blocks, bucket_bits, offsets, radius=radius, max_bucket_size=self.options.max_bucket_size)
-        description = (
-            f"probing: {len(blocks)} tables of {longest} bits, {count_neighbours(longest, radius)} keys within "
-            f"{radius} bits probed in each"
-        )
+        radii = block_radii(self.options.n_blocks, expectation.max_hamming_distance)
+        keys = cut_blocks(expectation.bits, self.options.n_blocks)[: len(radii)]
+        sizes = list(map(len, keys))
+        bucket_bits = min(max(sizes), fitting_bucket_bits(expectation.n_texts))
+        probed = list(zip(sizes, radii, strict=True))
+        made = {alike: Neighbours(alike[1], neighbour_offsets(*alike, bucket_bits)) for alike in set(probed)}
+        neighbours = [made[alike] for alike in probed]
+        shape = TableShape(keys, bucket_bits, neighbours, max_bucket_size=self.options.max_bucket_size)
+        n_probes, within = sum(count_neighbours(*alike) for alike in probed), show_range(min(radii), max(radii))
+        description = f"probing: {len(keys)} tables of {max(sizes)} bits, {n_probes} keys within {within} bits probed"
         self.start(shape, expectation, description=description, exact=True)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from hybriddup.steps.blocks import Expectation
-from hybriddup.steps.blocks.join import JoinIndex, TableShape
+from hybriddup.steps.blocks.join_index import JoinIndex
+from hybriddup.steps.blocks.table_shape import TableShape
 
 WHOLE_INDEX = TableShape(keys=[np.zeros(0, np.int64)], bucket_bits=0)
 """One table whose key has no bits, so that everything shares one bucket."""

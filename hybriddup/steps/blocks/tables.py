@@ -17,8 +17,9 @@ from hybriddup.kernels.planning import needed_weak_bits
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Bools, Fingerprints, Int64s, UInt8s
 from hybriddup.steps.blocks import Expectation
-from hybriddup.steps.blocks.join import JoinIndex, TableShape
+from hybriddup.steps.blocks.join_index import JoinIndex
 from hybriddup.steps.blocks.scan import DESCRIPTION, WHOLE_INDEX
+from hybriddup.steps.blocks.table_shape import TableShape
 
 MAX_TABLES = 64
 MAX_WEAK_BITS = 6
@@ -83,7 +84,7 @@ class Tables(JoinIndex):
             max_bucket_size=self.options.max_bucket_size,
         )
         description = (
-            f"tables: {plan.n_tables} of {plan.key_bits} sampled bits, {shape.n_probes} probes each, "
+            f"tables: {plan.n_tables} of {plan.key_bits} sampled bits, {1 << shape.n_weak_bits} probes each, "
             f"{plan.recall:.3f} of the pilot pairs found"
         )
         self.start(shape, expectation, description=description, exact=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -132,7 +133,7 @@ def _gzip_member(plain: bytes) -> bytes:
 
 
 class _Decompressor(io.RawIOBase):
-    """Base of the decompressing streams: ``_next`` gives the next plain bytes, none at the end."""
+    """Base of the decompressing streams."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream = stream
@@ -154,8 +155,9 @@ class _Decompressor(io.RawIOBase):
         self._stream.close()
         super().close()
 
+    @abstractmethod
     def _next(self) -> bytes:
-        raise NotImplementedError
+        """Return the next plain bytes, none at the end."""
 
 
 class _Gzip(_Decompressor):

@@ -25,6 +25,11 @@ class VerifierContext:
         """How many characters of each class the texts have, counted when first asked for."""
         return count_classes(self.texts, self.workers)
 
+    def release(self) -> None:
+        """Let go of what was counted, when no more pairs are asked about."""
+        if "characters" in self.__dict__:
+            self.characters.release()
+
 
 class LeastInCommon(NamedTuple):
     """How many characters a pair needs in common, whatever their order: shares of its two lengths, added up.
