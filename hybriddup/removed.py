@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import starmap
+from itertools import chain, starmap
 from typing import Any, overload
+
+import numpy as np
 
 from hybriddup.corpus import Corpus, take_ids
 from hybriddup.records import Bools, Float64s, Int32s, Int64s, Removed
 
 EQUAL = "equal"
 """What results name as the verifier of exact repeats: their texts were compared as a whole."""
+POSTS_AT_A_TIME = 8192
 REASONS = {True: "exact", False: "near"}
 
 
@@ -32,9 +35,14 @@ class RemovedColumns:
     length_bands: Int32s
     """int32[n]: index into the names of the length bands."""
 
-    def take(self, chosen: slice) -> RemovedColumns:
+    def take(self, chosen: Int64s) -> RemovedColumns:
         """Return the chosen rows."""
         return RemovedColumns(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+
+def cut(places: range) -> Iterator[range]:
+    """Yield the places in pieces, so that the values of all never are in memory together."""
+    return (places[start : start + POSTS_AT_A_TIME] for start in range(0, len(places), POSTS_AT_A_TIME))
 
 
 class RemovedPosts(Sequence[Removed]):
@@ -94,7 +102,10 @@ class RemovedPosts(Sequence[Removed]):
 
         A writer needs no objects, and making them takes longer than writing them.
         """
-        some, corpus = self.columns.take(chosen), self._corpus
+        return chain.from_iterable(map(self._values_at, cut(range(len(self))[chosen])))
+
+    def _values_at(self, places: range) -> Iterator[tuple[Any, ...]]:
+        some, corpus = self.columns.take(np.asarray(places, np.int64)), self._corpus
         exact = some.is_exact.tolist()
         return zip(
             corpus.rows[some.posts].tolist(),

@@ -14,13 +14,6 @@ LONGEST_TOKEN = 32
 LONGEST_NGRAM = 4
 """Up to here the bytes fit into two words of 64 bits."""
 
-# Words of the default secret of XXH3 (xxHash 0.8 specification, section "XXH3 algorithm"), at the offsets in bytes.
-SECRET_8 = np.uint64(0x1CAD21F72C81017C)
-SECRET_16 = np.uint64(0xDB979083E96DD4DE)
-SECRET_24 = np.uint64(0x1F67B3B7A4A44072)
-SECRET_32 = np.uint64(0x78E5C0CC4EE679CB)
-SECRET_40 = np.uint64(0x2172FFCC7DD05A82)
-SECRET_48 = np.uint64(0x8E2443F7744608B8)
 SECRET = np.array(
     [
         0xBE4BA423396CFEB8,
@@ -42,7 +35,9 @@ SECRET = np.array(
     ],
     np.uint64,
 )
-"""The same, from the beginning to where inputs of up to 128 bytes use it."""
+"""The first 128 bytes of the default secret of XXH3 (xxHash 0.8 specification, section "XXH3 algorithm")."""
+SECRET_8, SECRET_16, SECRET_24, SECRET_32, SECRET_40, SECRET_48 = (np.uint64(word) for word in SECRET[1:7])
+"""Words of it, at the offsets in bytes."""
 PRIME_1 = np.uint64(0x9E3779B185EBCA87)
 PRIME_MX1 = np.uint64(0x165667919E3779F9)
 PRIME_MX2 = np.uint64(0x9FB21C651E98DF25)

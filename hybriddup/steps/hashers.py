@@ -34,7 +34,7 @@ class Xxh3:
         self.options = options
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]; compiled for tokens of up to four code points, the library's for others."""
+        """Return uint64[n_tokens, words]; compiled for tokens of up to 32 code points, the library's for others."""
         seed = self.options.seed
         hashes = hash_short_tokens(tokens.code_points, tokens.starts, tokens.lengths, words, np.uint64(seed))
 

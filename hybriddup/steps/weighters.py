@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from hybriddup.kernels.ngrams import weigh_other_scripts
-from hybriddup.kernels.token_table import count_documents, look_up
+from hybriddup.kernels.token_table import count_documents, count_occurrences, look_up
 from hybriddup.limits import MAX_WEIGHT
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Float32s, Float64s, Int32s, Tokens, UInt64s
@@ -53,12 +53,7 @@ class Uniform:
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
         """Return float32[n_tokens]: 1 shared equally by the occurrences of a token in its text."""
-        n_tokens = len(tokens.starts)
-        text_of = np.repeat(np.arange(tokens.n_texts), np.diff(tokens.offsets))
-        pairs = np.empty(n_tokens, [("text", np.int64), ("token", np.uint64)])
-        pairs["text"], pairs["token"] = text_of, token_keys(tokens)
-        _, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-        return (1.0 / counts[inverse]).astype(np.float32)
+        return (1.0 / count_occurrences(token_keys(tokens), tokens.offsets)).astype(np.float32)
 
 
 def check_clip(clip: tuple[float, float]) -> tuple[float, float]:

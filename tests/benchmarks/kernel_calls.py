@@ -29,7 +29,7 @@ from hybriddup import kernels, testing
 RUNS: Sequence[Mapping[str, Any]] = (
     {},
     {"tokenizer": {"use": "words"}, "blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2}, "lengths": 3},
-    {"blocks": {"use": "probing", "n_blocks": 4}, "lengths": 6},
+    {"weighter": {"use": "uniform"}, "blocks": {"use": "probing", "n_blocks": 4}, "lengths": 6},
     {"blocks": {"use": "tables", "n_tables": 8, "key_bits": 12, "n_weak_bits": 3}},
     {"lengths": 40, "verifier": {"use": "lcs", "threshold": 0.8}},
     {"lengths": 40, "verifier": {"use": "cosine", "threshold": 0.8}},

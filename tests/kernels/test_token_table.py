@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.token_table import BUCKET, build_table, count_documents, first_bucket, look_up
+from hybriddup.kernels.token_table import (
+    BUCKET,
+    build_table,
+    count_documents,
+    count_occurrences,
+    first_bucket,
+    look_up,
+)
 
 # Few distinct values, and values that want the same slot of a small table, so that both repeats and probing happen.
 token_hashes = st.one_of(st.integers(0, 5), st.integers(0, 9).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
@@ -28,6 +35,15 @@ def test_document_counts_equal_counter(texts: list[list[int]]) -> None:
     keys, counts = count_documents(flat, offsets)
     expected = Counter(token for tokens in texts for token in dict.fromkeys(map(never_zero, tokens)))
     assert list(zip(keys.tolist(), counts.tolist(), strict=True)) == list(expected.items())
+
+
+@given(st.lists(st.lists(token_hashes, max_size=40), max_size=6))
+def test_occurrences_equal_counter(texts: list[list[int]]) -> None:
+    """Those in other texts do not count, and 0 is a hash like any other."""
+    flat = np.array([token for tokens in texts for token in tokens], np.uint64)
+    offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
+    expected = [Counter(tokens)[token] for tokens in texts for token in tokens]
+    assert count_occurrences(flat, offsets).tolist() == expected
 
 
 @given(

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybriddup.records import CandidatePairs, Fingerprints, VerifiedPairs
-from hybriddup.steps.blocks import Crowded, Expectation, JoiningIndex, join
+from hybriddup.steps.blocks import Crowded, Expectation, JoiningIndex, join_index
 from hybriddup.steps.blocks.join_index import JoinIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks
 from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.table_shape import Neighbours, Table
 from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.deciders import Decider, Decisions, decide
 from hybriddup.summary import BlockReport
@@ -243,9 +244,9 @@ def test_rounds_together_find_what_candidates_finds(make_index: type[JoinIndex],
 @pytest.mark.parametrize("n_keys", range(1, 40))
 def test_each_table_is_in_one_round(n_keys: int) -> None:
     """In order, and no round is empty."""
-    keys = [np.array([key]) for key in range(n_keys)]
-    rounds = join.cut_rounds(keys)
-    assert [int(key[0]) for chosen in rounds for key in chosen] == list(range(n_keys))
+    tables = [Table(np.array([key]), Neighbours()) for key in range(n_keys)]
+    rounds = join_index.cut_rounds(tables)
+    assert [int(table.key[0]) for chosen in rounds for table in chosen] == list(range(n_keys))
     assert all(rounds)
 
 
@@ -259,8 +260,8 @@ def test_crowded_batches_are_cut_and_decided_the_same(
     prints = prints_in_clusters(seed)
     whole, _ = decide_with(make_index(), prints)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join, "MOST_NEAR", most)
-        patch.setattr(join, "FEW_TEXTS", few)
+        patch.setattr(join_index, "MOST_NEAR", most)
+        patch.setattr(join_index, "FEW_TEXTS", few)
         cut, verify = decide_with(make_index(), prints)
     assert cut.kept.tolist() == whole.kept.tolist()
     assert len(verify.pairs) == len(set(verify.pairs))
@@ -287,8 +288,8 @@ def test_workers_change_no_decision_however_crowded(make_index: type[JoinIndex],
     outcomes = []
     for workers in (1, 2, 3):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(join, "MOST_NEAR", most)
-            patch.setattr(join, "FEW_TEXTS", 3)
+            patch.setattr(join_index, "MOST_NEAR", most)
+            patch.setattr(join_index, "FEW_TEXTS", 3)
             decisions, _ = decide_with(make_index(), prints, workers)
         outcomes.append((decisions.kept.tolist(), keepers_of(decisions), decisions.n_candidate_pairs))
     assert outcomes[0] == outcomes[1] == outcomes[2]
@@ -296,8 +297,8 @@ def test_workers_change_no_decision_however_crowded(make_index: type[JoinIndex],
 
 def test_few_texts_are_never_too_crowded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or nothing would get them smaller."""
-    monkeypatch.setattr(join, "MOST_NEAR", 5)
-    monkeypatch.setattr(join, "FEW_TEXTS", 10)
+    monkeypatch.setattr(join_index, "MOST_NEAR", 5)
+    monkeypatch.setattr(join_index, "FEW_TEXTS", 10)
     index = Scan()
     prints = make_prints([0] * 30)
     assert len(find_pairs(index, prints.take(slice(0, 20)))) == 190

@@ -85,7 +85,7 @@ def shares_of(judge: Judge) -> tuple[np.float32, np.float32]:
 
 def is_listed(judge: Judge, context: VerifierContext) -> bool:
     """Whether stage 1 lists the pair: its characters in common, and what the shorter text lacks, leave it open."""
-    counts, sketches = context.characters
+    counts, sketches = context.characters.counts, context.characters.sketches
     shorter, longer = sorted((0, 1), key=lambda text: len(context.texts[text]))
     lengths = len(context.texts[shorter]), len(context.texts[longer])
     needed = least_in_common(*lengths, *shares_of(judge))

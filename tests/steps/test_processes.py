@@ -13,7 +13,7 @@ import pytest
 
 from hybriddup.records import Tokens, tokens_from_lists
 from hybriddup.steps.tokenizers import processes
-from hybriddup.steps.tokenizers.processes import tokenize_in_processes
+from hybriddup.steps.tokenizers.processes import start_early, tokenize_in_processes, tokenize_together
 
 
 def make_tokenizer() -> object:
@@ -47,6 +47,7 @@ def expected_tokens(n_batches: int) -> list[list[str]]:
 def always_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other processes are started for any amount of work."""
     monkeypatch.setattr(processes, "START_SECONDS", 0.0)
+    monkeypatch.setattr(processes, "PILOT_TEXTS", 1)
 
 
 @pytest.mark.usefixtures("always_worth_while")
@@ -58,7 +59,7 @@ def test_tokens_come_in_order(workers: int, n_batches: int) -> None:
 
 
 class Waiting:
-    """Takes its time in its own process until two others, or one twice, have been called, so that work is shared."""
+    """Waits in its own process, where a text says so, until another has been called, so that work is shared."""
 
     holds_interpreter = True
 
@@ -69,7 +70,7 @@ class Waiting:
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         if os.getpid() == self.home:
             sleep(0.01)
-            while "wait" in texts and len(list(self.folder.iterdir())) < 2:
+            while "wait" in texts and not list(self.folder.iterdir()):
                 sleep(0.01)
         else:
             (self.folder / uuid4().hex).touch()
@@ -78,11 +79,10 @@ class Waiting:
 
 @pytest.mark.usefixtures("always_worth_while")
 def test_much_work_is_shared_with_other_processes(tmp_path: Path) -> None:
-    """This process works until the others are ready, and all tokens come in order."""
+    """This process works until the others are ready, and beside them, and all tokens come in order."""
     batches = [["first"], ["wait"], *([str(batch)] for batch in range(300))]
     listed = [tokens.strings(0) for tokens in tokenize_in_processes(Waiting(tmp_path), batches, 2, pytest.fail)]
     assert [tokens[0] for tokens in listed] == [batch[0] for batch in batches]
-    assert listed[0][1] == str(os.getpid())
     assert {tokens[1] for tokens in listed} > {str(os.getpid())}
 
 
@@ -93,6 +93,49 @@ def test_tokens_that_nobody_asks_for_are_not_made(tmp_path: Path) -> None:
     assert [next(tokens).strings(0)[0] for _ in range(3)] == ["first", "wait", "more"]
     tokens.close()  # type: ignore[attr-defined]
     assert tokens_of(3, 2)[0] == expected_tokens(3)
+
+
+@pytest.mark.usefixtures("always_worth_while")
+def test_processes_that_were_started_early_serve_later(tmp_path: Path) -> None:
+    """A tokenizer that says how slow it is has its helpers load before there is anything to tokenize."""
+    slow = Waiting(tmp_path)
+    slow.characters_a_second = 10.0  # type: ignore[attr-defined]
+    start_early(slow, ["some text"], 2)
+    while not list(tmp_path.iterdir()):
+        sleep(0.01)
+    batches = [[str(batch)] for batch in range(300)]
+    assert [tokens.strings(0)[0] for tokens in tokenize_in_processes(slow, batches, 2)] == [text for [text] in batches]
+
+
+@pytest.mark.parametrize("rate", [None, 1e6])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nothing_is_started_early_for_little_work(
+    monkeypatch: pytest.MonkeyPatch, rate: float | None, workers: int
+) -> None:
+    """Nor for a tokenizer that does not say how slow it is."""
+    monkeypatch.setattr(processes.Helpers, "start", pytest.fail)
+    tokenizer = Waiting(Path())
+    tokenizer.characters_a_second = rate  # type: ignore[attr-defined]
+    start_early(tokenizer, ["some text"], workers)
+
+
+@pytest.mark.usefixtures("always_worth_while")
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("n_texts", [0, 1, 2, 700])
+def test_tokens_of_a_sample_come_as_one(workers: int, n_texts: int) -> None:
+    """However many pieces it is tokenized in."""
+    texts = [f"text {text}" for text in range(n_texts)]
+    tokens = tokenize_together(make_tokenizer(), texts, workers, n_later=10)  # type: ignore[arg-type]
+    assert [tokens.strings(text)[:-1] for text in range(tokens.n_texts)] == [text.split(" ") for text in texts]
+
+
+@pytest.mark.usefixtures("always_worth_while")
+def test_large_batches_are_cut_up_and_put_together_again() -> None:
+    """So that the last one does not keep one process busy while the others have nothing to do."""
+    batches = [[f"{batch} {text}" for text in range(n)] for batch, n in enumerate([600, 0, 1, 256, 257])]
+    tokens = list(tokenize_in_processes(make_tokenizer(), batches, 2))  # type: ignore[arg-type]
+    found = [[of_batch.strings(text)[:-1] for text in range(of_batch.n_texts)] for of_batch in tokens]
+    assert found == [[text.split(" ") for text in batch] for batch in batches]
 
 
 @pytest.mark.parametrize(("n_batches", "workers"), [(9, 1), (9, 2)])

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import closing
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Any
+
+import numpy as np
 
 from hybriddup.records import Tokens
+from hybriddup.spread import spread_rows
 from hybriddup.steps.tokenizers import Tokenizer
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+from hybriddup.steps.tokenizers.packed import PackedTokens, pack_tokens, unpack_tokens
 
 START_SECONDS = 2.0
 """Where one process has less work than this left, starting others, which takes a second, saves too little."""
@@ -21,8 +26,34 @@ START_SECONDS = 2.0
 IDLE_SECONDS = 300
 """Processes stay for so long after a run, with their dictionaries, so that the next one need not start any."""
 
-BATCHES_AHEAD = 4
-"""Batches handed out a process: enough that none waits for work, few enough that tokens never pile up."""
+PILOT_TEXTS = 32
+"""Texts that are tokenized beforehand, to see how long the rest will take."""
+
+TEXTS_A_PIECE = 256
+"""Few enough that all processes finish at about the same time."""
+
+PIECES_AHEAD = 8
+"""Pieces handed out a process: enough that none waits for work, few enough that tokens never pile up."""
+
+READY_SECONDS = 0.02
+"""Processes of an earlier run answer within this time; new ones are not waited for."""
+
+MOST_WAITING = 64
+"""Pieces that may be done, or be given to other processes, before the next one in order is."""
+
+
+def start_early(tokenizer: Tokenizer, texts: Sequence[str], workers: int) -> None:
+    """Start the processes for a run's texts if the tokenizer is known to be slow, and return at once.
+
+    A tokenizer makes that known by an attribute ``characters_a_second``: about how many one process tokenizes.
+    Processes then load while this one normalizes; for other tokenizers, a pilot tells.
+    """
+    rate = getattr(tokenizer, "characters_a_second", None)
+    if workers == 1 or rate is None or sum(map(len, texts)) < START_SECONDS * rate:
+        return
+    pickled = pickle_tokenizer(tokenizer, lambda _: None)  # the user is told when it is time to tokenize
+    if pickled is not None:
+        Helpers.start(pickled, workers - 1)
 
 
 def tokenize_in_processes(
@@ -30,48 +61,145 @@ def tokenize_in_processes(
     batches: Sequence[Sequence[str]],
     workers: int,
     note: Callable[[str], None] = lambda _: None,
+    n_later: int = 0,
 ) -> Iterator[Tokens]:
     """Yield the tokens of each batch, in order.
 
-    The first batch is tokenized in this process and shows whether more processes are worth while. A tokenizer that
-    cannot be pickled stays in this process, which ``note`` is told.
+    Other processes share the work where a pilot shows that it is enough. A tokenizer that cannot be pickled stays in
+    this process, which ``note`` is told.
+
+    Parameters
+    ----------
+    workers
+        Processes, this one included.
+    n_later
+        How many texts the caller will have tokenized after these: started for a few, processes serve for all.
     """
-    if not batches:
-        return
-    began = perf_counter()
-    first = tokenizer.tokenize_batch(batches[0])
-    seconds_left = (perf_counter() - began) * (len(batches) - 1)
-    yield first
-    worth_while = workers > 1 and seconds_left > START_SECONDS
+    worth_while = workers > 1 and seconds_alone(tokenizer, batches, n_later) > START_SECONDS
     pickled = pickle_tokenizer(tokenizer, note) if worth_while else None
     if pickled is None:
-        yield from map(tokenizer.tokenize_batch, batches[1:])
-    else:
-        yield from share(tokenizer, pickled, batches[1:], workers)
+        yield from map(tokenizer.tokenize_batch, batches)
+        return
+    pieces = [pieces_of(batch) for batch in batches]
+    tokens = share(tokenizer, Helpers.start(pickled, workers - 1), list(chain.from_iterable(pieces)))
+    with closing(tokens):
+        for of_batch in pieces:
+            yield join_tokens(list(islice(tokens, len(of_batch))))
 
 
-def share(tokenizer: Tokenizer, pickled: bytes, batches: Sequence[Sequence[str]], workers: int) -> Iterator[Tokens]:
-    """Yield the tokens of each batch, in order; this process works as well until the others are ready.
+def seconds_alone(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:
+    """Return about how long this process alone would take, without loading a dictionary; 0.0 for a few texts."""
+    n_texts = sum(map(len, batches)) + n_later
+    if not batches or not batches[0] or n_texts <= PILOT_TEXTS:
+        return 0.0
+    rate: float | None = getattr(tokenizer, "characters_a_second", None)
+    if rate is not None:  # so that others, where they are ready, work while this process loads its dictionary
+        return sum(map(len, chain.from_iterable(batches))) / rate * n_texts / (n_texts - n_later)
+    tokenizer.tokenize_batch([])  # loads a dictionary, as the other processes have to do too
+    pilot = [batches[0][row] for row in spread_rows(len(batches[0]), PILOT_TEXTS)]
+    began = perf_counter()
+    tokenizer.tokenize_batch(pilot)
+    return (perf_counter() - began) * n_texts / len(pilot)
 
-    The processes are loky's, which do not import the main module, so that a script needs no guard around its main
-    part.
-    """
-    from joblib.externals.loky import get_reusable_executor
 
-    executor = get_reusable_executor(max_workers=workers, timeout=IDLE_SECONDS)
-    loading = [executor.submit(tokenize_pickled, pickled, []) for _ in range(workers)]
-    left = deque(batches)
-    while left and not all(future.done() for future in loading):
-        yield tokenizer.tokenize_batch(left.popleft())
-    given: deque[Future[Tokens]] = deque()
+def share(tokenizer: Tokenizer, helpers: Helpers, pieces: Sequence[Sequence[str]]) -> Generator[Tokens, None, None]:
+    """Yield the tokens of each piece, in order; this process tokenizes as many as each of its helpers."""
+    left = deque(pieces)
+    under_way: deque[Future[Any]] = deque()
+    wait([helpers.loading], READY_SECONDS)
     try:
-        while left or given:
-            while left and len(given) < BATCHES_AHEAD * workers:
-                given.append(executor.submit(tokenize_pickled, pickled, list(left.popleft())))
-            yield given.popleft().result()
+        while left or under_way:
+            while helpers.want(len(left)):
+                under_way.append(helpers.give(left.popleft()))
+            if left and len(under_way) < MOST_WAITING and not (under_way and under_way[0].done()):
+                under_way.append(finished(tokenizer.tokenize_batch(left.popleft())))
+            else:
+                tokens = under_way.popleft().result()
+                yield tokens if isinstance(tokens, Tokens) else unpack_tokens(tokens)
     finally:
-        for future in given:
+        for future in under_way:
             future.cancel()
+
+
+@dataclass
+class Helpers:
+    """Other processes that tokenize for this one.
+
+    They are loky's, which do not import the main module, so that a script needs no guard around its main part.
+    """
+
+    executor: Any
+    """`loky.reusable_executor._ReusablePoolExecutor`."""
+    pickled: bytes
+    n: int
+    given: list[Future[PackedTokens]]
+    """What is not done yet, as far as is known."""
+    loading: Future[PackedTokens]
+
+    @classmethod
+    def start(cls, pickled: bytes, n: int) -> Helpers:
+        """Return helpers, which load the tokenizer; those of an earlier run where they are still there."""
+        from joblib.externals.loky import get_reusable_executor
+
+        executor = get_reusable_executor(max_workers=n, timeout=IDLE_SECONDS)
+        loading = [executor.submit(tokenize_pickled, pickled, []) for _ in range(n)]
+        return cls(executor, pickled, n, [], loading[0])
+
+    def want(self, n_left: int) -> bool:
+        """Return whether one of ``n_left`` pieces should be given away, so that all will finish together."""
+        if not self.loading.done():
+            return False
+        self.given = [future for future in self.given if not future.done()]
+        return len(self.given) < min(PIECES_AHEAD * self.n, self.n * (n_left - 1))
+
+    def give(self, texts: Sequence[str]) -> Future[PackedTokens]:
+        """Have a piece tokenized."""
+        future: Future[PackedTokens] = self.executor.submit(tokenize_pickled, self.pickled, list(texts))
+        self.given.append(future)
+        return future
+
+
+def finished(tokens: Tokens) -> Future[Tokens]:
+    """Return a future that has its result."""
+    future: Future[Tokens] = Future()
+    future.set_result(tokens)
+    return future
+
+
+def tokenize_together(
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    workers: int,
+    note: Callable[[str], None] = lambda _: None,
+    n_later: int = 0,
+) -> Tokens:
+    """Return the tokens of all the texts; parameters as for `tokenize_in_processes`."""
+    return next(iter(tokenize_in_processes(tokenizer, [texts], workers, note, n_later)))
+
+
+def pieces_of(texts: Sequence[str]) -> list[Sequence[str]]:
+    """Return the texts in pieces, at least one."""
+    return [texts[start : start + TEXTS_A_PIECE] for start in range(0, max(len(texts), 1), TEXTS_A_PIECE)]
+
+
+def join_tokens(parts: Sequence[Tokens]) -> Tokens:
+    """Return the tokens of the texts of all parts, in order; there is at least one part.
+
+    Examples
+    --------
+    >>> from hybriddup.records import tokens_from_lists
+    >>> join_tokens([tokens_from_lists([["big"], []]), tokens_from_lists([["cat"]])]).strings(2)
+    ['cat']
+    """
+    first_point = np.cumsum([0, *(len(part.code_points) for part in parts)])
+    first_token = np.cumsum([0, *(len(part.starts) for part in parts)])
+    offsets = [part.offsets[:-1] + first for part, first in zip(parts, first_token[:-1], strict=True)]
+    return Tokens(
+        np.concatenate([part.code_points for part in parts]),
+        np.concatenate([part.starts + first for part, first in zip(parts, first_point[:-1], strict=True)]),
+        np.concatenate([part.lengths for part in parts]),
+        np.concatenate([*offsets, first_token[-1:]]),
+    )
 
 
 def pickle_tokenizer(tokenizer: Tokenizer, note: Callable[[str], None]) -> bytes | None:
@@ -89,9 +217,9 @@ def pickle_tokenizer(tokenizer: Tokenizer, note: Callable[[str], None]) -> bytes
     return pickled
 
 
-def tokenize_pickled(pickled: bytes, texts: Sequence[str]) -> Tokens:
+def tokenize_pickled(pickled: bytes, texts: Sequence[str]) -> PackedTokens:
     """Return the tokens of each text, by a tokenizer that this process unpickles once."""
-    return unpickle(pickled).tokenize_batch(texts)
+    return pack_tokens(unpickle(pickled).tokenize_batch(texts))
 
 
 @lru_cache(maxsize=4)
