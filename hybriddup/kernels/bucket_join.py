@@ -9,9 +9,15 @@ from hybriddup.kernels.buckets import BLOCK_SIZE, BucketedPrints, SortedProbes
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import common_characters, count_lacking
 from hybriddup.kernels.popcount import lowest_bit, popcount
+from hybriddup.kernels.vectors import fetch_early, near_places
 from hybriddup.records import Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 
 LOW_HALF = np.uint64(0xFFFFFFFF)
+ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOOK_AHEAD = 24
+"""Later texts between one that is fetched and the one that is compared: memory takes that long to answer."""
+BLOCKS_NOTED = 1024
+"""Blocks with near texts that are noted before those are looked at; so few stay in the cache."""
 
 
 class PrintColumns(NamedTuple):
@@ -65,27 +71,6 @@ def differing_bits(a: UInt64s, row_a: int, b: UInt64s, row_b: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def near_places(
-    first_words: UInt64s,
-    second_words: UInt64s,
-    start: np.uint64,
-    first_word: np.uint64,
-    second_word: np.uint64,
-    limit: np.uint64,
-) -> np.uint64:
-    """Return which of the block that begins at ``start`` are within the limit over the first two words, bit by bit.
-
-    Indices are unsigned: a signed one might count from the end, and checking that costs ten times the comparing.
-    """
-    near = np.uint64(0)
-    for i in range(BLOCK_SIZE):
-        place = start + np.uint64(i)
-        distance = popcount(first_words[place] ^ first_word) + popcount(second_words[place] ^ second_word)
-        near |= np.uint64(distance <= limit) << np.uint64(i)
-    return near
-
-
-@njit(cache=True, nogil=True)
 def with_room_for(found: UInt64s, n_found: int, n_more: int) -> UInt64s:
     """Return a larger array that begins with what is in this one, at least twice as large."""
     larger = np.empty(max(2 * len(found), n_found + n_more + 1), np.uint64)
@@ -95,70 +80,111 @@ def with_room_for(found: UInt64s, n_found: int, n_more: int) -> UInt64s:
 
 
 @njit(cache=True, nogil=True)
-def look_into_bucket(
+def note_near_blocks(
     bucketed: BucketedPrints,
     queries: Queries,
-    probing: UInt32s,
-    of_shorter: np.float32,
-    of_longer: np.float32,
+    rows: UInt32s,
+    first: int,
+    last: int,
     cell: int,
-    near: UInt64s,
-    n_near: int,
-) -> tuple[int, int, int]:
-    """Write what a bucket holds near the texts that look into it, as `find_near` returns it, until the room is filled.
+    masks: UInt64s,
+    blocks: UInt64s,
+) -> tuple[int, int, int, int]:
+    """Note the blocks of a bucket with texts near those that look into it, until the room is filled.
 
     Parameters
     ----------
-    probing
-        uint32[n]: rows of the later texts.
+    rows, first, last
+        uint32[n_probes]: rows of the later texts, of which those from ``first`` to ``last`` look into this bucket.
     cell
         The first cell of the bucket.
-    near, n_near
-        Written from ``n_near`` on, in place.
+    masks, blocks
+        Written in place: which of a block are near, bit by bit; and the later text's row in the upper 32 bits, the
+        first place of the block in the lower.
 
     Returns
     -------
-    How many of ``probing`` are done, how many are written by now, and how many comparisons that took.
+    The first of ``rows`` not done, how many blocks are noted, how many texts are near in them, and how many
+    comparisons that took.
 
     Notes
     -----
-    Arrays are taken out of their tuples before the loops, and ``near`` is not made larger here, because both count
-    references, which the comparing would have to wait for at every block.
+    Which block has a near text cannot be foreseen, so that there is no branch on it: every block is written, and the
+    next one over it if none is near. Indices are unsigned: a signed one might count from the end, and checking that
+    costs more than comparing.
     """
-    starts, order = bucketed.starts, bucketed.order
-    first_words, second_words = bucketed.first_words, bucketed.second_words
-    sketches, lengths = bucketed.sketches, bucketed.lengths
-    n_comparisons = np.int64(0)
-    for probe in range(len(probing)):
-        query = queries[np.uint64(probing[probe])]
+    starts, first_words, second_words = bucketed.starts, bucketed.first_words, bucketed.second_words
+    n_noted, n_found, n_comparisons = np.uint64(0), np.uint64(0), np.int64(0)
+    for probe in range(first, last):
+        fetch_early(queries, np.uint64(rows[np.uint64(min(probe + LOOK_AHEAD, len(rows) - 1))]))
+        row = np.uint64(rows[np.uint64(probe)])
+        query = queries[row]
         start = np.int64(starts[cell + query["first_class"]])
         end = np.int64(starts[cell + query["last_class"] + 1])
         size = max(end - start, np.int64(0))
-        if n_near + size >= len(near):
-            return probe, n_near, n_comparisons
+        if np.int64(n_noted) + size // BLOCK_SIZE + 1 > len(masks):
+            return probe, np.int64(n_noted), np.int64(n_found), n_comparisons
         n_comparisons += size
-        limit, length = np.uint64(max(query["distance_limit"], 0)), query["length"]
+        limit = np.uint64(max(query["distance_limit"], 0))
         first_word, second_word = query["first_word"], query["second_word"]
-        low, high = query["low_counts"], query["high_counts"]
-        row = np.uint64(probing[probe]) << np.uint64(32)
         for block in range(start, end, BLOCK_SIZE):
             found = near_places(first_words, second_words, np.uint64(block), first_word, second_word, limit)
             if end - block < BLOCK_SIZE:
                 found &= (np.uint64(1) << np.uint64(end - block)) - np.uint64(1)
-            while found != 0:
-                place = np.uint64(block) + lowest_bit(found)
-                found &= found - np.uint64(1)
-                near[np.uint64(n_near)] = row | np.uint64(order[place])
-                other_low, other_high = sketches[place, np.uint64(0)], sketches[place, np.uint64(1)]
-                if length <= lengths[place]:
-                    lacking = count_lacking(low, high, other_low, other_high)
-                    needed = least_in_common(length, lengths[place], of_shorter, of_longer)
-                    n_near += lacking <= length - needed
-                else:
-                    lacking = count_lacking(other_low, other_high, low, high)
-                    needed = least_in_common(lengths[place], length, of_shorter, of_longer)
-                    n_near += lacking <= lengths[place] - needed
-    return len(probing), n_near, n_comparisons
+            masks[n_noted] = found
+            blocks[n_noted] = (row << np.uint64(32)) | np.uint64(block)
+            n_noted += np.uint64(found != 0)
+            n_found += popcount(found)
+    return last, np.int64(n_noted), np.int64(n_found), n_comparisons
+
+
+@njit(cache=True, nogil=True)
+def list_places(details: UInt64s, masks: UInt64s, blocks: UInt64s, n_noted: int, near: UInt64s, n_near: int) -> int:
+    """Write the near texts of the noted blocks from ``n_near`` on, and return how many are written by now.
+
+    ``near`` is changed in place: row of the later text in the upper 32 bits, place in ``details`` in the lower.
+    """
+    flat, n_columns = details.ravel(), np.uint64(details.shape[1])
+    n = np.uint64(n_near)
+    for noted in range(n_noted):
+        found, block = masks[np.uint64(noted)], blocks[np.uint64(noted)]
+        while found != 0:
+            near[n] = block + lowest_bit(found)
+            fetch_early(flat, (near[n] & LOW_HALF) * n_columns)
+            n += np.uint64(1)
+            found &= found - np.uint64(1)
+    return np.int64(n)
+
+
+@njit(cache=True, nogil=True)
+def keep_enough_in_common(
+    details: UInt64s,
+    queries: Queries,
+    of_shorter: np.float32,
+    of_longer: np.float32,
+    near: UInt64s,
+    n_near: int,
+    n_listed: int,
+) -> int:
+    """Keep the listed texts whose characters do not rule a pair out, and return how many are written by now.
+
+    ``near`` is changed in place from ``n_near`` to ``n_listed``: places become rows of the index. Which text is the
+    shorter is as good as chance, so that there is no branch on it.
+    """
+    n = np.uint64(n_near)
+    for listed in range(n_near, n_listed):
+        row, place = near[np.uint64(listed)] >> np.uint64(32), near[np.uint64(listed)] & LOW_HALF
+        query, last_column = queries[row], details[place, np.uint64(2)]
+        low, high, length = query["low_counts"], query["high_counts"], np.int64(query["length"])
+        other_low, other_high = details[place, np.uint64(0)], details[place, np.uint64(1)]
+        other_length = np.int64(last_column >> np.uint64(32))
+        if_longer = ALL_ONES * np.uint64(length > other_length)
+        swap_low, swap_high = (low ^ other_low) & if_longer, (high ^ other_high) & if_longer
+        lacking = count_lacking(low ^ swap_low, high ^ swap_high, other_low ^ swap_low, other_high ^ swap_high)
+        shorter, longer = min(length, other_length), max(length, other_length)
+        near[n] = (row << np.uint64(32)) | (last_column & LOW_HALF)
+        n += np.uint64(lacking <= shorter - least_in_common(shorter, longer, of_shorter, of_longer))
+    return np.int64(n)
 
 
 @njit(cache=True, nogil=True)
@@ -189,8 +215,10 @@ def find_near(
     near
         uint64[n_near]: row of the later text in the upper 32 bits, row of the index in the lower.
     """
-    starts, n_classes, probe_starts, rows = bucketed.starts, bucketed.n_classes, probes.starts, probes.rows
+    starts, n_classes, details = bucketed.starts, bucketed.n_classes, bucketed.details
+    probe_starts, rows = probes.starts, probes.rows
     near, n_near = np.empty(1024, np.uint64), np.int64(0)
+    masks, blocks = np.empty(BLOCKS_NOTED, np.uint64), np.empty(BLOCKS_NOTED, np.uint64)
     n_comparisons, largest, n_skipped = np.int64(0), np.int64(0), np.int64(0)
     for bucket in range(len(probe_starts) - 1):
         if n_near > most:
@@ -204,15 +232,17 @@ def find_near(
         if 0 < max_bucket_size < size:
             n_skipped += last - first
             continue
-        while True:
-            n_done, n_near, n_compared = look_into_bucket(
-                bucketed, queries, rows[first:last], of_shorter, of_longer, cell, near, n_near
+        if size // BLOCK_SIZE >= len(masks):
+            masks, blocks = np.empty(size // BLOCK_SIZE * 2, np.uint64), np.empty(size // BLOCK_SIZE * 2, np.uint64)
+        while first < last and n_near <= most:
+            first, n_noted, n_found, n_compared = note_near_blocks(
+                bucketed, queries, rows, first, last, cell, masks, blocks
             )
-            first += n_done
             n_comparisons += n_compared
-            if first == last or n_near > most:
-                break
-            near = with_room_for(near, n_near, size)
+            if n_near + n_found >= len(near):
+                near = with_room_for(near, n_near, n_found)
+            n_listed = list_places(details, masks, blocks, n_noted, near, n_near)
+            n_near = keep_enough_in_common(details, queries, of_shorter, of_longer, near, n_near, n_listed)
     return near[:n_near], JoinCounts(len(rows), n_comparisons, largest, n_skipped)
 
 

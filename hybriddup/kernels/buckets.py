@@ -26,16 +26,13 @@ class BucketedPrints(NamedTuple):
     starts: Int32s
     """int32[n_buckets * n_classes + 1]: where each class of each bucket begins."""
     n_classes: int
-    order: Int32s
-    """int32[n]: the row of the index that stands at each place."""
     first_words: UInt64s
     """uint64[n + BLOCK_SIZE]: word 0 of each fingerprint, then padding."""
     second_words: UInt64s
     """uint64[n + BLOCK_SIZE]: word 1, all 0 where fingerprints have one word, then padding."""
-    sketches: UInt64s
-    """uint64[n, 2]: of the characters of each text, as `sketch_characters` returns them."""
-    lengths: Int32s
-    """int32[n]: code points of each text."""
+    details: UInt64s
+    """uint64[n, 3], together because they are read together: the two sketches of the characters of each text, as
+    `sketch_characters` returns them; then its length in the upper 32 bits, its row of the index in the lower."""
 
 
 @njit(cache=True, nogil=True)
@@ -84,22 +81,20 @@ def fill_buckets(
     for cell in range(n_buckets * n_classes):
         starts[cell + 1] += starts[cell]
     free = starts.copy()
-    order = np.empty(n, np.int32)
     first_words, second_words = np.zeros(n + BLOCK_SIZE, np.uint64), np.zeros(n + BLOCK_SIZE, np.uint64)
-    sorted_sketches, sorted_lengths = np.zeros((n, 2), np.uint64), np.empty(n, np.int32)
+    details = np.zeros((n, 3), np.uint64)
     for row in range(n):
         cell = np.int64(buckets[row]) * n_classes + classes[row]
         place = free[cell]
         free[cell] += 1
-        order[place] = row
-        sorted_lengths[place] = lengths[row]
         if len(sketches) > 0:
-            sorted_sketches[place, 0] = sketches[positions[row], 0]
-            sorted_sketches[place, 1] = sketches[positions[row], 1]
+            details[place, 0] = sketches[positions[row], 0]
+            details[place, 1] = sketches[positions[row], 1]
+        details[place, 2] = (np.uint64(lengths[row]) << np.uint64(32)) | np.uint64(row)
         first_words[place] = bits[row, 0]
         if bits.shape[1] > 1:
             second_words[place] = bits[row, 1]
-    return BucketedPrints(starts, n_classes, order, first_words, second_words, sorted_sketches, sorted_lengths)
+    return BucketedPrints(starts, n_classes, first_words, second_words, details)
 
 
 @njit(cache=True, nogil=True)

@@ -2,32 +2,36 @@
 
 After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". Texts are arrays of symbols, which
 `hybriddup.characters` explains.
+
+The places of a text's symbols are words of 64 bits: word ``w * n_symbols + s`` has bit ``i`` set where symbol ``s``
+stands at place ``64 * w + i``. What short texts read is then together, however long the longest text is.
 """
 
 import numpy as np
 
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
-from hybriddup.records import Int32s, Int64s, UInt64s
+from hybriddup.records import Int32s, Int64s, UInt8s, UInt64s
 
 ONE = np.uint64(1)
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOW_SIX_BITS = np.uint64(63)
+WORDS_A_STRIP = 4
 
 
 @njit(cache=True, nogil=True)
-def mark_places(places: UInt64s, symbols: Int32s, start: int, end: int) -> None:
-    """Set bit ``i`` of ``places[symbol]`` where the symbol stands at ``start + i``; changed in place."""
-    for i in range(start, end):
-        places[symbols[i], (i - start) >> 6] |= ONE << np.uint64((i - start) & 63)
+def mark_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> None:
+    """Set the bits of ``symbols[start:end]``; changed in place."""
+    for i in range(end - start):
+        place = np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])
+        places[place] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
 
 
 @njit(cache=True, nogil=True)
-def clear_places(places: UInt64s, symbols: Int32s, start: int, end: int) -> None:
+def clear_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> None:
     """Undo `mark_places`."""
-    n_words = (end - start + 63) >> 6
-    for i in range(start, end):
-        for word in range(n_words):
-            places[symbols[i], word] = np.uint64(0)
+    for i in range(end - start):
+        places[np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])] = np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -35,45 +39,77 @@ def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
     """Return the LCS length of a marked text of up to 64 symbols and ``symbols[start:end]``."""
     state = ALL_ONES
     for i in range(start, end):
-        common = state & places[np.uint64(symbols[np.uint64(i)]), np.uint64(0)]
+        common = state & places[np.uint64(symbols[np.uint64(i)])]
         state = (state + common) | (state - common)
     return np.int64(popcount(~state))
 
 
 @njit(cache=True, nogil=True)
-def lcs_two_words(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
-    """Return the LCS length of a marked text of up to 128 symbols and ``symbols[start:end]``.
-
-    As `lcs_many_words`, with the state in registers: most posts are no longer than that.
-    """
+def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> int:
+    """Return the LCS length of a marked text of up to 128 symbols and ``symbols[start:end]``."""
     low, high = ALL_ONES, ALL_ONES
     for i in range(start, end):
         symbol = np.uint64(symbols[np.uint64(i)])
-        common = low & places[symbol, np.uint64(0)]
+        common = low & places[symbol]
         total = low + common
         carry = np.uint64(total < common)
         low = total | (low - common)
-        common = high & places[symbol, np.uint64(1)]
+        common = high & places[symbol + np.uint64(n_symbols)]
         high = (high + common + carry) | (high - common)
     return np.int64(popcount(~low) + popcount(~high))
 
 
 @njit(cache=True, nogil=True)
-def lcs_many_words(places: UInt64s, symbols: Int32s, start: int, end: int, state: UInt64s) -> int:
-    """Return the LCS length of a marked text of ``64 * len(state)`` symbols at most and ``symbols[start:end]``."""
-    state[:] = ALL_ONES
-    for i in range(start, end):
-        carry = np.uint64(0)
-        for word in range(len(state)):
-            common = state[word] & places[symbols[i], word]
-            total = state[word] + common
-            with_carry = total + carry
-            carry = np.uint64(total < common) | np.uint64(with_carry < carry)
-            state[word] = with_carry | (state[word] - common)
+def lcs_strip(
+    places: UInt64s, n_symbols: int, first_word: int, symbols: Int32s, start: int, end: int, carries: UInt8s
+) -> int:
+    """Return how much of the LCS lies in `WORDS_A_STRIP` words of a marked text, from ``first_word`` on.
+
+    ``carries`` uint8[end - start] is what the strip before carries into this one at each symbol, 0 for the first; it
+    is replaced by what this one carries into the next.
+    """
+    a, b, c, d = ALL_ONES, ALL_ONES, ALL_ONES, ALL_ONES
+    of_word = np.uint64(n_symbols)
+    first = np.uint64(first_word) * of_word
+    for i in range(end - start):
+        place = first + np.uint64(symbols[np.uint64(start + i)])
+        a, carry = next_state(a, places[place], np.uint64(carries[np.uint64(i)]))
+        b, carry = next_state(b, places[place + of_word], carry)
+        c, carry = next_state(c, places[place + np.uint64(2) * of_word], carry)
+        d, carry = next_state(d, places[place + np.uint64(3) * of_word], carry)
+        carries[np.uint64(i)] = np.uint8(carry)
+    return np.int64(popcount(~a) + popcount(~b) + popcount(~c) + popcount(~d))
+
+
+@njit(cache=True, nogil=True)
+def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Return a word of the state after one more symbol, and what it carries into the next word."""
+    common = state & marked
+    total = state + common
+    with_carry = total + carry
+    return with_carry | (state - common), np.uint64(total < common) | np.uint64(with_carry < carry)
+
+
+@njit(cache=True, nogil=True)
+def lcs_many_words(
+    places: UInt64s, n_symbols: int, n_words: int, symbols: Int32s, start: int, end: int, carries: UInt8s
+) -> int:
+    """Return the LCS length of a marked text of ``n_words`` words and ``symbols[start:end]``, strip by strip."""
+    for i in range(end - start):
+        carries[i] = np.uint8(0)
     length = np.int64(0)
-    for word in range(len(state)):
-        length += np.int64(popcount(~state[word]))
+    for first_word in range(0, n_words, WORDS_A_STRIP):
+        length += lcs_strip(places, n_symbols, first_word, symbols, start, end, carries)
     return length
+
+
+@njit(cache=True, nogil=True)
+def longest_of(offsets: Int64s, texts: Int64s) -> int:
+    """Return the symbols of the longest of these texts; 0 where there are none."""
+    longest = np.int64(0)
+    for text in texts:
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    return longest
 
 
 @njit(cache=True, nogil=True)
@@ -88,25 +124,23 @@ def lcs_lengths(symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64
         int64[n_pairs]: text numbers. Pairs of one later text should stand together: its table is then made once.
     """
     lengths = np.zeros(len(earlier), np.int64)
-    places = np.zeros((n_symbols, 1), np.uint64)
-    state = np.empty(1, np.uint64)
-    marked = np.int64(-1)
+    n_strips = longest_of(offsets, later) // (64 * WORDS_A_STRIP) + 1
+    places = np.zeros(n_strips * WORDS_A_STRIP * n_symbols, np.uint64)
+    carries = np.empty(longest_of(offsets, earlier), np.uint8)
+    marked, n_words = np.int64(-1), np.int64(0)
     for pair in range(len(earlier)):
         a, b = earlier[pair], later[pair]
-        start_b, end_b = offsets[b], offsets[b + 1]
         if b != marked:
             if marked >= 0:
-                clear_places(places, symbols, offsets[marked], offsets[marked + 1])
-            n_words = (end_b - start_b + 63) >> 6
-            if n_words > places.shape[1]:
-                places = np.zeros((n_symbols, n_words), np.uint64)
-            state = np.empty(n_words, np.uint64)
-            mark_places(places, symbols, start_b, end_b)
+                clear_places(places, n_symbols, symbols, offsets[marked], offsets[marked + 1])
+            mark_places(places, n_symbols, symbols, offsets[b], offsets[b + 1])
+            n_words = (offsets[b + 1] - offsets[b] + 63) >> 6
             marked = b
-        if len(state) == 1:
-            lengths[pair] = lcs_one_word(places, symbols, offsets[a], offsets[a + 1])
-        elif len(state) == 2:
-            lengths[pair] = lcs_two_words(places, symbols, offsets[a], offsets[a + 1])
+        start, end = offsets[a], offsets[a + 1]
+        if n_words <= 1:
+            lengths[pair] = lcs_one_word(places, symbols, start, end)
+        elif n_words == 2:
+            lengths[pair] = lcs_two_words(places, n_symbols, symbols, start, end)
         else:
-            lengths[pair] = lcs_many_words(places, symbols, offsets[a], offsets[a + 1], state)
+            lengths[pair] = lcs_many_words(places, n_symbols, n_words, symbols, start, end, carries)
     return lengths

@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.kernels.bucket_join import least_in_common, near_places, with_room_for
-from hybriddup.kernels.buckets import BLOCK_SIZE
+from hybriddup.kernels.bucket_join import BLOCKS_NOTED, QUERY, find_near, least_in_common, with_room_for
+from hybriddup.kernels.buckets import SortedProbes, fill_buckets
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.blocks.tables import Tables
-from tests import reference
-from tests.builders import clustered_numbers, numbers_of, words_of
+from tests.builders import numbers_of
 from tests.steps.block_runs import (
     clustered_prints,
     expectation_of,
@@ -25,19 +24,6 @@ from tests.steps.block_runs import (
 )
 
 seeds = st.integers(0, 2**32)
-
-
-@pytest.mark.parametrize("start", [0, 5, 19])
-@given(seed=seeds, limit=st.integers(0, 128))
-def test_near_places_are_those_within_the_limit(start: int, seed: int, limit: int) -> None:
-    """Of one block, one bit a place; the limit is inclusive."""
-    rng = np.random.default_rng(seed)
-    numbers = clustered_numbers(rng, start + BLOCK_SIZE, 128, 80)
-    columns = words_of(numbers, 2)
-    query = words_of(numbers[:1], 2)[0]
-    near = near_places(columns[:, 0].copy(), columns[:, 1].copy(), np.uint64(start), *query, np.uint64(limit))
-    distances = [reference.hamming_distance(number, numbers[0]) for number in numbers[start:]]
-    assert [int(near) >> place & 1 for place in range(64)] == [d <= limit for d in distances] + [0] * (64 - BLOCK_SIZE)
 
 
 @given(n_room=st.integers(1, 9), n_found=st.integers(0, 9), n_more=st.integers(0, 40))
@@ -107,6 +93,21 @@ def test_probed_pairs_are_among_all_pairs(seed: int) -> None:
     tables = Tables(Tables.Options(n_tables=2, key_bits=6, n_weak_bits=2))
     expectation = expectation_of(prints, pilot=lambda: (prints, prints))
     assert set(find_pairs(tables, prints, [5], expectation)) <= set(plain_pairs(prints))
+
+
+@pytest.mark.parametrize(("n", "n_later", "step"), [(300, 120, 7), (32 * BLOCKS_NOTED + 5, 3, 1000)])
+def test_more_blocks_than_are_noted_at_once_are_all_looked_at(n: int, n_later: int, step: int) -> None:
+    """Many texts that look into a bucket, and a bucket in which one text finds more blocks than that."""
+    near_rows = np.arange(0, n, step)
+    bits = np.full((n, 1), 2**64 - 1, np.uint64)
+    bits[near_rows] = 0
+    whole, nothing = np.zeros(n, np.uint32), np.zeros((0, 2), np.uint64)
+    bucketed = fill_buckets(bits, nothing, np.arange(n), np.ones(n, np.int32), whole, 1, whole.astype(np.int32), 1)
+    queries = np.zeros(n_later, QUERY)
+    probes = SortedProbes(np.array([0, n_later]), np.arange(n_later, dtype=np.uint32))
+    near, counts = find_near(bucketed, probes, queries, np.float32(0), np.float32(0), 0, n * n_later)
+    assert near.tolist() == [later << 32 | row for later in range(n_later) for row in near_rows.tolist()]
+    assert counts == (n_later, n * n_later, n, 0)
 
 
 def test_more_pairs_than_there_is_room_for_at_first_are_all_found() -> None:

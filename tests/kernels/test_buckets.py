@@ -61,13 +61,13 @@ def test_buckets_hold_every_row_once(words: int, seed: int, n: int, n_buckets: i
     without = fill_buckets(bits, sketches[:0], positions, lengths, *cell_columns)
     cells = (buckets * n_classes + classes).tolist()
     order = sorted(range(n), key=lambda row: (cells[row], row))
-    assert filled.order.tolist() == order
+    assert (filled.details[:, 2] & np.uint64(2**32 - 1)).tolist() == order
     assert filled.starts.tolist() == [sum(cell < c for cell in cells) for c in range(n_buckets * n_classes + 1)]
     assert filled.first_words[:n].tolist() == bits[order, 0].tolist()
     assert filled.second_words[:n].tolist() == (bits[order, 1].tolist() if words > 1 else [0] * n)
-    assert filled.sketches.tolist() == sketches[positions[order]].tolist()
-    assert without.sketches.tolist() == [[0, 0]] * n
-    assert filled.lengths.tolist() == lengths[order].tolist()
+    assert filled.details[:, :2].tolist() == sketches[positions[order]].tolist()
+    assert without.details[:, :2].tolist() == [[0, 0]] * n
+    assert (filled.details[:, 2] >> np.uint64(32)).tolist() == lengths[order].tolist()
     assert len(filled.first_words) == len(filled.second_words) == n + BLOCK_SIZE
 
 

@@ -32,16 +32,16 @@ def test_short_texts_equal_the_textbook_table(texts: list[str]) -> None:
     assert kernel_lengths(texts) == [reference.lcs_length(a, b) for b in texts for a in texts]
 
 
-@pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 200])
+@pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 200, 256, 257, 520])
 def test_texts_across_word_borders_equal_rapidfuzz(length: int) -> None:
-    """One, two and more words a text, shorter and longer partners between them in the same call."""
+    """One, two and more words and strips a text, shorter and longer partners between them in the same call."""
     rng = np.random.default_rng(length)
     sizes = [length, 1, 70, length, 0, 130, length + 1]
     texts = ["".join(rng.choice(list("abc好"), size)) for size in sizes]
     assert kernel_lengths(texts) == [LCSseq.similarity(a, b) for b in texts for a in texts]
 
 
-@pytest.mark.parametrize("length", [64, 128, 192])
+@pytest.mark.parametrize("length", [64, 128, 192, 256, 320, 576])
 def test_carry_runs_through_whole_words(length: int) -> None:
     """Texts of one character make the addition carry from the first bit to the last."""
     assert kernel_lengths(["a" * length, "a" * (length - 1) + "b", "b" + "a" * length])[:3] == [
@@ -51,7 +51,7 @@ def test_carry_runs_through_whole_words(length: int) -> None:
     ]
 
 
-@pytest.mark.parametrize("n_between", [62, 63, 64, 126, 127, 130, 200])
+@pytest.mark.parametrize("n_between", [62, 63, 64, 126, 127, 130, 200, 254, 255, 256, 600])
 def test_carry_passes_words_without_the_character(n_between: int) -> None:
     """``b`` before ``a`` has one of them in common with ``a...b``, however many words lie between the two."""
     assert kernel_lengths(["ba", "a" + "c" * n_between + "b"])[2:] == [1, n_between + 2]

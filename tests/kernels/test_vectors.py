@@ -1,0 +1,53 @@
+"""Eight words at once against plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from hybriddup.kernels.buckets import BLOCK_SIZE
+from hybriddup.kernels.vectors import fetch_early, near_places
+from tests import reference
+from tests.builders import clustered_numbers, words_of
+
+seeds = st.integers(0, 2**32)
+
+
+@njit
+def first_after_fetching(words: np.ndarray, place: np.uint64) -> np.uint64:
+    """Intrinsics can be called from compiled code only."""
+    fetch_early(words, place)
+    return words[0]
+
+
+@pytest.mark.parametrize("start", [0, 5, 19])
+@given(seed=seeds, limit=st.integers(0, 128))
+def test_near_places_are_those_within_the_limit(start: int, seed: int, limit: int) -> None:
+    """Of one block, one bit a place; the limit is inclusive."""
+    rng = np.random.default_rng(seed)
+    numbers = clustered_numbers(rng, start + BLOCK_SIZE, 128, 80)
+    columns = words_of(numbers, 2)
+    query = words_of(numbers[:1], 2)[0]
+    near = near_places(columns[:, 0].copy(), columns[:, 1].copy(), np.uint64(start), *query, np.uint64(limit))
+    distances = [reference.hamming_distance(number, numbers[0]) for number in numbers[start:]]
+    assert [int(near) >> place & 1 for place in range(64)] == [d <= limit for d in distances] + [0] * (64 - BLOCK_SIZE)
+
+
+@pytest.mark.parametrize("limit", [0, 63, 64, 127, 128, 2**63, 2**64 - 1])
+def test_limits_are_unsigned(limit: int) -> None:
+    """A limit that no distance reaches lets everything pass, one with the highest bit set too."""
+    words = np.full(BLOCK_SIZE, 2**64 - 1, np.uint64)
+    nothing = np.uint64(0)
+    near = near_places(words, words, np.uint64(0), nothing, nothing, np.uint64(limit))
+    assert int(near) == (2**BLOCK_SIZE - 1 if limit >= 128 else 0)
+
+
+@given(place=st.integers(0, 2**40))
+def test_fetching_early_changes_nothing(place: int) -> None:
+    """Not even far past the end, which the machine ignores."""
+    words = np.arange(5, 13, dtype=np.uint64)
+    assert int(first_after_fetching(words, np.uint64(place))) == 5
+    assert words.tolist() == list(range(5, 13))
