@@ -14,6 +14,7 @@ import xxhash
 from pydantic import Field
 
 from hybriddup.kernels.planning import needed_weak_bits
+from hybriddup.parallel import map_threads
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Bools, Fingerprints, Int64s, UInt8s
 from hybriddup.steps.blocks import Expectation
@@ -97,18 +98,26 @@ class Tables(JoinIndex):
             return None
         earlier, later = expectation.pilot()
         within = within_limits(earlier, later)
-        plans = self._plans(earlier.take(within), later.take(within), keys, n_compatible)
+        plans = self._plans(earlier.take(within), later.take(within), keys, n_compatible, expectation.workers)
         reaching = [plan for plan in plans if plan.recall >= self.options.target_recall]
         best = min(reaching, key=lambda plan: plan.cost) if reaching else max(plans, key=lambda plan: plan.recall)
         return best if fixed or best.cost < scan_cost else None
 
-    def _plans(self, earlier: Fingerprints, later: Fingerprints, keys: Int64s, n_compatible: float) -> list[Plan]:
+    def _plans(
+        self, earlier: Fingerprints, later: Fingerprints, keys: Int64s, n_compatible: float, workers: int
+    ) -> list[Plan]:
         options = self.options
         key_bits_choices = [options.key_bits] if options.key_bits else fitting_key_bits(n_compatible)
         weak_choices = range(MAX_WEAK_BITS + 1) if options.n_weak_bits is None else [options.n_weak_bits]
         plans = []
-        for key_bits in key_bits_choices:
-            needed = needed_weak_bits(earlier.bits, later.bits, later.strengths, keys, key_bits)
+
+        def weak_bits_with(key_bits: int) -> UInt8s:
+            needed: UInt8s = needed_weak_bits(earlier.bits, later.bits, later.strengths, keys, key_bits)
+            return needed
+
+        for key_bits, needed in zip(
+            key_bits_choices, map_threads(weak_bits_with, key_bits_choices, workers), strict=True
+        ):
             bucket = CROWDING * n_compatible / 2**key_bits
             probe_cost = COST_OF_LOOK_UP + COST_OF_COMPARISON * bucket
             for n_weak_bits in weak_choices:

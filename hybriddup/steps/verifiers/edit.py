@@ -25,7 +25,7 @@ LONGEST_BY_KERNEL = 2048
 """Code points: the compiled kernel keeps a table of the later text by symbol, which grows with its length; longer
 texts go to rapidfuzz, whose tables stay small and which cuts off early."""
 
-SMALLEST_SLICE = 2048
+SMALLEST_SLICE = 512
 """Pairs that are worth another thread: each makes tables of its own."""
 
 
