@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hybriddup.plugin.spec import hookimpl
     from hybriddup.records import Removed
     from hybriddup.result import Result
+    from hybriddup.window import Window
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ __all__ = [
     "Result",
     "Settings",
     "SimhashVectorizer",
+    "Window",
     "dedupe",
     "explain",
     "fingerprint",
@@ -47,6 +49,7 @@ _HOME = {
     "Result": "hybriddup.result",
     "Settings": "hybriddup.config.settings",
     "SimhashVectorizer": "hybriddup.estimators",
+    "Window": "hybriddup.window",
     "dedupe": "hybriddup.api",
     "explain": "hybriddup.api",
     "fingerprint": "hybriddup.api",

@@ -49,6 +49,14 @@ class Bands:
         of_shorter, of_longer = (share[bands] for share in self.least_in_common())
         return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
 
+    def may_be_near(self, lengths: Int32s) -> Bools:
+        """Return bool[n]: whether texts of these lengths could be half of a near pair, whatever other texts there are.
+
+        The shorter text of a pair decides, so that a band is enough that is not above the text's own.
+        """
+        near: Bools = np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
+        return near
+
     def least_in_common(self) -> Float32s:
         """Return float32[2, n_bands]: how much a pair needs in common, as shares of its shorter and longer text."""
         least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hybriddup.bands import Bands
 from hybriddup.config.settings import Settings
 from hybriddup.plugin.registry import Registry
-from hybriddup.recipe import recipe_id
+from hybriddup.recipe import hash_recipe, recipe_parts
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.fingerprints import Fingerprinter
 from hybriddup.steps.normalizers import Normalizer
@@ -50,6 +51,10 @@ class Components:
 
     def recipe_id(self) -> str:
         """Return the id of what makes a fingerprint here; call it after the weighter is fitted."""
+        return hash_recipe(self.recipe())
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what makes a fingerprint here, as plain data; call it after the weighter is fitted."""
         maker = self.fingerprinter
         parts = {
             "normalizer": self.normalizer,
@@ -57,4 +62,4 @@ class Components:
             "weighter": maker.weighter,
             "hasher": maker.hasher,
         }
-        return recipe_id(self.settings, parts)
+        return recipe_parts(self.settings, parts)

@@ -19,3 +19,11 @@ class InputError(HybriddupError):
 
 class OutputError(HybriddupError):
     """A result that could not be written; the target is left as it was."""
+
+
+class StoreError(HybriddupError):
+    """A window's store that cannot be read or written: names the store, the cause and what to do."""
+
+
+class WindowError(HybriddupError):
+    """A live window that cannot be opened or used: its store, its recipe, or that it is closed."""

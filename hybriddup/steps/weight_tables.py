@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
@@ -39,13 +40,17 @@ class FittedTable:
         content = self.keys.astype("<u8").tobytes() + self.weights.astype("<f4").tobytes()
         return xxhash.xxh3_128_hexdigest(content + np.float64(self.rarest).tobytes())
 
+    def write(self, file: BinaryIO) -> None:
+        """Write the table to an open file."""
+        np.savez_compressed(file, format=FORMAT, keys=self.keys, weights=self.weights, rarest=self.rarest)
+
     def save(self, path: str | Path) -> None:
         """Write the table to a file, which appears whole or not at all."""
         target = Path(path)
         unfinished = target.with_name(f".{target.name}.unfinished")
         try:
             with unfinished.open("wb") as file:
-                np.savez_compressed(file, format=FORMAT, keys=self.keys, weights=self.weights, rarest=self.rarest)
+                self.write(file)
             unfinished.replace(target)
         finally:
             unfinished.unlink(missing_ok=True)

@@ -88,6 +88,10 @@ class FittedWeighter:
         """True until there is a table."""
         return self._table is None
 
+    def use(self, table: FittedTable) -> None:
+        """Weigh by a table that was fitted before."""
+        self._table = table
+
     def _keep_table(self, keys: UInt64s, weights: Float32s, rarest: float) -> None:
         common = np.flatnonzero(weights < rarest)
         common = common[np.argsort(keys[common])]

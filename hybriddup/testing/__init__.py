@@ -11,19 +11,23 @@ contract does not hold::
 from hybriddup.testing.block_indexes import check_block_index
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.formats import check_reader, check_writer
+from hybriddup.testing.live_indexes import check_live_index
 from hybriddup.testing.texts import NASTY_TEXTS
 from hybriddup.testing.tokens import check_hasher, check_normalizer, check_tokenizer, check_weighter
 from hybriddup.testing.verifiers import check_verifier
+from hybriddup.testing.window_stores import check_window_store
 
 __all__ = [
     "NASTY_TEXTS",
     "ContractError",
     "check_block_index",
     "check_hasher",
+    "check_live_index",
     "check_normalizer",
     "check_reader",
     "check_tokenizer",
     "check_verifier",
     "check_weighter",
+    "check_window_store",
     "check_writer",
 ]

@@ -42,14 +42,14 @@ def check_block_index(
     subject = Subject("block_index", component, options)
     for width in bits:
         for n_texts in (0, 1, 2, N_TEXTS):
-            prints = _planted(np.random.default_rng([width, n_texts]), n_texts, width, max_hamming_distance)
-            _check_run(subject, prints, _expectation(prints, width, max_hamming_distance))
+            prints = planted_prints(np.random.default_rng([width, n_texts]), n_texts, width, max_hamming_distance)
+            _check_run(subject, prints, small_expectation(prints, width, max_hamming_distance))
 
 
 def _check_run(subject: Subject, prints: Fingerprints, expectation: Expectation) -> None:
     where = f"with {len(prints)} texts of {expectation.bits} bits"
     found, report = _find(subject, prints, expectation, batch_size=97)
-    oracle = _within_limits(prints)
+    oracle = pairs_within_limits(prints)
     wrong = sorted(found - oracle)[:3]
     subject.require(not wrong, f"a pair is within its limits, with the bits that differ, {where}", f"it finds {wrong}")
     missed = sorted(oracle - found)
@@ -107,7 +107,7 @@ def _as_set(pairs: CandidatePairs) -> set[Pair]:
     return set(zip(pairs.earlier.tolist(), pairs.later.tolist(), pairs.hamming_distances.tolist(), strict=True))
 
 
-def _within_limits(prints: Fingerprints) -> set[Pair]:
+def pairs_within_limits(prints: Fingerprints) -> set[Pair]:
     """Return every pair within its limits, by comparing all with all."""
     distances = hamming_distances(prints.bits)
     lengths, limits = prints.limits.lengths, prints.limits
@@ -129,7 +129,7 @@ def hamming_distances(bits: UInt64s) -> Int32s:
     return distances
 
 
-def _planted(rng: np.random.Generator, n: int, width: int, max_hamming_distance: int) -> Fingerprints:
+def planted_prints(rng: np.random.Generator, n: int, width: int, max_hamming_distance: int) -> Fingerprints:
     """Return texts of which about half are earlier ones with some bits flipped, up to a little past the limit."""
     bits = rng.integers(0, 2**64, (n, width // 64), np.uint64)
     for row in range(1, n):
@@ -157,7 +157,8 @@ def _flipped(rng: np.random.Generator, words: UInt64s, n_flips: int) -> UInt64s:
     return flipped
 
 
-def _expectation(prints: Fingerprints, width: int, max_hamming_distance: int) -> Expectation:
+def small_expectation(prints: Fingerprints, width: int, max_hamming_distance: int) -> Expectation:
+    """Return what an index is told of these texts, with copies of them as the pilot."""
     def pilot() -> tuple[Fingerprints, Fingerprints]:
         rng = np.random.default_rng(len(prints))
         edited = [_flipped(rng, row, int(rng.integers(0, max_hamming_distance + 1))) for row in prints.bits]

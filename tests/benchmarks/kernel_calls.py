@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import count
+from tempfile import TemporaryDirectory
 from threading import Lock
 from types import ModuleType
 from typing import Any
@@ -35,6 +37,11 @@ RUNS: Sequence[Mapping[str, Any]] = (
     {"lengths": 40, "verifier": {"use": "cosine", "threshold": 0.8}},
 )
 """What the runs change of the default configuration; ``lengths`` here is the one Hamming limit of all lengths."""
+WINDOWS: Sequence[Mapping[str, Any]] = (
+    {},
+    {"blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2}, "lengths": 3},
+)
+"""The same for live windows; small ones are scanned unless the index is exact."""
 EDIT = {"use": "edit", "threshold": 0.8}
 
 
@@ -155,9 +162,21 @@ def record_calls(texts: Sequence[str]) -> dict[str, Call]:
 
 
 def make_runs(texts: Sequence[str]) -> None:
-    """Deduplicate the texts in every configuration of `RUNS`."""
+    """Deduplicate the texts in every configuration of `RUNS`, and send them through windows of every kind of index."""
     for changes in RUNS:
         hybriddup.dedupe(list(texts), config=configuration(**changes))
+    for changes in WINDOWS:
+        send_through_window(texts, configuration(**changes))
+
+
+def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None:
+    """Add the texts to a window on disk that forgets most of them, and open it again."""
+    now = count()
+    with TemporaryDirectory() as folder:
+        for part in (texts[: len(texts) // 2], texts[len(texts) // 2 :]):
+            with hybriddup.Window.open(folder, config, horizon=20, clock=lambda: float(next(now))) as window:
+                for start in range(0, len(part), 8):
+                    window.add_many([{"text": text, "id": f"{start} {text}"} for text in part[start : start + 8]])
 
 
 def configuration(lengths: int | None = None, verifier: Mapping[str, Any] = EDIT, **changes: Any) -> dict[str, Any]:

@@ -52,7 +52,11 @@ class Verifier(Protocol):
     """
 
     def prepare(self, context: VerifierContext) -> None:
-        """Look at the texts of the run; called once, before any pair is scored."""
+        """Look at the texts of the run; called once, before any pair is scored.
+
+        In a live window, texts change from batch to batch. A verifier that learns from a corpus has a method ``renew``
+        too, which looks at other texts and keeps what was learned; of others ``prepare`` is called each time.
+        """
         ...
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:

@@ -58,6 +58,10 @@ class Cosine:
             batches = [sample[first : first + TEXTS_A_BATCH] for first in range(0, len(sample), TEXTS_A_BATCH)]
             self._frequencies.learn(self._source.split_all(batches))
 
+    def renew(self, context: VerifierContext) -> None:
+        """Look at other texts, and keep the IDF."""
+        self._source = FeatureSource.of_run(context, self.options)
+
     def _sample(self, texts: Sequence[str]) -> Sequence[str]:
         n = self.options.idf_sample
         return texts_at(texts, spread_rows(len(texts), n)) if n else texts

@@ -28,6 +28,11 @@ class JudgePlan:
         for verifier in self.verifiers:
             verifier.prepare(context)
 
+    def renew(self, context: VerifierContext) -> None:
+        """Let every verifier look at other texts, keeping what it learned of those that it was prepared with."""
+        for verifier in self.verifiers:
+            getattr(verifier, "renew", verifier.prepare)(context)
+
 
 def plan_judges(
     bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]

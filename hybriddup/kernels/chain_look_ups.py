@@ -1,0 +1,197 @@
+"""Looking later texts up in chains of chunks, and comparing them with what is there."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.chunked_buckets import Chains, KeyList, Live, is_live, list_heads
+from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.ring_texts import LaterTexts, LengthRows, RingColumns, SelectedPairs, select_in_ring
+from hybriddup.kernels.vectors import fetch_early
+from hybriddup.records import UInt8s, UInt32s, UInt64s
+
+IN_GROUP = 64
+"""Buckets that are looked into together."""
+NUMBERS_AT_ONCE = 256
+"""Texts whose fingerprints are fetched before they are compared."""
+
+
+class LookUpCounts(NamedTuple):
+    """What looking up some texts took."""
+
+    n_comparisons: int
+    largest_bucket: int
+    n_buckets_cut: int
+    """Buckets of which only the newest texts were read."""
+    n_look_ups: int
+
+
+@njit(cache=True, nogil=True)
+def look_up(
+    chains: Chains,
+    keys: KeyList,
+    n_weak_bits: int,
+    strengths: UInt8s,
+    columns: RingColumns,
+    rows: LengthRows,
+    live: Live,
+    later: LaterTexts,
+    widest: int,
+    max_bucket_size: int,
+) -> tuple[SelectedPairs, LookUpCounts]:
+    """Return the pairs of the later texts within their limits, in order, each once; as `find_in_chains` finds them."""
+    listed = list_heads(later.bits, strengths, keys, n_weak_bits, False)
+    near, counts = find_in_chains(chains, listed, columns.bits, live, later, widest, max_bucket_size)
+    return select_in_ring(without_repeats(near), columns, live.first_slot, rows, later), counts
+
+
+@njit(cache=True, nogil=True)
+def find_in_chains(
+    chains: Chains, listed: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, widest: int, max_bucket_size: int
+) -> tuple[UInt64s, LookUpCounts]:
+    """Return what is near the later texts in the buckets that they look into.
+
+    Parameters
+    ----------
+    listed
+        uint64[n_later, n_probes], as `list_heads` returns it.
+    bits
+        uint64[capacity, words], one or two words: the fingerprints of the ring, by slot.
+    widest
+        The largest limit of any text of the ring.
+    max_bucket_size
+        Of larger buckets only the newest texts are read, this many or a few more; 0 = no limit.
+
+    Returns
+    -------
+    near
+        uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower; a
+        text that several buckets hold comes several times.
+    """
+    heads, pool, _, chunk_bits = chains
+    size, shift, capacity = 1 << chunk_bits, np.uint64(chunk_bits), np.int64(len(bits))
+    flat, flat_bits, n_words = listed.ravel(), bits.ravel(), np.uint64(bits.shape[1])
+    n_probes, last = listed.shape[1], np.uint64(max(len(flat) - 1, 0))
+    chunks, n_read = np.empty(IN_GROUP, np.uint64), np.empty(IN_GROUP, np.int64)
+    slots = np.empty(NUMBERS_AT_ONCE + size, np.uint64)
+    near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
+    n_comparisons, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
+    for row in range(len(listed)):
+        limit = np.uint64(max(later.max_distances[row], widest, 0))
+        for group in range(0, n_probes, IN_GROUP):
+            n_open, n_slots = 0, np.uint64(0)
+            first_probe = row * n_probes + group
+            for probe in range(first_probe, first_probe + min(IN_GROUP, n_probes - group)):
+                fetch_early(heads, flat[min(np.uint64(probe + IN_GROUP), last)])
+                chunk = np.uint64(heads[flat[np.uint64(probe)]])
+                chunks[np.uint64(n_open)], n_read[np.uint64(n_open)] = chunk, 0
+                fetch_early(pool, chunk << shift)
+                n_open += np.int64(chunk != 0)
+            while n_open > 0:  # a chunk of each chain in turn, so that several are on their way from memory
+                n_still = 0
+                for i in range(n_open):
+                    start = chunks[np.uint64(i)] << shift
+                    following = np.uint64(pool[start])
+                    fetch_early(pool, following << shift)
+                    n_before = n_slots
+                    n_slots = read_chunk(pool, start, size, live, capacity, slots, n_slots)
+                    for j in range(n_before, n_slots):
+                        fetch_early(flat_bits, slots[np.uint64(j)] * n_words)
+                    n_of_bucket = n_read[np.uint64(i)] + np.int64(n_slots - n_before)
+                    largest = max(largest, n_of_bucket)
+                    # a chunk that was read to its end is followed by live ones, or by none
+                    may_follow = following != 0 and n_slots > n_before and is_live(pool, start + np.uint64(1), live)
+                    if may_follow and 0 < max_bucket_size <= n_of_bucket:
+                        n_cut += np.int64(is_live(pool, (following << shift) + np.uint64(size - 1), live))
+                    elif may_follow:
+                        chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
+                        n_still += 1
+                    if n_slots >= np.uint64(NUMBERS_AT_ONCE):
+                        near = with_room(near, n_near, n_slots)
+                        n_near = compare_slots(bits, slots, n_slots, live.first_slot, later, row, limit, near, n_near)
+                        n_comparisons += np.int64(n_slots)
+                        n_slots = np.uint64(0)
+                n_open = n_still
+            near = with_room(near, n_near, n_slots)
+            n_near = compare_slots(bits, slots, n_slots, live.first_slot, later, row, limit, near, n_near)
+            n_comparisons += np.int64(n_slots)
+    return near[: np.int64(n_near)].copy(), LookUpCounts(n_comparisons, largest, n_cut, len(flat))
+
+
+@njit(cache=True, nogil=True)
+def read_chunk(
+    pool: UInt32s, start: np.uint64, size: int, live: Live, capacity: int, slots: UInt64s, n_slots: np.uint64
+) -> np.uint64:
+    """Write the slots of the live texts of a chunk into ``slots``, the newest first, and return how many there are.
+
+    It reads no farther than the first text that is not live.
+    """
+    next_number, span, first_slot = live
+    for back in range(1, size):
+        number = pool[start + np.uint64(size - back)]
+        if number == 0:
+            continue
+        age = np.int64(np.uint32(next_number - number))
+        if age > span:
+            break
+        slot = first_slot + span - age
+        slot -= capacity if slot >= capacity else np.int64(0)
+        slots[n_slots] = np.uint64(slot)
+        n_slots += np.uint64(1)
+    return n_slots
+
+
+@njit(cache=True, nogil=True)
+def compare_slots(
+    bits: UInt64s,
+    slots: UInt64s,
+    n_slots: np.uint64,
+    first_slot: int,
+    later: LaterTexts,
+    row: int,
+    limit: np.uint64,
+    near: UInt64s,
+    n_near: np.uint64,
+) -> np.uint64:
+    """Write the places of the texts within the limit into ``near``, after what is there, and return how many are."""
+    high, first, capacity = np.uint64(row) << np.uint64(32), np.uint64(first_slot), np.uint64(len(bits))
+    if bits.shape[1] == 1:
+        word = later.bits[row, 0]
+        for i in range(n_slots):
+            slot = slots[np.uint64(i)]
+            place = slot - first + (capacity if slot < first else np.uint64(0))
+            near[n_near] = high | place
+            n_near += np.uint64(popcount(bits[slot, np.uint64(0)] ^ word) <= limit)
+        return n_near
+    first_word, second_word = later.bits[row, 0], later.bits[row, 1]
+    for i in range(n_slots):
+        slot = slots[np.uint64(i)]
+        place = slot - first + (capacity if slot < first else np.uint64(0))
+        near[n_near] = high | place
+        distance = popcount(bits[slot, np.uint64(0)] ^ first_word) + popcount(bits[slot, np.uint64(1)] ^ second_word)
+        n_near += np.uint64(distance <= limit)
+    return n_near
+
+
+@njit(cache=True, nogil=True)
+def with_room(near: UInt64s, n_near: np.uint64, n_more: np.uint64) -> UInt64s:
+    """Return the array, or a larger one that begins with what is in it, with room for so many more, and one."""
+    if n_near + n_more < np.uint64(len(near)):
+        return near
+    larger = np.empty(2 * len(near) + np.int64(n_more), np.uint64)
+    for i in range(n_near):
+        larger[np.uint64(i)] = near[np.uint64(i)]
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def without_repeats(numbers: UInt64s) -> UInt64s:
+    """Return the numbers sorted, each once; those given are sorted in place."""
+    numbers.sort()
+    n = np.int64(0)
+    for i in range(len(numbers)):
+        if n == 0 or numbers[i] != numbers[n - 1]:
+            numbers[n] = numbers[i]
+            n += 1
+    return numbers[:n]

@@ -1,0 +1,208 @@
+"""Buckets that grow at one end and are cut at the other: chains of chunks, the newest first.
+
+All tables share one pool of chunks. A chunk is a power of two of words: the next chunk of the chain, 0 = none, and then
+the numbers of texts, low 32 bits, in the order in which they were added; the places not yet filled hold 0, which is no
+number. Only the first chunk of a chain has such places. Chunk 0 is never used. A number is *live* when it is at most
+``span`` before the next one to be given out, and all numbers after one that is not live, along a chain, are not either.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.kernels.buckets import find_weak_bits, fold_keys, list_probes
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.vectors import fetch_early
+from hybriddup.records import Int64s, UInt8s, UInt32s, UInt64s
+
+FRESH, FREE, N_FREE = 0, 1, 2
+"""Places in the book of the pool: the first chunk never used, the first that is free again (0 = none), and how many
+are free again."""
+N_BOOK = 3
+FETCH_HEAD, FETCH_CHUNK = np.int64(24), np.int64(12)
+"""How many insertions ahead a head and a chunk are fetched: memory takes that long to answer."""
+LOW_HALF = np.int64(0xFFFFFFFF)
+
+
+class Chains(NamedTuple):
+    """The chains of all tables."""
+
+    heads: UInt32s
+    """uint32[n_tables << bucket_bits]: the first chunk of each bucket, 0 = none."""
+    pool: UInt32s
+    """uint32[n_chunks << chunk_bits]."""
+    book: Int64s
+    """int64[N_BOOK]."""
+    chunk_bits: int
+
+
+class Live(NamedTuple):
+    """Which numbers are live, and where their fingerprints are."""
+
+    next_number: np.uint32
+    """The low 32 bits of the next number to be given out."""
+    span: int
+    """So many numbers before it are live."""
+    first_slot: int
+    """The slot of the first of them in the ring; the others follow."""
+
+
+class KeyList(NamedTuple):
+    """The keys of all tables, one after another, and which neighbours of them are probed."""
+
+    positions: Int64s
+    """int64[n]: bit positions."""
+    starts: Int64s
+    """int64[n_tables + 1]: where the key of each table begins."""
+    offsets: UInt32s
+    """uint32[m]: bucket offsets of the neighbours, the first of each table 0."""
+    offset_starts: Int64s
+    """int64[n_tables + 1]: where those of each table begin."""
+    bucket_bits: int
+
+
+@njit(cache=True, nogil=True)
+def list_heads(bits: UInt64s, strengths: UInt8s, keys: KeyList, n_weak_bits: int, own_only: bool) -> UInt64s:
+    """Return uint64[n, n_probes]: places in ``heads`` of the buckets that each text looks into, table by table.
+
+    ``strengths`` is uint8[n, 32 * words], packed; ``own_only`` lists the bucket of the text's own key in each table.
+    """
+    n_tables, bucket_bits = len(keys.starts) - 1, keys.bucket_bits
+    n_all = n_tables if own_only else len(keys.offsets) << n_weak_bits
+    listed, n_listed = np.empty((len(bits), n_all), np.uint64), np.uint64(0)
+    for table in range(n_tables):
+        key = keys.positions[keys.starts[table] : keys.starts[table + 1]]
+        buckets = fold_keys(bits, key, bucket_bits)
+        if not own_only:
+            weak_places = find_weak_bits(strengths, key, n_weak_bits)
+            offsets = keys.offsets[keys.offset_starts[table] : keys.offset_starts[table + 1]]
+            buckets = list_probes(buckets, offsets, weak_places, bucket_bits)
+        first, n_of_text = np.uint64(table) << np.uint64(bucket_bits), np.uint64(len(buckets) // max(len(bits), 1))
+        for row in range(len(bits)):
+            for i in range(n_of_text):
+                bucket = np.uint64(buckets[np.uint64(row) * n_of_text + np.uint64(i)])
+                listed[np.uint64(row), n_listed + np.uint64(i)] = first | bucket
+        n_listed += n_of_text
+    return listed
+
+
+@njit(cache=True, nogil=True)
+def is_live(pool: UInt32s, place: np.uint64, live: Live) -> bool:
+    """Return whether the number in a place is live."""
+    return np.int64(np.uint32(live.next_number - pool[place])) <= live.span
+
+
+@njit(cache=True, nogil=True)
+def add_and_sweep(
+    chains: Chains,
+    keys: KeyList,
+    bits: UInt64s,
+    strengths: UInt8s,
+    numbers: Int64s,
+    live: Live,
+    first: int,
+    last: int,
+    own_every: int,
+) -> None:
+    """Add texts to the buckets of their keys, and free what is not live in some buckets.
+
+    All in one call, because a call from Python takes longer than adding a text does. Buckets are swept from ``first``
+    to ``last``, and with each text whose number ``own_every`` divides, 0 = none, one of those that it was added to,
+    which mostly has just been read.
+    """
+    listed = list_heads(bits, strengths, keys, 0, True)
+    add_to_chains(chains, listed, numbers)
+    sweep_chains(chains, first, last, live)
+    for row in range(len(numbers) if own_every > 0 else 0):
+        if numbers[row] % own_every == 0:
+            bucket = np.int64(listed[row, numbers[row] // own_every % listed.shape[1]])
+            sweep_chains(chains, bucket, bucket + 1, live)
+
+
+@njit(cache=True, nogil=True)
+def take_chunk(pool: UInt32s, book: Int64s, chunk_bits: int) -> np.uint64:
+    """Return a chunk with nothing in it, from the free list or never used; the caller has seen that there is one."""
+    if book[FREE] == 0:
+        book[FRESH] += 1
+        return np.uint64(book[FRESH] - 1)
+    chunk = np.uint64(book[FREE])
+    start = chunk << np.uint64(chunk_bits)
+    book[FREE] = np.int64(pool[start])
+    book[N_FREE] -= 1
+    for place in range(1 << chunk_bits):
+        pool[start + np.uint64(place)] = np.uint32(0)
+    return chunk
+
+
+@njit(cache=True, nogil=True)
+def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s) -> None:
+    """Add texts to their buckets.
+
+    Parameters
+    ----------
+    chains
+        Changed in place. There are as many free chunks as there are places listed.
+    listed
+        uint64[n, n_tables], as `list_heads` returns it.
+    numbers
+        int64[n]: the numbers of the texts, in order, of which the low 32 bits are kept.
+    """
+    heads, pool, book, chunk_bits = chains
+    flat, n_tables, size, shift = listed.ravel(), np.uint64(listed.shape[1]), 1 << chunk_bits, np.uint64(chunk_bits)
+    last = np.int64(len(flat)) - 1
+    for i in range(len(flat)):
+        fetch_early(heads, flat[np.uint64(min(i + FETCH_HEAD, last))])
+        soon = np.uint64(heads[flat[np.uint64(min(i + FETCH_CHUNK, last))]])
+        fetch_early(pool, soon << shift)
+        bucket = flat[np.uint64(i)]
+        chunk = np.uint64(heads[bucket])
+        place = np.uint64(size)
+        if chunk != 0:
+            place = first_free_place(pool, chunk << shift, size)
+        if place == np.uint64(size):
+            fresh = take_chunk(pool, book, chunk_bits)
+            pool[fresh << shift] = np.uint32(chunk)
+            heads[bucket] = np.uint32(fresh)
+            chunk, place = fresh, np.uint64(1)
+        pool[(chunk << shift) + place] = np.uint32(numbers[np.uint64(i) // n_tables] & LOW_HALF)
+
+
+@njit(cache=True, nogil=True)
+def first_free_place(pool: UInt32s, start: np.uint64, size: int) -> np.uint64:
+    """Return the first place of a chunk that is not filled, its size where all are."""
+    place = np.uint64(1)
+    while place < np.uint64(size) and pool[start + place] != 0:
+        place += np.uint64(1)
+    return place
+
+
+@njit(cache=True, nogil=True)
+def sweep_chains(chains: Chains, first: int, last: int, live: Live) -> None:
+    """Free the chunks of some buckets that hold nothing live; the chains are changed in place."""
+    heads, pool, book, chunk_bits = chains
+    shift, size = np.uint64(chunk_bits), 1 << chunk_bits
+    for bucket in range(first, last):
+        soon = np.uint64(heads[np.uint64(min(bucket + FETCH_CHUNK, len(heads) - 1))])
+        fetch_early(pool, soon << shift)
+        before, chunk = np.uint64(0), np.uint64(heads[np.uint64(bucket)])
+        while chunk != 0:
+            start = chunk << shift
+            if not is_live(pool, start + first_free_place(pool, start, size) - np.uint64(1), live):
+                if before == 0:
+                    heads[np.uint64(bucket)] = np.uint32(0)
+                else:
+                    pool[before << shift] = np.uint32(0)
+                free_chain(pool, book, chunk, shift)
+                break
+            before, chunk = chunk, np.uint64(pool[start])
+
+
+@njit(cache=True, nogil=True)
+def free_chain(pool: UInt32s, book: Int64s, chunk: np.uint64, shift: np.uint64) -> None:
+    """Put a chunk and all that follow it on the free list."""
+    while chunk != 0:
+        following = np.uint64(pool[chunk << shift])
+        pool[chunk << shift] = np.uint32(book[FREE])
+        book[FREE] = np.int64(chunk)
+        book[N_FREE] += 1
+        chunk = following

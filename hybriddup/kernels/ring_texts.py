@@ -1,0 +1,257 @@
+"""The texts of a live index in a ring of slots: numbering them, comparing with all, and keeping pairs within limits.
+
+A text has a running number. Its slot follows from how far back it is, counted from the next number to be given out:
+1 is the newest text. Numbers come in blocks, each with the position of its first text, its *anchor*; a text is at most
+`LARGEST_OFFSET` positions after its anchor, and one farther away begins a new block. Numbers that are passed over stand
+for no text, and their slots hold `NO_TEXT`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.kernels.bucket_join import least_in_common
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.characters import count_lacking
+from hybriddup.kernels.popcount import popcount
+from hybriddup.records import Float32s, Int32s, Int64s, UInt16s, UInt64s
+
+BLOCK_BITS = 6
+IN_BLOCK = 1 << BLOCK_BITS
+"""Numbers that share an anchor."""
+NO_TEXT = np.uint16(2**16 - 1)
+LARGEST_OFFSET = 2**16 - 2
+LOW_HALF = np.uint64(0xFFFFFFFF)
+
+
+class RingColumns(NamedTuple):
+    """What is kept of each text, by slot."""
+
+    bits: UInt64s
+    """uint64[capacity, words]."""
+    length_numbers: UInt16s
+    """uint16[capacity], or uint32: the row of the text's length in `LengthRows`."""
+    offsets: UInt16s
+    """uint16[capacity]: positions after the anchor of the block."""
+    anchors: Int64s
+    """int64[capacity / IN_BLOCK]."""
+    sketches: UInt64s
+    """uint64[capacity, 2]; no rows where characters are not asked."""
+
+
+class LengthRows(NamedTuple):
+    """Each length that has come up, and the limits that go with it, as `hybriddup.records.PairLimits` has them."""
+
+    lengths: Int32s
+    max_distances: Int32s
+    max_partner_lengths: Int32s
+    common_of_shorter: Float32s
+    common_of_longer: Float32s
+
+
+class LaterTexts(NamedTuple):
+    """The texts that are looked up, by row."""
+
+    positions: Int64s
+    bits: UInt64s
+    lengths: Int32s
+    max_distances: Int32s
+    max_partner_lengths: Int32s
+    common_of_shorter: Float32s
+    common_of_longer: Float32s
+    sketches: UInt64s
+
+
+class SelectedPairs(NamedTuple):
+    """Pairs within their limits."""
+
+    earlier: Int64s
+    later: Int64s
+    distances: Int32s
+
+
+@njit(cache=True, nogil=True)
+def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int64s, Int64s]:
+    """Return int64[n], int64[n]: the number of each text and the anchor of its block.
+
+    Parameters
+    ----------
+    positions
+        int64[n], rising.
+    next_number
+        At least `IN_BLOCK`. Numbers whose low 32 bits are those of the first block are never given out.
+    anchor
+        The anchor of the block that ``next_number`` is in; of no meaning where that block is still empty.
+    """
+    numbers, anchors = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
+    number = np.int64(next_number)
+    for row in range(len(positions)):
+        if number % IN_BLOCK != 0 and positions[row] - anchor > LARGEST_OFFSET:
+            number += IN_BLOCK - number % IN_BLOCK
+        if number % IN_BLOCK == 0:
+            anchor = positions[row]
+            if number & np.int64(0xFFFFFFFF) == 0:
+                number += IN_BLOCK
+        numbers[row], anchors[row] = number, anchor
+        number += 1
+    return numbers, anchors
+
+
+@njit(cache=True, nogil=True)
+def write_texts(
+    columns: RingColumns,
+    numbers: Int64s,
+    anchors: Int64s,
+    next_number: int,
+    turn: int,
+    positions: Int64s,
+    bits: UInt64s,
+    length_numbers: Int64s,
+    sketches: UInt64s,
+) -> None:
+    """Write texts, at least one, into their slots, and that the numbers passed over stand for no text.
+
+    Parameters
+    ----------
+    columns
+        Changed in place; there is a slot for every number.
+    numbers, anchors
+        As `number_texts` returns them for ``next_number``.
+    turn
+        The number in slot 0; the last slot comes before it, or is at most one round of the ring after it.
+    positions, bits, length_numbers, sketches
+        What is to be written, row by row; no sketches where the ring has none.
+    """
+    ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
+    capacity, number = len(ring_bits), np.int64(next_number)
+    for row in range(len(numbers)):
+        while number <= numbers[row]:
+            slot = slot_of(number, turn, capacity)
+            if number % IN_BLOCK == 0:
+                ring_anchors[slot >> BLOCK_BITS] = anchors[row]
+            ring_offsets[slot] = NO_TEXT
+            number += 1
+        slot = slot_of(numbers[row], turn, capacity)
+        ring_offsets[slot] = np.uint16(positions[row] - anchors[row])
+        ring_lengths[slot] = length_numbers[row]
+        for word in range(bits.shape[1]):
+            ring_bits[slot, word] = bits[row, word]
+        if len(ring_sketches) > 0:
+            ring_sketches[slot, 0], ring_sketches[slot, 1] = sketches[row, 0], sketches[row, 1]
+
+
+@njit(cache=True, nogil=True)
+def slot_of(number: int, turn: int, capacity: int) -> int:
+    """Return the slot of a number, where ``turn`` is the number in slot 0."""
+    slot = np.int64(number - turn)
+    if slot < 0:
+        return slot + capacity
+    return slot if slot < capacity else slot - capacity
+
+
+@njit(cache=True, nogil=True)
+def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
+    """Return the number of the first text that is not before a position, and how many texts there are before it.
+
+    Where all are before it, the number is ``next_number``. Only texts from number ``first`` on are looked at.
+    """
+    offsets, anchors = columns.offsets, columns.anchors
+    capacity, number, n_before = len(offsets), np.int64(first), np.int64(0)
+    while number < next_number:
+        slot = slot_of(number, turn, capacity)
+        if offsets[slot] != NO_TEXT:
+            if anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot]) >= position:
+                break
+            n_before += 1
+        number += 1
+    return number, n_before
+
+
+@njit(cache=True, nogil=True)
+def find_near_anywhere(bits: UInt64s, first: int, last: int, span: int, later: LaterTexts, widest: int) -> UInt64s:
+    """Return what is near the later texts in the slots from ``first`` to ``last``; every one of them is compared.
+
+    Parameters
+    ----------
+    span
+        Place of the text in slot ``first`` among the texts of the ring, the oldest being 0.
+    widest
+        The largest limit of any text of the ring.
+
+    Returns
+    -------
+    near
+        uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower.
+    """
+    near, n_near = np.empty(last - first + 1024, np.uint64), np.uint64(0)
+    for row in range(len(later.bits)):
+        if np.int64(n_near) + last - first > len(near):
+            larger = np.empty(2 * len(near) + last - first, np.uint64)
+            for i in range(np.int64(n_near)):
+                larger[i] = near[i]
+            near = larger
+        limit = np.uint64(max(later.max_distances[row], widest, 0))
+        high = np.uint64(row) << np.uint64(32)
+        if bits.shape[1] == 1:
+            word = later.bits[row, 0]
+            for slot in range(first, last):
+                near[n_near] = high | np.uint64(span + slot - first)
+                n_near += np.uint64(popcount(bits[np.uint64(slot), np.uint64(0)] ^ word) <= limit)
+        else:
+            word, second = later.bits[row, 0], later.bits[row, 1]
+            for slot in range(first, last):
+                near[n_near] = high | np.uint64(span + slot - first)
+                distance = popcount(bits[np.uint64(slot), np.uint64(0)] ^ word)
+                distance += popcount(bits[np.uint64(slot), np.uint64(1)] ^ second)
+                n_near += np.uint64(distance <= limit)
+    return near[: np.int64(n_near)].copy()
+
+
+@njit(cache=True, nogil=True)
+def select_in_ring(
+    near: UInt64s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
+) -> SelectedPairs:
+    """Return those that are pairs within their limits, in the order given.
+
+    Parameters
+    ----------
+    near
+        Row of the later text in the upper 32 bits, place among the texts of the ring in the lower, each once.
+    first_slot
+        The slot of place 0.
+    """
+    bits, capacity = columns.bits, len(columns.bits)
+    length_numbers, offsets, anchors, sketches = columns[1:]
+    earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
+    distances, n_pairs = np.empty(len(near), np.int32), np.int64(0)
+    for i in range(len(near)):
+        row, slot = np.int64(near[i] >> np.uint64(32)), first_slot + np.int64(near[i] & LOW_HALF)
+        slot -= capacity if slot >= capacity else 0
+        position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
+        if offsets[slot] == NO_TEXT or position >= later.positions[row]:
+            continue
+        number, length = np.int64(length_numbers[slot]), np.int64(later.lengths[row])
+        other = np.int64(rows.lengths[number])
+        is_shorter = other < length
+        shorter, longer = min(length, other), max(length, other)
+        distance = np.int64(0)
+        for word in range(bits.shape[1]):
+            distance += np.int64(popcount(bits[slot, word] ^ later.bits[row, word]))
+        if distance > (rows.max_distances[number] if is_shorter else later.max_distances[row]):
+            continue
+        if longer > (rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]):
+            continue
+        if len(sketches) > 0 and len(later.sketches) > 0:
+            short_low = sketches[slot, 0] if is_shorter else later.sketches[row, 0]
+            short_high = sketches[slot, 1] if is_shorter else later.sketches[row, 1]
+            long_low = later.sketches[row, 0] if is_shorter else sketches[slot, 0]
+            long_high = later.sketches[row, 1] if is_shorter else sketches[slot, 1]
+            of_shorter = rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row]
+            of_longer = rows.common_of_longer[number] if is_shorter else later.common_of_longer[row]
+            lacking = count_lacking(short_low, short_high, long_low, long_high)
+            if lacking > shorter - least_in_common(shorter, longer, of_shorter, of_longer):
+                continue
+        earlier[n_pairs], later_positions[n_pairs] = position, later.positions[row]
+        distances[n_pairs] = np.int32(distance)
+        n_pairs += 1
+    return SelectedPairs(earlier[:n_pairs].copy(), later_positions[:n_pairs].copy(), distances[:n_pairs].copy())

@@ -1,0 +1,262 @@
+"""Contract check of window stores: what they hold and find while posts come and go, and after opening them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
+
+import numpy as np
+
+from hybriddup.errors import StoreError
+from hybriddup.records import Int64s
+from hybriddup.testing.contract import ContractError
+from hybriddup.testing.texts import ALL_TEXTS
+from hybriddup.window.records import Evidence, PostId, StoredPost
+from hybriddup.window.stores import WindowStore
+
+Maker = Callable[[], WindowStore]
+
+WINDOW = 600
+"""Posts that are not forgotten, more or less."""
+N_WINDOWS = 5
+N_STEPS = 60
+SLACK = 1.3
+"""So much more than a full window's bytes may be taken by forgotten posts that are not yet cleared."""
+KEYS: tuple[PostId, ...] = (
+    "1",
+    1,
+    "",
+    "é",
+    "e\u0301",
+    "a\x00b",
+    "a",
+    "\udc00",
+    0,
+    -7,
+    2**63 - 1,
+    2**63,
+    -(2**70),
+    "-7",
+)
+"""Ids that careless code takes for one another, or cannot hold."""
+
+
+def check_window_store(make: Maker, *, reopen: Maker | None = None) -> None:
+    """Check that a window store keeps its contract.
+
+    Parameters
+    ----------
+    make
+        Returns a new, empty store.
+    reopen
+        Returns the store last made, opened again after `close`; None where posts end with their store.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    _check_empty(make())
+    _check_ids_and_texts(make(), reopen)
+    _check_refusals(make())
+    _check_meta(make(), reopen)
+    for seed in range(3):
+        Course(make(), reopen, seed).check()
+    _check_clearing(make())
+    _check_closed(make())
+
+
+def require(holds: object, clause: str, evidence: object) -> None:
+    """Raise the error of a clause unless it holds."""
+    if not holds:
+        raise ContractError(f"{clause}: the window store breaks this: {ascii(evidence)[:300]}")
+
+
+def require_error(call: Callable[[], object], clause: str) -> None:
+    """Raise the error of a clause unless the call raises `StoreError`."""
+    try:
+        given = call()
+    except StoreError:
+        return
+    except Exception as error:
+        raise ContractError(f"{clause}: the window store raises {type(error).__name__}: {error}") from error
+    require(False, clause, f"it returns {given!r}")
+
+
+class Course:
+    """A store beside a plain list of posts: batches come, the oldest posts go, and everything is asked for."""
+
+    def __init__(self, store: WindowStore, reopen: Maker | None, seed: int) -> None:
+        self.store = store
+        self.reopen = reopen
+        self.rng = np.random.default_rng(seed)
+        self.posts: list[StoredPost] = []
+        self.first = 0
+
+    def check(self) -> None:
+        """Go through all steps, comparing after each."""
+        for step in range(N_STEPS):
+            self.append(int(self.rng.integers(0, 60)))
+            if self.rng.random() < 0.5:
+                self.forget()
+            if self.reopen is not None and step % 10 == 9:
+                self.store.close()
+                self.store = self.reopen()
+            self.compare()
+        self.store.close()
+
+    def append(self, n: int) -> None:
+        """Append posts, some of them of forgotten ids and some duplicates."""
+        batch = [self.post(len(self.posts) + place) for place in range(n)]
+        self.store.append(batch, {"n": b"%d" % (len(self.posts) + n)})
+        self.posts += batch
+
+    def post(self, position: int) -> StoredPost:
+        """Return a post; one position in three has the id of a post that is forgotten, each of them once."""
+        n_again = position // 3
+        again = position % 3 == 2 and n_again < self.first
+        post_id: PostId = self.posts[n_again].id if again else f"post {position}" if position % 2 else position
+        is_duplicate = self.posts and self.rng.random() < 0.4
+        of = self.posts[int(self.rng.integers(0, len(self.posts)))] if is_duplicate else None
+        text = ALL_TEXTS[position % len(ALL_TEXTS)]
+        normalized = None if position % 5 else text.lower()
+        return StoredPost(position, post_id, position * 0.25, text, normalized, None if of is None else _evidence(of))
+
+    def forget(self) -> None:
+        """Forget all but the latest posts, or now and then all of them, or none."""
+        left = int(self.rng.choice([0, WINDOW // 2, WINDOW, 10 * WINDOW], p=[0.05, 0.4, 0.4, 0.15]))
+        edge = max(len(self.posts) - left, 0)
+        self.store.forget_before(edge)
+        self.first = max(self.first, edge)
+
+    def compare(self) -> None:
+        """Compare all that the store can be asked with the plain list."""
+        held, n = self.posts[self.first :], len(self.posts)
+        edges = (self.store.first_position, self.store.next_position)
+        require(edges == (self.first, n), "first_position and next_position are those of the posts held", edges)
+        require(self.store.meta("n") in {None, b"%d" % n}, "values agree with the posts appended with them", n)
+        asked = self.rng.permutation(np.arange(self.first, n, dtype=np.int64))[:300]
+        given = self.store.posts(asked)
+        require(given == [self.posts[each] for each in asked], "posts() returns posts as they were appended", asked)
+        texts = [self.posts[each].compared_text for each in asked]
+        require(self.store.texts(asked) == texts, "texts() returns the texts in the form compared", asked)
+        self.compare_ids(held)
+        start = int(self.rng.integers(0, n + 1))
+        kept = list(chain.from_iterable(self.store.kept_since(start)))
+        expected = [post for post in held if post.kept and post.position >= start]
+        require(
+            kept == expected, "kept_since() yields the kept posts in their order", f"{len(kept)} posts from {start}"
+        )
+
+    def compare_ids(self, held: Sequence[StoredPost]) -> None:
+        """Compare the posts found by ids: of posts held, of forgotten ones, and of none."""
+        by_id = {post.id: post for post in held}
+        chosen = self.rng.integers(0, max(len(self.posts), 1), 200).tolist() if self.posts else []
+        ids: list[PostId] = [*(self.posts[each].id for each in chosen), "nobody's", 10**9]
+        given, expected = self.store.find_ids(ids), [by_id.get(each) for each in ids]
+        differing = [each for each in zip(ids, given, expected, strict=True) if each[1] != each[2]][:1]
+        require(not differing, "find_ids() returns the posts held, and none forgotten", differing)
+
+
+def _evidence(of: StoredPost) -> Evidence:
+    exact = of.position % 2 == 0
+    return Evidence(of.id, of.position, "exact" if exact else "near", 9, "edit", 0.1 + 0.2, 0.3, "7-20")
+
+
+def _posts(ids: Sequence[PostId], first: int = 0, text: str = "text") -> list[StoredPost]:
+    return [StoredPost(place, post_id, 0.0, text, None, None) for place, post_id in enumerate(ids, first)]
+
+
+def _positions(*positions: int) -> Int64s:
+    return np.array(positions, np.int64)
+
+
+def _check_empty(store: WindowStore) -> None:
+    given = (store.first_position, store.next_position, store.find_ids(["a", 0]), store.find_ids([]))
+    require(given == (0, 0, [None, None], []), "a new store has no posts", given)
+    nothing = (store.texts(_positions()), store.posts(_positions()), list(store.kept_since(0)))
+    require(nothing == ([], [], []), "a new store has no posts", nothing)
+    store.append([])
+    store.forget_before(0)
+    require(store.next_position == 0, "an empty batch changes nothing", store.next_position)
+    store.close()
+
+
+def _check_ids_and_texts(store: WindowStore, reopen: Maker | None) -> None:
+    clause = "ids and texts may hold any character, and ids are compared with their type"
+    posts = _posts(KEYS)
+    posts += [StoredPost(len(KEYS) + place, f"text {place}", -1.5, text, text[::-1], _evidence(posts[place % 5]))
+              for place, text in enumerate(ALL_TEXTS)]  # fmt: skip
+    store.append(posts)
+    if reopen is not None:
+        store.close()
+        store = reopen()
+    ids: list[PostId] = [post.id for post in posts]
+    for post, found in zip(posts, store.find_ids(ids), strict=True):
+        require(found == post and type(found.id) is type(post.id), clause, (post, found))
+    others: list[PostId] = [2, "0", "2", " ", "A", "e", f"{2**63}", "\ud83d", 2**62, -(2**71)]
+    found_others = store.find_ids(others)
+    require(found_others == [None] * len(others), clause, list(zip(others, found_others, strict=True)))
+    repeated = store.posts(_positions(3, 1, 3))
+    require(repeated == [posts[3], posts[1], posts[3]], "positions may be asked for twice, in any order", repeated)
+    store.close()
+
+
+def _check_refusals(store: WindowStore) -> None:
+    store.append(_posts(["a", "b"]), {"n": b"2"})
+    for batch in (_posts(["c"], 3), _posts(["c"], 1), [*_posts(["c"], 2), *_posts(["d"], 2)]):
+        require_error(partial(store.append, batch), "positions follow one another without a gap")
+    for ids in (["c", "a"], ["c", "c"]):
+        batch = _posts(ids, 2)
+        require_error(partial(store.append, batch, {"n": b"9"}), "an id is appended once")
+    left = (store.next_position, store.find_ids(["c"]), store.meta("n"))
+    require(left == (2, [None], b"2"), "a batch that is refused leaves nothing", left)
+    store.append(_posts(["c"], 2))
+    require_error(lambda: store.forget_before(4), "posts to come cannot be forgotten")
+    store.forget_before(1)
+    store.forget_before(0)
+    require(store.first_position == 1, "what is forgotten stays forgotten", store.first_position)
+    for wrong in (-1, 0, 3):
+        for ask in (store.texts, store.posts):
+            require_error(partial(ask, _positions(1, wrong)), "only posts held can be asked for")
+    require(store.texts(_positions(2)) == ["text"], "a store can be used after it has refused something", 2)
+    store.close()
+
+
+def _check_meta(store: WindowStore, reopen: Maker | None) -> None:
+    every_byte = bytes(range(256)) * 300
+    store.set_meta({"weights": every_byte, "empty": b"", "schlüssel": b"1"})
+    store.append(_posts(["a"]), {"schlüssel": b"2"})
+    if reopen is not None:
+        store.close()
+        store = reopen()
+    given = [store.meta(key) for key in ("weights", "empty", "schlüssel", "none")]
+    require(given == [every_byte, b"", b"2", None], "values come back as they were stored last", given[1:])
+    store.close()
+
+
+def _check_clearing(store: WindowStore) -> None:
+    """Fill a window, and see that five times as many posts take hardly more."""
+    full = 0
+    for first in range(0, N_WINDOWS * WINDOW * 4, 40):
+        store.append(_posts(range(first, first + 40), first, "some text " * 50))
+        store.forget_before(max(first + 40 - 4 * WINDOW, 0))
+        if first == 6 * WINDOW:
+            full = store.n_bytes()
+    clause = "the space of forgotten posts is used again"
+    require(store.n_bytes() <= SLACK * full, clause, f"{full} bytes at first, then {store.n_bytes()}")
+    store.close()
+
+
+def _check_closed(store: WindowStore) -> None:
+    store.append(_posts(["a"]))
+    store.close()
+    store.close()
+    for call in (
+        lambda: store.append(_posts(["b"], 1)),
+        lambda: store.find_ids(["a"]),
+        lambda: store.posts(_positions(0)),
+        lambda: store.meta("n"),
+    ):
+        require_error(call, "a store that is closed raises StoreError")

@@ -1,0 +1,212 @@
+"""The tables of a live index: buckets that are chains of chunks, all in one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+
+import numpy as np
+
+from hybriddup.kernels.chain_look_ups import LookUpCounts, look_up
+from hybriddup.kernels.chunked_buckets import (
+    FRESH,
+    N_BOOK,
+    N_FREE,
+    Chains,
+    KeyList,
+    Live,
+    add_and_sweep,
+)
+from hybriddup.kernels.ring_texts import IN_BLOCK, LaterTexts, SelectedPairs
+from hybriddup.parallel import map_slices
+from hybriddup.records import Fingerprints, Int64s, UInt8s, UInt32s
+from hybriddup.steps.blocks.table_shape import TableShape
+from hybriddup.window.text_ring import TextRing
+
+CHUNK_BITS = (2, 3, 4)
+"""Sizes of a chunk as powers of two, in words of 4 bytes: up to a line of the cache."""
+HARDLY_MORE = 1.15
+ALIGNMENT = 16
+"""Words of a line of the cache."""
+GROWTH = 1.5
+"""A full pool becomes so much larger, at least."""
+SPARE = 1.5
+"""Room for so many times the chunks that are expected; what is never written to takes no memory."""
+FEWEST_SWEEPS, MOST_SWEEPS = 8, 64
+"""Sweeps over all buckets while a whole window is added: the more, the fewer forgotten texts are still in a bucket."""
+SWEEPS_OF_UNUSED = 2
+"""As many are enough where buckets that texts are added to are swept besides."""
+VISITS = 16
+"""Chunks and buckets that are visited by the sweep for each text added, where that allows more than the fewest."""
+
+
+class ChainedTables:
+    """The tables of one shape over the texts of a ring.
+
+    Parameters
+    ----------
+    shape
+        Keys, and what is probed. Of buckets larger than its ``max_bucket_size`` only the newest texts are read.
+    n_texts
+        Texts that will be in the window; with more, the pool grows.
+    """
+
+    def __init__(self, shape: TableShape, n_texts: int) -> None:
+        self.shape = shape
+        self.keys = list_keys(shape)
+        self.chunk_bits = best_chunk_bits(n_texts / 2**shape.bucket_bits)
+        self.heads: UInt32s = np.zeros(len(shape.keys) << shape.bucket_bits, np.uint32)
+        self.book = np.zeros(N_BOOK, np.int64)
+        self.book[FRESH] = 1
+        self.n_expected = expected_chunks(n_texts, shape.bucket_bits, self.chunk_bits) * len(shape.keys)
+        self._memory: UInt32s = np.zeros(0, np.uint32)
+        self._chains = self._reserve(int(self.n_expected * SPARE) + len(shape.keys))
+        sweeps = min(max(VISITS * n_texts / (len(self.heads) + self.n_expected), FEWEST_SWEEPS), MOST_SWEEPS)
+        self._own_every = n_texts // (len(self.heads) * MOST_SWEEPS)
+        """With one text of so many, a bucket that it is added to is swept; 0 = with none, where buckets are small."""
+        self._heads_a_text = len(self.heads) * (SWEEPS_OF_UNUSED if self._own_every else sweeps) / max(n_texts, 1)
+        self._swept = 0.0
+        """Buckets that this sweep has come to."""
+        self._swept_for = self._sweeping_for = IN_BLOCK
+        """The number of the oldest text when the last whole sweep began, and when this one did."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use: memory of the pool that was never written to takes none."""
+        return self.heads.nbytes + (4 << self.chunk_bits) * int(self.book[FRESH])
+
+    @property
+    def n_chunks(self) -> int:
+        """Chunks that hold texts."""
+        return int(self.book[FRESH] - 1 - self.book[N_FREE])
+
+    def add(self, prints: Fingerprints, numbers: Int64s, ring: TextRing) -> None:
+        """Add texts that are in the ring by now, and sweep some buckets."""
+        needed = len(prints) * len(self.shape.keys)
+        missing = needed - int(self.book[N_FREE]) - (len(self._memory) - ALIGNMENT >> self.chunk_bits)
+        if missing + int(self.book[FRESH]) > 0:
+            self._chains = self._reserve(int(self.book[FRESH]) + needed)
+        first, last = self._next_sweep(len(prints), ring)
+        own_every = 0 if ring.first == self._swept_for else self._own_every
+        add_and_sweep(
+            self._chains,
+            self.keys,
+            prints.bits,
+            prints.strengths,
+            numbers,
+            live_in(ring),
+            first,
+            last,
+            own_every,
+        )
+
+    def find(
+        self, later: Fingerprints, rows: LaterTexts, ring: TextRing, workers: int
+    ) -> tuple[SelectedPairs, LookUpCounts]:
+        """Return the pairs of the later texts within their limits, in order, each once."""
+        live = live_in(ring)
+        if workers == 1 or len(later) == 1:
+            return self._look_up(rows, later.strengths, ring, live)
+
+        def find(first: int, last: int) -> tuple[SelectedPairs, LookUpCounts]:
+            some = LaterTexts._make(column[first:last] for column in rows)
+            return self._look_up(some, later.strengths[first:last], ring, live)
+
+        pairs, counts = zip(*map_slices(find, len(later), workers), strict=True)
+        return SelectedPairs._make(map(np.concatenate, zip(*pairs, strict=True))), add_counts(counts)
+
+    def _look_up(
+        self, later: LaterTexts, strengths: UInt8s, ring: TextRing, live: Live
+    ) -> tuple[SelectedPairs, LookUpCounts]:
+        shape, table = self.shape, ring.table
+        found: tuple[SelectedPairs, LookUpCounts] = look_up(
+            self._chains,
+            self.keys,
+            shape.n_weak_bits,
+            strengths,
+            ring.columns,
+            table.rows,
+            live,
+            later,
+            table.widest,
+            shape.max_bucket_size,
+        )
+        return found
+
+    def _next_sweep(self, n_added: int, ring: TextRing) -> tuple[int, int]:
+        """Return the bounds of the buckets to sweep now, so that a sweep over all takes a part of a window."""
+        if ring.first == self._swept_for:
+            return 0, 0
+        first, last = int(self._swept), min(self._swept + n_added * self._heads_a_text, len(self.heads))
+        self._swept = last
+        if last == len(self.heads):
+            self._swept, self._swept_for, self._sweeping_for = 0.0, self._sweeping_for, ring.first
+        return first, int(last)
+
+    def _reserve(self, n_chunks: int) -> Chains:
+        """Return the chains with room for so many chunks."""
+        has = (len(self._memory) - ALIGNMENT) >> self.chunk_bits
+        n_words = (max(n_chunks, int(has * GROWTH) + 1) << self.chunk_bits) + ALIGNMENT
+        memory = np.zeros(n_words, np.uint32)
+        pool = memory[-(memory.ctypes.data // 4) % ALIGNMENT :]
+        if len(self._memory):
+            used = int(self.book[FRESH]) << self.chunk_bits
+            pool[:used] = self._chains.pool[:used]
+        self._memory = memory
+        return Chains(self.heads, pool, self.book, self.chunk_bits)
+
+
+def list_keys(shape: TableShape) -> KeyList:
+    """Return the keys of a shape as the kernels take them."""
+    tables = shape.tables
+    keys, offsets = [table.key for table in tables], [table.neighbours.offsets for table in tables]
+    return KeyList(
+        np.concatenate(keys), starts_of(keys), np.concatenate(offsets), starts_of(offsets), shape.bucket_bits
+    )
+
+
+def starts_of(parts: list[Int64s] | list[UInt32s]) -> Int64s:
+    """Return int64[n + 1]: where each part begins when they are put one after another."""
+    starts = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(part) for part in parts], out=starts[1:])
+    return starts
+
+
+def live_in(ring: TextRing) -> Live:
+    """Return which numbers are live, and where their texts are."""
+    return Live(np.uint32(ring.next & 0xFFFFFFFF), ring.span, ring.first_slot)
+
+
+def add_counts(parts: Sequence[LookUpCounts]) -> LookUpCounts:
+    """Return the counts of several slices as those of one."""
+    n_comparisons, largest, n_cut, n_look_ups = zip(*parts, strict=True)
+    return LookUpCounts(sum(n_comparisons), max(largest), sum(n_cut), sum(n_look_ups))
+
+
+def best_chunk_bits(mean_bucket: float) -> int:
+    """Return the size of chunk, as a power of two of words, for buckets of this mean size.
+
+    The largest that takes hardly more memory than the one that takes least: every chunk of a chain is waited for.
+    """
+    memory = {bits: chunks_of_bucket(mean_bucket, bits) * (1 << bits) for bits in CHUNK_BITS}
+    return max(bits for bits in CHUNK_BITS if memory[bits] <= HARDLY_MORE * min(memory.values()))
+
+
+def expected_chunks(n_texts: int, bucket_bits: int, chunk_bits: int) -> int:
+    """Return how many chunks a table needs for evenly spread fingerprints."""
+    return int(chunks_of_bucket(n_texts / 2**bucket_bits, chunk_bits) * 2**bucket_bits) + 1
+
+
+def chunks_of_bucket(mean: float, chunk_bits: int) -> float:
+    """Return how many chunks a bucket has on average, where the number of its texts is Poisson distributed."""
+    n_places = (1 << chunk_bits) - 1
+    if mean > 50 * n_places:
+        return mean / n_places + 0.5
+    # E[ceil(N / n_places)] is the sum over k of P(N > k * n_places)
+    most = int(mean + 12 * mean**0.5 + 12)
+    chances = np.empty(most + 1)
+    logarithms = np.cumsum(np.log(np.maximum(mean, 1e-300) / np.arange(1, most + 1)))
+    chances[0] = exp(-mean)
+    chances[1:] = np.exp(logarithms - mean)
+    beyond = 1.0 - np.cumsum(chances)
+    return float(beyond[::n_places].clip(min=0.0).sum())

@@ -1,0 +1,75 @@
+"""Exact repeats in the window: the hash of a text leads to the latest kept post that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xxhash
+
+from hybriddup.kernels.text_hashes import find_hashes, insert_hashes
+from hybriddup.records import Bools, Int64s, UInt64s
+
+SMALLEST = 1024
+FULLEST = 2 / 3
+"""Share of the slots that may be taken."""
+
+
+class ExactTexts:
+    """Kept posts by the hash of what they must be equal in. Equal hashes are looked at, and unequal texts told apart.
+
+    Of posts with one text only the latest can still match: while an earlier one did, the latest was not kept.
+    """
+
+    def __init__(self) -> None:
+        self._hold(SMALLEST)
+
+    def _hold(self, n_slots: int) -> None:
+        self._hashes: UInt64s = np.zeros(n_slots, np.uint64)
+        self._positions: Int64s = np.zeros(n_slots, np.int64)
+        self._n = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the table."""
+        return self._hashes.nbytes + self._positions.nbytes
+
+    def find(self, hashes: UInt64s) -> Int64s:
+        """Return int64[n]: the position of the latest kept post with each hash, -1 where there is none."""
+        found: Int64s = find_hashes(self._hashes, self._positions, hashes)
+        return found
+
+    def add(self, hashes: UInt64s, positions: Int64s, first_remembered: int) -> None:
+        """Make kept posts findable; those before ``first_remembered`` are dropped when room is needed."""
+        if self._n + len(hashes) > FULLEST * len(self._hashes):
+            self._make_room(len(hashes), first_remembered)
+        self._n += int(insert_hashes(self._hashes, self._positions, hashes, positions))
+
+    def entries(self, first_remembered: int) -> tuple[UInt64s, Int64s]:
+        """Return the hashes and positions from a position on."""
+        stay = (self._hashes != 0) & (self._positions >= first_remembered)
+        return self._hashes[stay], self._positions[stay]
+
+    def _make_room(self, n_more: int, first_remembered: int) -> None:
+        hashes, positions = self.entries(first_remembered)
+        n_slots = SMALLEST
+        while FULLEST * n_slots < 1.5 * len(hashes) + n_more:
+            n_slots *= 2
+        self._hold(n_slots)
+        self._n = int(insert_hashes(self._hashes, self._positions, hashes, positions))
+
+
+def exact_keys(normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools) -> list[tuple[bool, str]]:
+    """Return what each text must be equal in to be an exact repeat.
+
+    That is the normalized text, or the text as it was sent where the normalized one says nothing.
+    """
+    return [
+        (says, text if says else sent) for says, text, sent in zip(has_tokens.tolist(), normalized, raw, strict=True)
+    ]
+
+
+def hash_keys(keys: Sequence[tuple[bool, str]]) -> UInt64s:
+    """Return uint64[n]: the hash of each key, never 0."""
+    hashes = (xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed=says) for says, text in keys)
+    return np.maximum(np.fromiter(hashes, np.uint64, len(keys)), np.uint64(1))

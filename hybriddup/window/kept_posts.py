@@ -1,0 +1,91 @@
+"""What the window remembers of each kept post: its position, its time, and until when it has to stay findable."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.records import Bools, Float64s, Int64s
+
+SMALLEST = 1024
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+class KeptPosts:
+    """Columns of the kept posts in order of position; the oldest are forgotten from the front."""
+
+    def __init__(self) -> None:
+        self._positions: Int64s = np.zeros(SMALLEST, np.int64)
+        self._times: Float64s = np.zeros(SMALLEST)
+        self._watermarks: Float64s = np.zeros(SMALLEST)
+        self._first = self._end = 0
+
+    def __len__(self) -> int:
+        """Return the number of kept posts that are remembered."""
+        return self._end - self._first
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the columns."""
+        return self._positions.nbytes + self._times.nbytes + self._watermarks.nbytes
+
+    def add(self, positions: Int64s, times: Float64s, watermarks: Float64s) -> None:
+        """Remember kept posts; positions rise from call to call, and watermarks never fall."""
+        n = len(positions)
+        if self._end + n > len(self._positions):
+            self._move(n)
+        where = slice(self._end, self._end + n)
+        self._positions[where], self._times[where], self._watermarks[where] = positions, times, watermarks
+        self._end += n
+
+    def _move(self, n_more: int) -> None:
+        """Make room: move what is remembered to the front, of columns twice as large as it is."""
+        size = max(2 * (len(self) + n_more), SMALLEST)
+        self._positions = self._moved(self._positions, size)
+        self._times = self._moved(self._times, size)
+        self._watermarks = self._moved(self._watermarks, size)
+        self._first, self._end = 0, len(self)
+
+    def _moved(self, column: NDArray[Number], size: int) -> NDArray[Number]:
+        moved = np.empty(size, column.dtype)
+        moved[: len(self)] = column[self._first : self._end]
+        return moved
+
+    def columns(self) -> tuple[Int64s, Float64s, Float64s]:
+        """Return the positions, times and watermarks of the posts that are remembered."""
+        held = slice(self._first, self._end)
+        return self._positions[held], self._times[held], self._watermarks[held]
+
+    def times_of(self, positions: Int64s) -> Float64s:
+        """Return float64[n]: the times of kept posts, minus infinity for positions that are not remembered."""
+        held = self._positions[self._first : self._end]
+        places = np.searchsorted(held, positions)
+        known: Bools = places < len(held)
+        known[known] = held[places[known]] == positions[known]
+        times = np.full(len(positions), -np.inf)
+        times[known] = self._times[self._first : self._end][places[known]]
+        return times
+
+    @property
+    def first_position(self) -> int:
+        """The first position that is remembered; where there is none, the one after the last that was."""
+        if len(self):
+            return int(self._positions[self._first])
+        return int(self._positions[self._end - 1]) + 1 if self._end else 0
+
+    def forget_until(self, time: float) -> int:
+        """Forget the posts at the front that were decided at a watermark up to this time; return how many.
+
+        A post's own time is never after that watermark, so that no post goes too early; one that came late may stay a
+        little longer than it matches.
+        """
+        n = int(np.searchsorted(self._watermarks[self._first : self._end], time, side="right"))
+        self._first += n
+        return n
+
+    def n_after(self, time: float) -> int:
+        """Return how many remembered posts have a later time."""
+        return int((self._times[self._first : self._end] > time).sum())

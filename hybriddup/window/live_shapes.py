@@ -1,0 +1,208 @@
+"""Which live index suits a window: from the same settings ``blocks:`` as in a run over files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+
+import numpy as np
+
+from hybriddup.config.settings import ComponentSettings
+from hybriddup.errors import ConfigError
+from hybriddup.kernels.planning import needed_weak_bits
+from hybriddup.records import Fingerprints, Float64s, Int64s
+from hybriddup.steps.blocks import Expectation
+from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
+from hybriddup.steps.blocks.table_shape import TableShape
+from hybriddup.steps.blocks.tables import CROWDING, MAX_TABLES, Tables, sample_keys, within_limits
+from hybriddup.window.chained_tables import FEWEST_SWEEPS, best_chunk_bits, expected_chunks
+from hybriddup.window.live_index import LiveIndex
+from hybriddup.window.live_scan import LiveScan
+from hybriddup.window.live_tables import LiveShape, LiveTables
+from hybriddup.window.modeled_pairs import model_pairs
+
+FEW_TEXTS = 30_000
+"""So few texts are compared in some 30 us, and tables that find short texts take about as long."""
+BYTES_A_TEXT = 120
+"""Memory for each text of the window, unless another limit is given."""
+MAX_WEAK_BITS = 8
+FEWEST_KEY_BITS, MOST_KEY_BITS = 8, 26
+COST_OF_LOOK_UP = 60.0
+COST_OF_COMPARISON = 25.0
+COST_OF_ADDING = 150.0
+"""Nanoseconds for each bucket looked into, for each text compared, and for each table that a text is added to: all wait
+for memory, several at a time. Measured once in a window of 50 million texts; they choose a shape, never an answer."""
+MOST_IN_BUCKET, MOST_TO_MEAN = 64, 16
+"""Where nothing else is set, only so many texts of a bucket of sampled tables are read, the newest first, or so many
+times the mean where that is more: texts made to share a key then slow nobody down. Such tables promise a share of the
+pairs only, and a pair that one of them misses so is mostly found by another. Exact tables are read to the end."""
+
+LiveFactory = Callable[[ComponentSettings, Expectation, bool, int | None], LiveIndex]
+
+
+@dataclass(frozen=True)
+class LivePlan:
+    """A shape of sampled tables, what it costs, and the share of the pilot's pairs that it finds."""
+
+    key_bits: int
+    n_tables: int
+    n_weak_bits: int
+    cost: float
+    """Nanoseconds a text."""
+    n_bytes: int
+    recall: float
+    sure: float
+    """That share less one standard error: a sample of pairs can be lucky."""
+
+
+def make_live_index(
+    blocks: ComponentSettings, expectation: Expectation, *, sketched: bool = False, memory: int | None = None
+) -> LiveIndex:
+    """Return an empty live index for a window.
+
+    Parameters
+    ----------
+    blocks
+        The settings ``blocks:``. The option ``max_bucket_size`` is how many texts of a bucket are read, the newest
+        first, where a run over files passes a larger bucket over; 0 = all, and for ``tables`` a number that suits.
+    expectation
+        ``n_texts`` is how many texts will be in the window. Pilot pairs are asked for by ``tables`` only.
+    sketched
+        Whether sketches of the characters are kept, 16 bytes a text, so that fewer pairs are handed on.
+    memory
+        Bytes that ``tables`` plans for; None = `BYTES_A_TEXT` for each text.
+
+    Raises
+    ------
+    ConfigError
+        The block index has no live form.
+    """
+    makers: dict[str, LiveFactory] = {
+        "blocks": make_exact,
+        "probing": make_exact,
+        "tables": make_sampled,
+        "scan": make_scan,
+    }
+    if blocks.use not in makers:
+        raise ConfigError(
+            f"blocks.use must be one of {', '.join(makers)} for a live window; got {blocks.use!r}. "
+            "Other block indexes serve runs over files only."
+        )
+    if expectation.bits not in (64, 128):
+        raise ConfigError(f"fingerprint.bits must be 64 or 128 for a live window; got {expectation.bits}.")
+    return makers[blocks.use](blocks, expectation, sketched, memory)
+
+
+def remaker(blocks: ComponentSettings, sketched: bool, memory: int | None) -> Callable[[Expectation], LiveIndex]:
+    """Return what makes the index anew for another expectation."""
+    return partial(make_live_index, blocks, sketched=sketched, memory=memory)
+
+
+def make_scan(blocks: ComponentSettings, expectation: Expectation, sketched: bool, memory: int | None) -> LiveIndex:
+    """Return an index that compares all."""
+    return LiveScan(expectation, remaker(blocks, sketched, memory), sketched=sketched)
+
+
+def make_exact(blocks: ComponentSettings, expectation: Expectation, sketched: bool, memory: int | None) -> LiveIndex:
+    """Return the tables of `blocks` or `probing`, the same as in a run."""
+    index: Blocks | Probing
+    if blocks.use == "blocks":
+        index = Blocks(Blocks.Options.model_validate(blocks.options))
+    else:
+        index = Probing(Probing.Options.model_validate(blocks.options))
+    index.prepare(expectation)
+    report, longest = index.report(), max(map(len, index.shape.keys))
+    reaches = report.exact or index.options.max_bucket_size > 0
+    shape = LiveShape(index.shape, report.shape, reaches, fits_any=index.shape.bucket_bits == longest)
+    return LiveTables(shape, expectation, remaker(blocks, sketched, memory), sketched=sketched)
+
+
+def make_sampled(blocks: ComponentSettings, expectation: Expectation, sketched: bool, memory: int | None) -> LiveIndex:
+    """Return sampled tables that reach the target; while there are few texts, an index that compares all."""
+    options, remake = Tables.Options.model_validate(blocks.options), remaker(blocks, sketched, memory)
+    is_fixed = options.n_tables is not None or options.key_bits is not None
+    if expectation.n_texts <= FEW_TEXTS and not is_fixed:
+        return LiveScan(expectation, remake, sketched=sketched, most_texts=2 * FEW_TEXTS)
+    limit = BYTES_A_TEXT * expectation.n_texts if memory is None else memory
+    keys = sample_keys(expectation.bits, MAX_TABLES, options.seed)
+    plan = choose_plan(list(list_plans(options, expectation, keys, sketched=sketched)), options.target_recall, limit)
+    mean = expectation.n_texts / 2**plan.key_bits
+    most = options.max_bucket_size or max(MOST_IN_BUCKET, int(MOST_TO_MEAN * mean))
+    tables = TableShape(
+        keys=[key[: plan.key_bits] for key in keys[: plan.n_tables]],
+        bucket_bits=plan.key_bits,
+        n_weak_bits=min(plan.n_weak_bits, plan.key_bits),
+        max_bucket_size=most,
+    )
+    description = (
+        f"tables: {plan.n_tables} of {plan.key_bits} sampled bits, {1 << tables.n_weak_bits} probes each, "
+        f"{plan.recall:.3f} of the pilot pairs found"
+    )
+    return LiveTables(LiveShape(tables, description, exact=False), expectation, remake, sketched=sketched)
+
+
+def choose_plan(plans: list[LivePlan], target: float, memory: int) -> LivePlan:
+    """Return the cheapest plan that reaches the target within the memory.
+
+    Where none does, the one within the memory that finds most; where none is within the memory, the smallest.
+    """
+    fitting = [plan for plan in plans if plan.n_bytes <= memory]
+    reaching = [plan for plan in fitting if plan.sure >= target]
+    if reaching:
+        return min(reaching, key=lambda plan: plan.cost)
+    return max(fitting, key=lambda plan: plan.recall) if fitting else min(plans, key=lambda plan: plan.n_bytes)
+
+
+def list_plans(
+    options: Tables.Options, expectation: Expectation, keys: Int64s, *, sketched: bool
+) -> Iterator[LivePlan]:
+    """Yield the plans for every number of key bits and of weak bits that is worth a try.
+
+    Each has the fewest tables that find the target share, and there are some with fewer, for want of memory.
+    """
+    earlier, later = pairs_to_find(expectation)
+    fullest = max(expectation.n_texts.bit_length(), FEWEST_KEY_BITS)
+    key_bits_choices = range(max(fullest - 9, FEWEST_KEY_BITS), min(fullest + 1, MOST_KEY_BITS) + 1)
+    for key_bits in [options.key_bits] if options.key_bits else key_bits_choices:
+        needed = needed_weak_bits(earlier.bits, later.bits, later.strengths, keys, key_bits)
+        for n_weak_bits in range(MAX_WEAK_BITS + 1) if options.n_weak_bits is None else [options.n_weak_bits]:
+            found: Float64s = np.logical_or.accumulate(needed <= n_weak_bits, axis=0).mean(axis=1)
+            error = sqrt(options.target_recall * (1 - options.target_recall) / len(earlier))
+            enough = min(int(np.searchsorted(found - error, options.target_recall)) + 1, MAX_TABLES)
+            for n_tables in [options.n_tables] if options.n_tables else range(max(enough // 2, 1), enough + 1):
+                recall = float(found[n_tables - 1])
+                yield plan_of(key_bits, n_tables, n_weak_bits, recall, recall - error, expectation, sketched=sketched)
+
+
+def plan_of(
+    key_bits: int,
+    n_tables: int,
+    n_weak_bits: int,
+    recall: float,
+    sure: float,
+    expectation: Expectation,
+    *,
+    sketched: bool,
+) -> LivePlan:
+    """Return a plan with its cost and its memory."""
+    n_texts = expectation.n_texts
+    bucket = CROWDING * n_texts / 2**key_bits
+    a_probe = COST_OF_LOOK_UP + COST_OF_COMPARISON * bucket
+    cost = n_tables * (COST_OF_ADDING + 2**n_weak_bits * a_probe)
+    chunk_bits = best_chunk_bits(n_texts / 2**key_bits)
+    chunks = expected_chunks(n_texts, key_bits, chunk_bits) * (1 + 1 / FEWEST_SWEEPS)
+    a_table = (4 << key_bits) + int(chunks * (4 << chunk_bits))
+    a_text = expectation.bits // 8 + 5 + 16 * sketched
+    return LivePlan(key_bits, n_tables, n_weak_bits, cost, n_texts * a_text + n_tables * a_table, recall, sure)
+
+
+def pairs_to_find(expectation: Expectation) -> tuple[Fingerprints, Fingerprints]:
+    """Return the pilot's pairs within their limits, or modeled ones where there are none."""
+    earlier, later = expectation.pilot()
+    within = within_limits(earlier, later)
+    if not within.any():
+        earlier, later = model_pairs(expectation.bits, expectation.max_hamming_distance)
+        within = within_limits(earlier, later)
+    return earlier.take(within), later.take(within)

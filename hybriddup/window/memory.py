@@ -1,0 +1,72 @@
+"""What the window holds in memory of its kept posts, all of it derived from the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hybriddup.records import Bools, CandidatePairs, Int64s
+from hybriddup.window.event_time import PostTimes
+from hybriddup.window.exact_texts import ExactTexts
+from hybriddup.window.kept_posts import KeptPosts
+from hybriddup.window.live_index import LiveIndex
+from hybriddup.window.steps import PreparedTexts
+from hybriddup.window.stores import WindowStore
+
+
+@dataclass
+class Memory:
+    """The kept posts that may still match: their fingerprints, the hashes of their texts, and their times."""
+
+    index: LiveIndex
+    horizon: float
+    kept: KeptPosts = field(default_factory=KeptPosts)
+    exact: ExactTexts = field(default_factory=ExactTexts)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of all of it."""
+        return self.index.report().n_bytes + self.kept.n_bytes + self.exact.n_bytes
+
+    def candidates(self, prepared: PreparedTexts, times: PostTimes) -> CandidatePairs:
+        """Return the pairs with kept posts that are within the horizon when the later post is decided."""
+        pairs = self.index.candidates(prepared.prints, prepared.sketches)
+        if not len(pairs):
+            return pairs
+        edges = times.watermarks[pairs.later - prepared.positions[0]] - self.horizon
+        return pairs.take(self.kept.times_of(pairs.earlier) > edges)
+
+    def equal_posts(self, prepared: PreparedTexts, times: PostTimes, store: WindowStore) -> Int64s:
+        """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        found = self.exact.find(prepared.hashes)
+        matches = (found >= 0) & (self.kept.times_of(found) > times.watermarks - self.horizon)
+        places = np.flatnonzero(matches)
+        equal = np.full(len(found), -1, np.int64)
+        for place, post in zip(places.tolist(), store.posts(found[places]), strict=True):
+            says_something, text = prepared.keys[place]
+            if (post.compared_text if says_something else post.text) == text:
+                equal[place] = post.position
+        return equal
+
+    def add(self, prepared: PreparedTexts, times: PostTimes, kept: Bools) -> None:
+        """Make the kept ones of these posts findable.
+
+        Parameters
+        ----------
+        kept
+            bool[n]: by place in the batch.
+        """
+        positions = prepared.positions[kept]
+        self.kept.add(positions, times.times[kept], times.watermarks[kept])
+        self.exact.add(prepared.hashes[kept], positions, self.kept.first_position)
+        findable = kept[prepared.places]
+        sketches = None if prepared.sketches is None else prepared.sketches[findable]
+        self.index.add(prepared.prints.take(findable).without_strengths(), sketches)
+
+    def forget(self, watermark: float) -> int:
+        """Forget kept posts that match no more; return how many."""
+        n_forgotten = self.kept.forget_until(watermark - self.horizon)
+        if n_forgotten:
+            self.index.forget_before(self.kept.first_position)
+        return n_forgotten

@@ -1,0 +1,28 @@
+"""What a store remembers about its window besides the posts."""
+
+import struct
+
+RECIPE = "recipe"
+"""The recipe of the fingerprints, as JSON."""
+WEIGHTS = "weights"
+"""The table of the fitted weighter."""
+WATERMARK = "watermark"
+EDGES = "edges"
+"""What `hybriddup.window.edges.Edges` packs."""
+
+
+def pack_float(number: float) -> bytes:
+    """Return a float as eight bytes.
+
+    Examples
+    --------
+    >>> unpack_float(pack_float(1.5))
+    1.5
+    """
+    return struct.pack("<d", number)
+
+
+def unpack_float(value: bytes) -> float:
+    """Return what `pack_float` packed."""
+    number: float = struct.unpack("<d", value)[0]
+    return number

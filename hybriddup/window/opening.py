@@ -1,0 +1,116 @@
+"""Opening a window: the store is checked, and what is held in memory is derived from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hybriddup.api import check_workers
+from hybriddup.components import Components
+from hybriddup.config.load import Config, open_session
+from hybriddup.errors import WindowError
+from hybriddup.parallel import available_workers
+from hybriddup.recipe import compare_recipes
+from hybriddup.steps.weighters import FittedWeighter
+from hybriddup.window.deriving import remembered
+from hybriddup.window.edges import Edges
+from hybriddup.window.event_time import NEVER, WindowTime
+from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
+from hybriddup.window.saved_memory import load_memory
+from hybriddup.window.state import WindowState
+from hybriddup.window.steps import Steps
+from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores.memory import MemoryStore
+from hybriddup.window.weights import learns, pack_recipe, unpack_table
+
+
+def open_state(
+    path: str | Path | None,
+    config: Config,
+    timing: WindowTime,
+    workers: int | None,
+    plugins: Iterable[str | ModuleType],
+) -> WindowState:
+    """Return the state of a window; the parameters and errors are those of `hybriddup.Window.open`."""
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    workers = workers or available_workers()
+    components = Components.create(settings, manager.registry, workers)
+    is_learning = learns(components)
+    folder = None if path is None else Path(path)
+    store = MemoryStore() if folder is None else open_store(folder)
+    try:
+        return Opening(Steps(components, workers), timing, store, is_learning, folder).state()
+    except BaseException:
+        store.close()
+        raise
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a window is made from."""
+
+    steps: Steps
+    timing: WindowTime
+    store: WindowStore
+    is_learning: bool
+    """Whether the weighter has no weights of its own, so that they come from the store or are still to be fitted."""
+    folder: Path | None
+    """Where the store lies; None = in memory."""
+
+    def state(self) -> WindowState:
+        """Return the state, with everything in memory that the store holds."""
+        is_fitted = self.load_weights()
+        self.check_recipe(self.steps.components.recipe())
+        packed = self.store.meta(WATERMARK)
+        saved = None if self.folder is None else load_memory(self.folder, self.steps)
+        watermark = NEVER if packed is None else unpack_float(packed)
+        state = WindowState(
+            steps=self.steps,
+            timing=self.timing,
+            store=self.store,
+            memory=remembered(self.steps, self.store, self.timing.horizon, saved),
+            folder=self.folder,
+            edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
+            is_learning=self.is_learning and not is_fitted,
+            n_remembered=self.store.next_position,
+            watermark=watermark,
+            last_arrival=watermark,
+        )
+        state.forget()
+        return state
+
+    def load_weights(self) -> bool:
+        """Give the weighter the weights of the store; where there are none yet, let every token weigh the most."""
+        maker = self.steps.components.fingerprinter
+        packed = self.store.meta(WEIGHTS)
+        if self.is_learning and isinstance(maker.weighter, FittedWeighter) and packed is not None:
+            maker.weighter.use(unpack_table(packed))
+            return True
+        if self.is_learning:
+            maker.fit([])
+        return False
+
+    def check_recipe(self, recipe: dict[str, Any]) -> None:
+        """Refuse a store whose fingerprints are made in another way; a new store takes note of how they are made."""
+        stored = self.store.meta(RECIPE)
+        if stored is None:
+            self.store.set_meta({RECIPE: pack_recipe(recipe)})
+            return
+        if differences := compare_recipes(json.loads(stored), recipe):
+            raise WindowError(
+                "the store was made with another recipe: "
+                + "; ".join(differences).replace(" in one and ", " in the store and ").replace(" in the other", " here")
+                + ". Open it with the configuration that it was made with, or begin a new store."
+            )
+
+
+def open_store(folder: Path) -> WindowStore:
+    """Return the store in a directory, which is made where there is none."""
+    from hybriddup.window.stores.sqlite import SqliteStore
+
+    return SqliteStore.open(folder)

@@ -1,0 +1,79 @@
+"""Posts as users send them: texts, mappings, or `Post` objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+from hybriddup.errors import InputError
+from hybriddup.window.records import Post
+
+MADE_ID = re.compile(r"#[0-9]+")
+WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and 'created_at'"
+
+
+def as_posts(posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Post]:
+    """Return posts, checked.
+
+    Raises
+    ------
+    InputError
+        Something is no post; the message says at which place.
+    """
+    if isinstance(posts, (str, bytes, Mapping)):
+        raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")
+    return [as_post(place, post) for place, post in enumerate(posts)]
+
+
+def as_post(place: int, post: object) -> Post:
+    """Return one post, checked."""
+    if isinstance(post, str):
+        return Post(post)
+    if isinstance(post, Post):
+        post = post._asdict()
+    if not isinstance(post, Mapping):
+        raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
+    text = post.get("text")
+    if not isinstance(text, str):
+        raise InputError(f"post {place}: {WANTED}; its 'text' is {type(text).__name__}.")
+    return Post(text, checked_id(place, post.get("id")), seconds_of(place, post.get("created_at")))
+
+
+def made_id(position: int) -> str:
+    """Return the id of a post that came without one."""
+    return f"#{position}"
+
+
+def checked_id(place: int, post_id: object) -> str | int | None:
+    """Return an id; InputError where it is neither text nor a whole number of 64 bits, or could be a made one."""
+    if isinstance(post_id, str) and MADE_ID.fullmatch(post_id):
+        raise InputError(
+            f"post {place}: ids such as {post_id!r} are those of posts that came without one. Put something before it."
+        )
+    if post_id is None or isinstance(post_id, str):
+        return post_id
+    if isinstance(post_id, int) and not isinstance(post_id, bool) and -(2**63) <= post_id < 2**63:
+        return post_id
+    raise InputError(f"post {place}: 'id' must be text or a whole number of 64 bits; got {post_id!r}.")
+
+
+def seconds_of(place: int, created_at: object) -> float | None:
+    """Return a time in seconds since 1970, of a number or of ISO 8601 text; text without a zone is UTC."""
+    if created_at is None:
+        return None
+    if isinstance(created_at, (int, float)) and not isinstance(created_at, bool) and isfinite(created_at):
+        return float(created_at)
+    if isinstance(created_at, str):
+        try:
+            moment = datetime.fromisoformat(created_at)
+        except ValueError:
+            pass
+        else:
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    raise InputError(
+        f"post {place}: 'created_at' must be seconds since 1970 or a time such as '2026-11-21T12:00:00Z'; "
+        f"got {created_at!r}."
+    )

@@ -1,0 +1,135 @@
+"""What goes into a window and what comes out: posts, decisions, matches, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+PostId = str | int
+
+
+class Post(NamedTuple):
+    """A post as it is sent."""
+
+    text: str
+    id: PostId | None = None
+    """None = the window makes one of the post's position: ``#17``."""
+    created_at: float | None = None
+    """Seconds since 1970 (UTC); used where the window goes by event time."""
+
+
+class Evidence(NamedTuple):
+    """Why a post is a duplicate: the kept post that it matches, and the pair's own score."""
+
+    of: PostId
+    """Id of the kept post."""
+    of_position: int
+    reason: Literal["exact", "near"]
+    """``exact``: equal after normalizing; ``near``: any other verified pair."""
+    hamming_distance: int
+    verifier: str
+    """Name of the verifier whose score decided; ``equal`` for exact repeats."""
+    score: float
+    threshold: float
+    length_band: str
+    """The band of the pair's shorter text, such as ``7-20``."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPost:
+    """A post that was acknowledged, as the store keeps it."""
+
+    position: int
+    """Its number in the order of acknowledgement, from 0; never used again."""
+    id: PostId
+    time: float
+    """Seconds since 1970 (UTC), event or arrival time."""
+    text: str
+    normalized: str | None
+    """The text in the form in which it is compared; None = as it was sent."""
+    evidence: Evidence | None
+    """None = the post was kept."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether the post was kept."""
+        return self.evidence is None
+
+    @property
+    def compared_text(self) -> str:
+        """The text in the form in which it is compared."""
+        return self.text if self.normalized is None else self.normalized
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer about one post."""
+
+    id: PostId
+    position: int
+    decision: Literal["kept", "duplicate"]
+    repeated: bool
+    """Whether this id was decided before, so that this is the answer given then."""
+    evidence: Evidence | None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the post is to be kept."""
+        return self.decision == "kept"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision as plain data that JSON can hold."""
+        plain = {"id": self.id, "position": self.position, "decision": self.decision, "repeated": self.repeated}
+        return plain if self.evidence is None else plain | self.evidence._asdict()
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A kept post of the window that a text is similar to."""
+
+    id: PostId
+    position: int
+    text: str
+    """As it was sent."""
+    time: float
+    score: float
+    threshold: float
+    is_match: bool
+    """Whether the score reaches the threshold, so that the text would be a duplicate of this post."""
+    hamming_distance: int
+    verifier: str
+    length_band: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowStats:
+    """Counts of a window, since it was opened unless said otherwise."""
+
+    n_kept_in_window: int
+    """Kept posts that may still match."""
+    n_posts: int
+    """Posts decided, those sent again left out."""
+    n_kept: int
+    n_exact: int
+    n_near: int
+    n_repeated_ids: int
+    """Posts whose id had been decided before."""
+    n_late: int
+    """Posts that were older than the horizon when they came."""
+    n_expired: int
+    """Kept posts that stopped matching."""
+    watermark: float | None
+    """The largest time seen, seconds since 1970; None = no post yet."""
+    index_bytes: int
+    store_bytes: int
+    index: str
+    """The shape of the live index."""
+    limits_hit: Mapping[str, int] = field(default_factory=dict)
+    by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """For each length band, how many posts were kept, and duplicates exact and near."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """Time by step: normalize, fingerprint, look up, verify, store, index."""
+    estimated_recall: float | None = None
+    """Share of duplicates found, by comparing one post in a thousand with every kept one; None = none compared yet."""
+    recipe_id: str = ""

@@ -1,0 +1,254 @@
+"""A window that is open: its store, what it holds in memory, and how a batch is decided. One call at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from hybriddup.removed import EQUAL
+from hybriddup.steps.deciders import join_candidates
+from hybriddup.window.batch import Found, Verdicts, decide_batch
+from hybriddup.window.deriving import remembered
+from hybriddup.window.edges import Edges
+from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
+from hybriddup.window.indexes import suited
+from hybriddup.window.memory import Memory
+from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
+from hybriddup.window.posts import made_id
+from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
+from hybriddup.window.saved_memory import save_memory
+from hybriddup.window.steps import PreparedTexts, Steps
+from hybriddup.window.stores import WindowStore
+from hybriddup.window.weights import FIT_AT, fitted_meta
+
+
+@dataclass
+class Counts:
+    """What a window did since it was opened."""
+
+    posts: Counter[str] = field(default_factory=Counter)
+    """Posts by what became of them: kept, exact, near, repeated_id, late, expired."""
+    by_band: dict[str, Counter[str]] = field(default_factory=dict)
+    """The same for kept, exact and near, by length band."""
+    seconds: Counter[str] = field(default_factory=Counter)
+    """Time by step."""
+
+    @contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        """Add the time of a block to a step."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[step] += perf_counter() - began  # type: ignore[assignment]
+
+
+@dataclass
+class WindowState:
+    """A window that is open."""
+
+    steps: Steps
+    timing: WindowTime
+    store: WindowStore
+    memory: Memory
+    edges: Edges
+    folder: Path | None = None
+    """Where what is in memory is saved when the window is closed; None = nowhere."""
+    is_learning: bool = False
+    """Whether the weights of tokens are still to be fitted."""
+    n_remembered: int = 0
+    """The next position when what is in memory was brought up to date."""
+    watermark: float = NEVER
+    last_arrival: float = NEVER
+    counts: Counts = field(default_factory=Counts)
+
+    def decide(self, posts: Sequence[Post]) -> list[Decision]:
+        """Return the decisions about posts, when they are on disk."""
+        self.catch_up()
+        known = self.known_ids(posts)
+        new = [post for place, post in enumerate(posts) if place not in known]
+        decided = chain.from_iterable(map(self.decide_new, self.cut(new)))
+        answers: list[StoredPost] = []
+        for place in range(len(posts)):
+            before = known.get(place)
+            answers.append(next(decided) if before is None else answers[before] if isinstance(before, int) else before)
+        self.counts.posts["repeated_id"] += len(known)
+        return [decision_of(post, repeated=place in known) for place, post in enumerate(answers)]
+
+    def catch_up(self) -> None:
+        """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
+        if self.n_remembered != self.store.next_position:
+            self.memory = remembered(self.steps, self.store, self.timing.horizon)
+            watermark = self.store.meta(WATERMARK)
+            self.watermark = NEVER if watermark is None else unpack_float(watermark)
+            self.n_remembered = self.store.next_position
+
+    def known_ids(self, posts: Sequence[Post]) -> dict[int, StoredPost | int]:
+        """Return, by place, the posts whose id was decided before, or stands before in this batch (then its place)."""
+        places = [place for place, post in enumerate(posts) if post.id is not None]
+        ids: list[PostId] = [posts[place].id for place in places]  # type: ignore[misc]  # None was left out
+        with self.counts.timed("store"):
+            stored = self.store.find_ids(ids) if ids else []
+        first_with: dict[tuple[type, PostId], int] = {}
+        known: dict[int, StoredPost | int] = {}
+        for place, post_id, found in zip(places, ids, stored, strict=True):
+            before = first_with.setdefault((type(post_id), post_id), place)
+            if found is not None:
+                known[place] = found
+            elif before != place:
+                known[place] = before
+        return known
+
+    def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
+        """Return the posts in batches: where the weights are fitted cannot depend on how posts are sent."""
+        if not posts:
+            return []
+        n_first = FIT_AT - self.store.next_position if self.is_learning else len(posts)
+        return [part for part in (posts[:n_first], posts[n_first:]) if part]
+
+    def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
+        """Decide posts whose ids are new, write them, and make those kept findable."""
+        times = self.timing.of_posts(posts, self.watermark, self.last_arrival)
+        prepared = self.prepare([post.text for post in posts])
+        found = self.find(prepared, times)
+        verdicts = decide_batch(found)
+        stored = self.describe(posts, found, verdicts)
+        with self.counts.timed("store"):
+            self.store.append(stored, self.meta_after(times))
+        # what is in memory changes only now, so that a batch that could not be written leaves no trace
+        with self.counts.timed("index"):
+            self.remember(prepared, times, verdicts)
+        self.count(stored, prepared, times)
+        if self.is_learning and self.store.next_position >= FIT_AT:
+            self.fit()
+        return stored
+
+    def meta_after(self, times: PostTimes) -> dict[str, bytes]:
+        """Return what the store has to remember together with a batch."""
+        meta = {WATERMARK: pack_float(float(times.watermarks[-1]))}
+        if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
+            meta[EDGES] = self.edges.pack()
+        return meta
+
+    def prepare(self, texts: Sequence[str]) -> PreparedTexts:
+        """Return texts ready to be looked up, at the next positions."""
+        with self.counts.timed("normalize"):
+            normalized = self.steps.components.normalizer.normalize_batch(texts)
+        with self.counts.timed("fingerprint"):
+            first = self.store.next_position
+            return self.steps.prepare(texts, normalized, np.arange(first, first + len(texts)))
+
+    def find(self, prepared: PreparedTexts, times: PostTimes) -> Found:
+        """Return what the posts match, in the window and among themselves."""
+        with self.counts.timed("look up"):
+            equal = self.memory.equal_posts(prepared, times, self.store)
+            in_window = self.memory.candidates(prepared, times)
+            pairs = join_candidates([in_window, self.steps.pairs_within(prepared.prints)])
+        with self.counts.timed("verify"):
+            near = self.steps.verify(pairs, prepared, self.store.texts)
+        return Found(prepared, times, self.timing.horizon, equal, near)
+
+    def describe(self, posts: Sequence[Post], found: Found, verdicts: Verdicts) -> list[StoredPost]:
+        """Return the posts as they are stored, with what was decided of each."""
+        prepared = found.prepared
+        ids = [
+            made_id(int(position)) if post.id is None else post.id
+            for post, position in zip(posts, prepared.positions.tolist(), strict=True)
+        ]
+        keepers = self.ids_of_keepers(ids, prepared, verdicts)
+        return [
+            StoredPost(
+                position=int(prepared.positions[place]),
+                id=ids[place],
+                time=float(found.times.times[place]),
+                text=post.text,
+                normalized=None if prepared.normalized[place] == post.text else prepared.normalized[place],
+                evidence=self.evidence(place, prepared, verdicts, keepers),
+            )
+            for place, post in enumerate(posts)
+        ]
+
+    def ids_of_keepers(self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts) -> dict[int, PostId]:
+        """Return the id of each keeper by its position."""
+        first = int(prepared.positions[0])
+        positions = sorted({*verdicts.exact.values(), *(match.position for match in verdicts.near.values())})
+        of_window = np.array([position for position in positions if position < first], np.int64)
+        stored = self.store.posts(of_window) if len(of_window) else []
+        in_batch = {position: ids[position - first] for position in positions if position >= first}
+        return {post.position: post.id for post in stored} | in_batch
+
+    def evidence(
+        self, place: int, prepared: PreparedTexts, verdicts: Verdicts, keepers: dict[int, PostId]
+    ) -> Evidence | None:
+        """Return why a post is a duplicate; None where it was kept."""
+        bands = self.steps.components.bands
+        if (equal := verdicts.exact.get(place)) is not None:
+            return Evidence(keepers[equal], equal, "exact", 0, EQUAL, 1.0, 1.0, self.band_of(prepared, place))
+        if (match := verdicts.near.get(place)) is None:
+            return None
+        return Evidence(
+            of=keepers[match.position],
+            of_position=match.position,
+            reason="near",
+            hamming_distance=match.hamming_distance,
+            verifier=bands.plan.names[match.verifier],
+            score=match.score,
+            threshold=match.threshold,
+            length_band=bands.names[match.length_band],
+        )
+
+    def band_of(self, prepared: PreparedTexts, place: int) -> str:
+        """Return the length band of a text by itself."""
+        bands = self.steps.components.bands
+        return bands.names[int(bands.of_lengths(prepared.lengths[place : place + 1])[0])]
+
+    def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
+        """Make posts that were kept and written findable, and those that are too old not."""
+        kept = np.fromiter(map(verdicts.is_kept, range(len(prepared.positions))), np.bool_, len(prepared.positions))
+        self.memory.add(prepared, times, kept)
+        self.memory.index = suited(self.memory.index, self.steps, self.store)
+        self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
+        self.n_remembered = self.store.next_position
+        self.forget()
+
+    def fit(self) -> None:
+        """Fit the weights of tokens on the posts so far, for good."""
+        texts = [post.compared_text for posts in self.store.kept_since(0) for post in posts]
+        with self.counts.timed("fit"):
+            self.steps.fit(texts)
+            self.store.set_meta(fitted_meta(self.steps.components))
+            self.memory = remembered(self.steps, self.store, self.timing.horizon)
+        self.is_learning = False
+
+    def forget(self) -> None:
+        """Forget what is older than the horizon, here and in the store."""
+        self.counts.posts["expired"] += self.memory.forget(self.watermark)
+        if edge := self.edges.first_after(self.watermark - self.timing.horizon):
+            self.store.forget_before(edge)
+
+    def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
+        """Count what became of posts."""
+        self.counts.posts["late"] += int((times.times <= times.watermarks - self.timing.horizon).sum())
+        for place, post in enumerate(stored):
+            outcome = "kept" if post.evidence is None else post.evidence.reason
+            band = self.band_of(prepared, place) if post.evidence is None else post.evidence.length_band
+            self.counts.posts[outcome] += 1
+            self.counts.by_band.setdefault(band, Counter())[outcome] += 1
+
+    def close(self) -> None:
+        """Save what is in memory, and let go of the store."""
+        if self.folder is not None and self.n_remembered == self.store.next_position:
+            save_memory(self.folder, self.memory, self.steps, self.n_remembered)
+        self.store.close()
+
+
+def decision_of(post: StoredPost, *, repeated: bool) -> Decision:
+    """Return the answer about a post."""
+    return Decision(post.id, post.position, "kept" if post.kept else "duplicate", repeated, post.evidence)

@@ -1,0 +1,138 @@
+"""The steps that remember nothing: texts to fingerprints, candidate pairs to verified ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.characters import count_classes
+from hybriddup.components import Components
+from hybriddup.number_guard import number_keys, with_same_numbers
+from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, UInt64s, VerifiedPairs, text_lengths
+from hybriddup.steps.blocks import Expectation
+from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.window.exact_texts import exact_keys, hash_keys
+
+TextsAt = Callable[[Int64s], Sequence[str]]
+"""Returns the compared texts at some positions of the window."""
+
+
+class PreparedTexts(NamedTuple):
+    """Texts that are to be looked up, with what the steps made of them."""
+
+    positions: Int64s
+    """int64[n], rising; by one in a batch that is decided."""
+    normalized: Sequence[str]
+    keys: list[tuple[bool, str]]
+    """What each must be equal in to be an exact repeat."""
+    hashes: UInt64s
+    """uint64[n]: of the keys."""
+    lengths: Int32s
+    prints: Fingerprints
+    """Of those that could be near repeats."""
+    places: Int64s
+    """int64[n_prints]: which texts these are."""
+    sketches: UInt64s | None
+    """uint64[n_prints, 2]: of their characters; None = nobody asks."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The components of a window, and the work of a batch that needs nothing else."""
+
+    components: Components
+    workers: int
+
+    def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
+        """Return normalized texts ready to be looked up, at these positions."""
+        simhashes = self.components.fingerprinter.fingerprint(normalized)
+        lengths = text_lengths(normalized)
+        bands = self.components.bands
+        chosen = np.flatnonzero(simhashes.say_something & bands.may_be_near(lengths))
+        prints = Fingerprints(
+            positions[chosen],
+            simhashes.bits[chosen],
+            simhashes.strengths[chosen],
+            bands.limits_of(lengths[chosen]),
+        )
+        keys = exact_keys(normalized, raw, simhashes.has_tokens)
+        sketches = self.sketches([normalized[place] for place in chosen.tolist()])
+        return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, prints, chosen, sketches)
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Fit the weighter on these texts, in place of what it weighed by before."""
+        maker = self.components.fingerprinter
+        maker.weighter.fit(maker.tokenizer.tokenize_batch(texts))
+
+    def sketches(self, texts: Sequence[str]) -> UInt64s | None:
+        """Return uint64[n, 2]: the sketches of the characters; None where no verifier tells how many are needed."""
+        return count_classes(texts, 1).sketches if self.counts_characters else None
+
+    @property
+    def counts_characters(self) -> bool:
+        """Whether a verifier tells how many characters a pair needs in common."""
+        return bool(self.components.bands.least_in_common().any())
+
+    def pairs_within(self, prints: Fingerprints) -> CandidatePairs:
+        """Return the pairs among texts of one batch, all of them that are within their limits."""
+        scan = Scan()
+        limit = self.components.settings.max_hamming_distance
+        scan.prepare(Expectation(len(prints), 1, 64 * prints.bits.shape[1], limit, no_pilot))
+        return scan.candidates_within(prints)
+
+    def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> VerifiedPairs:
+        """Return the pairs that the verifier of their length accepts.
+
+        Parameters
+        ----------
+        pairs
+            Positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
+        """
+        local = self.localize(pairs, prepared, texts_at)
+        verified = self.components.bands.verify(local.pairs, local.lengths)
+        earlier, later = local.positions[verified.earlier], local.positions[verified.later]
+        return VerifiedPairs(
+            earlier,
+            later,
+            verified.hamming_distances,
+            verified.scores,
+            verified.thresholds,
+            verified.verifiers,
+            verified.length_bands,
+        )
+
+    def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> LocalPairs:
+        """Return the pairs by place among the texts that they need, and let the verifiers look at these texts."""
+        first = int(prepared.positions[0])
+        of_window = np.unique(pairs.earlier[pairs.earlier < first])
+        positions = np.concatenate([of_window, prepared.positions])
+        texts = [*texts_at(of_window), *prepared.normalized]
+        local = CandidatePairs(
+            np.searchsorted(positions, pairs.earlier),
+            np.searchsorted(positions, pairs.later),
+            pairs.hamming_distances,
+        )
+        if self.components.settings.numbers_must_match:
+            local = with_same_numbers(local, number_keys(texts))
+        maker = self.components.fingerprinter
+        self.components.plan.renew(VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers))
+        return LocalPairs(local, positions, text_lengths(texts))
+
+
+class LocalPairs(NamedTuple):
+    """Pairs by place among a few texts."""
+
+    pairs: CandidatePairs
+    positions: Int64s
+    """int64[n_texts]: the position of the text at each place, rising."""
+    lengths: Int32s
+    """int32[n_texts]."""
+
+
+def no_pilot() -> tuple[Fingerprints, Fingerprints]:
+    """Refuse: a scan plans nothing."""
+    raise AssertionError("a scan asks for no pilot pairs")

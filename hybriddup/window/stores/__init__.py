@@ -1,0 +1,95 @@
+"""What a window needs of the place where its posts lie, and the places there are: memory and an SQLite file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from hybriddup.records import Int64s
+from hybriddup.window.records import PostId, StoredPost
+
+
+class WindowStore(Protocol):
+    """Holds the posts of a window in the order of their positions, and what the window must remember about itself.
+
+    One call at a time, from any thread: the window holds a lock. Ids are compared with their type, so ``"1"`` is not
+    ``1``. Texts and ids may hold any character, lone surrogates and NUL among them. What cannot be read or written
+    raises `hybriddup.errors.StoreError`, and the store can be used again as soon as its cause is gone.
+    """
+
+    @property
+    def first_position(self) -> int:
+        """The first position that is not forgotten; equal to ``next_position`` where no post is left."""
+        ...
+
+    @property
+    def next_position(self) -> int:
+        """The position of the next post to append, also where all posts are forgotten; 0 in a new store."""
+        ...
+
+    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
+        """Store posts and values together: all of them are safe when it returns, or none is and it raises.
+
+        Parameters
+        ----------
+        posts
+            Of consecutive positions from ``next_position``; no id twice, and none of a post that is found.
+        meta
+            Values that must agree with the posts, such as the watermark.
+
+        Raises
+        ------
+        StoreError
+            If the posts cannot be stored, or are not as described.
+        """
+        ...
+
+    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
+        """Return the post of each id in the order asked, None where there is none or it is forgotten."""
+        ...
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the texts in the form in which they are compared, in the order asked.
+
+        Raises
+        ------
+        StoreError
+            If a position is forgotten or not in use yet.
+        """
+        ...
+
+    def posts(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions in the order asked; raises as `texts` does."""
+        ...
+
+    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
+        """Yield the kept posts from a position on in their order, in batches; forgotten ones are left out.
+
+        Other calls may come between two batches; posts appended meanwhile are yielded as well.
+        """
+        ...
+
+    def forget_before(self, position: int) -> None:
+        """Have posts before a position found no more, at once.
+
+        Their space is used again: a little is cleared at each call or with each `append`, in proportion to the posts
+        appended, so that no call takes long. It is durable with the next `append` or `close`. A position before
+        ``first_position`` changes nothing; one after ``next_position`` raises `StoreError`.
+        """
+        ...
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value last stored under a key, None where there is none."""
+        ...
+
+    def set_meta(self, values: Mapping[str, bytes]) -> None:
+        """Store values under their keys: all of them are safe when it returns, or none is and it raises."""
+        ...
+
+    def n_bytes(self) -> int:
+        """Return how many bytes the store takes, on disk or in memory; an estimate for memory."""
+        ...
+
+    def close(self) -> None:
+        """Give everything back; a second call does nothing, any other call then raises `StoreError`."""
+        ...

@@ -1,0 +1,130 @@
+"""A window's posts in memory: gone when the process ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from hybriddup.errors import StoreError
+from hybriddup.records import Int64s
+from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.stores.checking import check_consecutive, check_edge, check_held, check_ids_new
+
+BATCH = 4096
+"""Posts yielded together."""
+FEWEST_CLEARED = 256
+"""Forgotten posts that a call clears at least, where there are as many."""
+BYTES_A_POST = 400
+"""What the objects around the texts of a post take, on average."""
+
+
+class MemoryStore:
+    """Holds posts in dictionaries by position and by id."""
+
+    def __init__(self) -> None:
+        self._posts: dict[int, StoredPost] = {}
+        self._ids: dict[PostId, int] = {}
+        self._meta: dict[str, bytes] = {}
+        self._first = 0
+        self._next = 0
+        self._cleared = 0
+        """Posts before this position are no longer held."""
+        self._text_bytes = 0
+        self._closed = False
+
+    @property
+    def first_position(self) -> int:
+        """The first position that is not forgotten."""
+        return self._first
+
+    @property
+    def next_position(self) -> int:
+        """The position of the next post to append."""
+        return self._next
+
+    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
+        """Hold posts and values; see `WindowStore`."""
+        self._check_open()
+        check_consecutive(posts, self._next)
+        ids = [post.id for post in posts]
+        check_ids_new(ids, self.find_ids(ids))
+        for post in posts:
+            self._posts[post.position] = post
+            self._ids[post.id] = post.position
+            self._text_bytes += _text_bytes(post)
+        self._next += len(posts)
+        self._meta.update(meta or {})
+        self._clear(max(FEWEST_CLEARED, 2 * len(posts)))
+
+    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
+        """Return the post of each id, or None."""
+        self._check_open()
+        places = [self._ids.get(each, -1) for each in ids]
+        return [self._posts[place] if place >= self._first else None for place in places]
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the texts in the form in which they are compared."""
+        return [post.compared_text for post in self.posts(positions)]
+
+    def posts(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions."""
+        self._check_open()
+        check_held(positions, self._first, self._next)
+        return [self._posts[position] for position in positions.tolist()]
+
+    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
+        """Yield the kept posts from a position on, in batches."""
+        while batch := self._kept(max(position, self._first)):
+            yield batch
+            position = batch[-1].position + 1
+
+    def forget_before(self, position: int) -> None:
+        """Have posts before a position found no more; see `WindowStore`."""
+        self._check_open()
+        check_edge(position, self._next)
+        self._first = max(self._first, position)
+        self._clear(FEWEST_CLEARED)
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value under a key."""
+        self._check_open()
+        return self._meta.get(key)
+
+    def set_meta(self, values: Mapping[str, bytes]) -> None:
+        """Hold values under their keys."""
+        self._check_open()
+        self._meta.update(values)
+
+    def n_bytes(self) -> int:
+        """Return an estimate of the bytes that the posts take."""
+        return self._text_bytes + BYTES_A_POST * len(self._posts)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._closed = True
+        self._posts, self._ids, self._meta = {}, {}, {}
+        self._text_bytes = 0
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("the store in memory is closed; open a new window")
+
+    def _kept(self, position: int) -> list[StoredPost]:
+        self._check_open()
+        held = (self._posts[each] for each in range(position, self._next))
+        return list(islice((post for post in held if post.kept), BATCH))
+
+    def _clear(self, limit: int) -> None:
+        """Let go of some of the forgotten posts."""
+        end = min(self._first, self._cleared + limit)
+        for position in range(self._cleared, end):
+            post = self._posts.pop(position)
+            self._text_bytes -= _text_bytes(post)
+            if self._ids[post.id] == position:
+                del self._ids[post.id]
+        self._cleared = max(end, self._cleared)
+
+
+def _text_bytes(post: StoredPost) -> int:
+    return sys.getsizeof(post.text) + (0 if post.normalized is None else sys.getsizeof(post.normalized))

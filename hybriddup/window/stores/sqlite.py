@@ -1,0 +1,273 @@
+"""A window's posts in an SQLite file: a batch is a transaction, on disk when it is acknowledged.
+
+The file grows at its end and is cleared at its beginning, and the pages cleared are filled again. Ids are found by a
+table in memory (`IdTable`), made from hashes that the file holds besides the posts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from hybriddup.errors import StoreError
+from hybriddup.records import Int64s, UInt64s
+from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.stores import sqlite_queries as queries
+from hybriddup.window.stores.checking import check_consecutive, check_edge, check_held, check_ids_new
+from hybriddup.window.stores.id_table import IdTable, hash_ids
+from hybriddup.window.stores.sqlite_file import (
+    FILE,
+    LOCK,
+    connect,
+    damaged,
+    explained,
+    make_folder,
+    snapshot,
+    transaction,
+)
+from hybriddup.window.stores.sqlite_rows import Row, to_kept_posts, to_posts
+from hybriddup.window.stores.writer_lock import WriterLock
+
+BATCH = 4096
+"""Posts yielded together."""
+FEWEST_CLEARED = 256
+"""Forgotten posts that a batch clears at least, where there are as many."""
+
+
+class SqliteStore:
+    """Holds posts in the file ``posts.sqlite3`` of a directory; see `WindowStore` and `open`."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = connection
+        self._lock = lock
+        """None = opened for reading."""
+        self._first = self._next = 0
+        self._cleared = 0
+        """Posts before this position are no longer in the file."""
+        self._id_key = b""
+        self._ids = IdTable(0)
+        self._agrees = False
+        """Whether what is in memory is known to agree with the file."""
+
+    @classmethod
+    def open(cls, folder: str | Path, *, read_only: bool = False, busy_timeout: float = 5.0) -> SqliteStore:
+        """Return the store in a directory; both are made where there is none.
+
+        Parameters
+        ----------
+        folder
+            Where the files ``posts.sqlite3``, two more that begin like it, and ``writer.lock`` are.
+        read_only
+            Whether to look only, also at a store that another process writes to.
+        busy_timeout
+            Seconds to wait for other programs that lock the file; a process of hybriddup that writes is not waited for.
+
+        Raises
+        ------
+        StoreError
+            If another process writes to it, or it cannot be opened, is damaged or of a later version of hybriddup.
+        """
+        path = Path(folder) / FILE
+        if read_only:
+            return cls._opened(path, None, busy_timeout)
+        make_folder(path.parent)
+        lock = WriterLock(path.parent / LOCK)
+        try:
+            return cls._opened(path, lock, busy_timeout)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def _opened(cls, path: Path, lock: WriterLock | None, busy_timeout: float) -> SqliteStore:
+        connection = connect(path, read_only=lock is None, busy_timeout=busy_timeout)
+        try:
+            store = cls(path, connection, lock)
+            with store._reading():
+                return store
+        except BaseException:
+            connection.close()
+            raise
+
+    @property
+    def first_position(self) -> int:
+        """The first position that is not forgotten."""
+        with self._reading():
+            return self._first
+
+    @property
+    def next_position(self) -> int:
+        """The position of the next post to append."""
+        with self._reading():
+            return self._next
+
+    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
+        """Have posts and values on disk, all or none; see `WindowStore`."""
+        with self._writing() as connection:
+            check_consecutive(posts, self._next)
+            hashes = self._hashes_of_new(posts)
+            end = self._next + len(posts)
+            cleared = min(self._first, self._cleared + max(FEWEST_CLEARED, 2 * len(posts)))
+            with self._changing(connection):
+                queries.insert_posts(connection, posts, hashes)
+                queries.insert_meta(connection, meta or {})
+                queries.delete_posts(connection, self._cleared, cleared)
+                queries.write_state(connection, self._first, end)
+            self._next, self._cleared = end, cleared
+            self._ids.add(hashes)
+            self._ids.forget_before(self._first)
+            self._agrees = True
+
+    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
+        """Return the post of each id, or None."""
+        with self._reading():
+            return self._find(ids, hash_ids(ids, self._id_key))
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the texts in the form in which they are compared."""
+        with explained(self._path):
+            rows = self._rows(queries.SELECT_TEXTS, positions)
+            return [text.decode("utf-8", "surrogatepass") for _, text in rows]
+
+    def posts(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions."""
+        with explained(self._path):
+            return to_posts(self._rows(queries.SELECT_POSTS, positions))
+
+    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
+        """Yield the kept posts from a position on, in batches."""
+        while batch := self._kept(position):
+            yield batch
+            position = batch[-1].position + 1
+
+    def forget_before(self, position: int) -> None:
+        """Have posts before a position found no more; see `WindowStore`. The next `append` clears some of them."""
+        with self._writing():
+            check_edge(position, self._next)
+            self._first = max(self._first, position)
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value under a key."""
+        with self._reading() as connection:
+            return queries.read_meta(connection, key)
+
+    def set_meta(self, values: Mapping[str, bytes]) -> None:
+        """Have values on disk under their keys, all or none."""
+        with self._writing() as connection, transaction(connection):
+            queries.insert_meta(connection, values)
+
+    def n_bytes(self) -> int:
+        """Return how many bytes the files take."""
+        files = (self._path, *(self._path.with_name(self._path.name + ending) for ending in ("-wal", "-shm")))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def close(self) -> None:
+        """Close the file and let others write to it; a second call does nothing."""
+        if self._connection is None:
+            return
+        with suppress(StoreError):  # without this note, the posts forgotten last are found again: nothing is lost
+            if self._lock is not None:
+                with self._writing() as connection, transaction(connection):
+                    queries.write_state(connection, self._first, self._next)
+        self._connection.close()
+        self._connection = None
+        if self._lock is not None:
+            self._lock.release()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection, with what is in memory made to agree with the file."""
+        if self._connection is None:
+            raise StoreError(f"{self._path}: the store is closed; open a new window")
+        with explained(self._path):
+            if not self._agrees and not self._connection.in_transaction:
+                with snapshot(self._connection):
+                    self._read_changes(self._connection)
+                    if self._lock is None:  # another process may write: all of the call goes by this state of the file
+                        yield self._connection
+                        return
+                self._agrees = True
+            yield self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as connection:
+            if self._lock is None:
+                raise StoreError(f"{self._path}: the store was opened for reading only")
+            yield connection
+
+    @contextmanager
+    def _changing(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Change the file in a transaction; until the memory has followed, or where it fails, they may not agree."""
+        self._agrees = False
+        with transaction(connection):
+            yield
+
+    def _read_changes(self, connection: sqlite3.Connection) -> None:
+        """Read what the file holds and memory does not; all of it at first."""
+        state = queries.read_state(connection)
+        if state is None:
+            raise damaged(self._path, "it does not say which posts it holds")
+        first, self._next, self._id_key = state
+        self._first = max(self._first, first)
+        self._read_cleared(connection)
+        self._read_ids(connection)
+
+    def _read_cleared(self, connection: sqlite3.Connection) -> None:
+        """Find out which posts the file still holds; they must be those that it says it holds."""
+        self._cleared, last = queries.read_held(connection) or (self._next, self._next - 1)
+        if last != self._next - 1 or self._cleared > self._first:
+            held = f"it holds the posts from {self._cleared} to {last}"
+            raise damaged(self._path, f"{held}, instead of those from {self._first} to {self._next - 1}")
+
+    def _read_ids(self, connection: sqlite3.Connection) -> None:
+        """Enter the hashes that are not in the table yet; together they must be those of all posts."""
+        if self._ids.end < self._cleared or not self._ids.end:
+            self._ids = IdTable(queries.first_with_hash(connection, self._next))
+        for begin, hashes in queries.read_hashes(connection, self._ids.end):
+            if begin != self._ids.end:
+                raise damaged(self._path, f"the ids of the posts from {self._ids.end} to {begin - 1} are missing")
+            self._ids.add(hashes)
+        if self._ids.end != self._next or self._ids.first_position > self._first:
+            raise damaged(self._path, f"it has the ids of the posts {self._ids.first_position} to {self._ids.end - 1}")
+
+    def _rows(self, select: str, positions: Int64s) -> list[Row]:
+        """Return a row for each position, in the order asked."""
+        wanted = positions.tolist()
+        with self._reading() as connection:
+            check_held(positions, self._first, self._next)
+            rows = queries.rows_at(connection, select, wanted)
+        missing = [position for position in wanted if position not in rows]
+        if missing:
+            raise damaged(self._path, f"the post at position {missing[0]} is missing")
+        return [rows[position] for position in wanted]
+
+    def _kept(self, position: int) -> list[StoredPost]:
+        with self._reading() as connection:
+            return to_kept_posts(connection.execute(queries.SELECT_KEPT, (max(position, self._first), BATCH)))
+
+    def _find(self, ids: Sequence[PostId], hashes: UInt64s) -> list[StoredPost | None]:
+        """Return the post of each id, not forgotten; the file is asked for those only whose hashes are there."""
+        places = self._ids.latest(hashes)
+        found: list[StoredPost | None] = [None] * len(ids)
+        hits = np.flatnonzero(places >= self._first)
+        for hit, post in zip(hits.tolist(), self.posts(places[hits]), strict=True):
+            found[hit] = post if post.id == ids[hit] else self._find_among_equal(ids[hit], hashes[hit])
+        return found
+
+    def _find_among_equal(self, post_id: PostId, hash_of_id: np.uint64) -> StoredPost | None:
+        """Return the post of an id whose hash another, later id has as well, which next to never happens."""
+        places = self._ids.all(hash_of_id)
+        return next((post for post in self.posts(places[places >= self._first]) if post.id == post_id), None)
+
+    def _hashes_of_new(self, posts: Sequence[StoredPost]) -> UInt64s:
+        """Return the hashes of the ids of posts, after checking that no id is there already."""
+        ids = [post.id for post in posts]
+        hashes = hash_ids(ids, self._id_key)
+        check_ids_new(ids, self._find(ids, hashes))
+        return hashes

@@ -1,0 +1,170 @@
+"""The SQLite file of a window: opening it, its tables, and what its errors mean."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hybriddup.errors import StoreError
+from hybriddup.window.stores.sqlite_rows import CREATE_POSTS
+
+FILE = "posts.sqlite3"
+LOCK = "writer.lock"
+APPLICATION = 0x68796464
+"""Marks the file as one of hybriddup's windows."""
+SCHEMA = 1
+"""Version of the tables; a file with a higher one was written by a later version of hybriddup."""
+
+SETTINGS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",  # in WAL mode, anything less may lose acknowledged posts when the power fails
+    "cache_size = -65536",  # KiB: the inner pages of 50 million posts, and those just written
+    "secure_delete = OFF",  # some systems have it on: each page of forgotten posts would be written once more
+    "temp_store = MEMORY",
+    "journal_size_limit = 67108864",
+)
+TABLES = (
+    CREATE_POSTS,
+    "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)",
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE state (first_position INTEGER NOT NULL, next_position INTEGER NOT NULL, id_key BLOB NOT NULL)",
+    "INSERT INTO state VALUES (0, 0, randomblob(16))",
+    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {SCHEMA}",
+)
+
+CAUSES = {
+    sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
+    sqlite3.SQLITE_IOERR: "reading or writing failed; see that the disk works and is not full, and that no limit of "
+    "the size of files is reached, then try again",
+    sqlite3.SQLITE_BUSY: "another program keeps it locked; close that one and try again",
+    sqlite3.SQLITE_LOCKED: "another program keeps it locked; close that one and try again",
+    sqlite3.SQLITE_READONLY: "it cannot be written to; see to the permissions of the file and its directory",
+    sqlite3.SQLITE_PERM: "it may not be accessed; see to its permissions",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; see that the directory exists and can be written to",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; move it away and begin a new one, or restore it from a copy",
+    sqlite3.SQLITE_NOTADB: "it is damaged or no SQLite file; move it away and begin a new one, or restore it",
+}
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Raise `StoreError` in place of an error of SQLite, with the file, the cause and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells kinds of the same cause apart
+        cause = CAUSES.get(primary, "the request failed")
+        raise StoreError(f"{path}: {cause} (SQLite: {error})") from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, "a text is not as it was written") from error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Have all or nothing of the block in the file, and on disk when it ends."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            if connection.in_transaction:  # on some errors, SQLite has taken everything back already
+                connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Have all that is read in the block be of one state of the file."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        with suppress(sqlite3.Error):
+            connection.execute("COMMIT")
+
+
+def damaged(path: Path, why: str) -> StoreError:
+    """Return the error of a file whose tables do not agree."""
+    return StoreError(f"{path}: {CAUSES[sqlite3.SQLITE_CORRUPT]} ({why})")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a directory where there is none, and have its entry on disk."""
+    if folder.is_dir():
+        return
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise StoreError(f"the directory {folder} cannot be made: {error.strerror}") from error
+    _sync_folder(folder.parent)
+
+
+def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Connection:
+    """Return a connection to the file of a window, which is made where there is none.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened, is damaged, is something else, or was written by a later version.
+    """
+    if read_only and not path.exists():
+        raise StoreError(f"{path}: there is no such store; open the window for writing to begin one")
+    mode = "ro" if read_only else "rwc"
+    with explained(path):
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=busy_timeout,
+            isolation_level=None,
+            check_same_thread=False,  # the window has one call at a time, but from any thread
+        )
+        try:
+            _prepare(connection, path, read_only=read_only)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
+    _check_kind(connection, path)
+    if read_only:
+        return
+    for setting in SETTINGS:
+        connection.execute(f"PRAGMA {setting}").fetchall()
+    if not _number(connection, "user_version"):
+        with transaction(connection):
+            for statement in TABLES:
+                connection.execute(statement)
+
+
+def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is not a window's, or of a later version."""
+    n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if n_tables and _number(connection, "application_id") != APPLICATION:
+        raise StoreError(f"{path}: this SQLite file is not of a window of hybriddup; choose another directory")
+    version = _number(connection, "user_version")
+    if version > SCHEMA:
+        raise StoreError(
+            f"{path}: it was written by a later version of hybriddup (its tables have version {version}, those known "
+            f"here {SCHEMA}); upgrade hybriddup to open it"
+        )
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":  # elsewhere directories cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

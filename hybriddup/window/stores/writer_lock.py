@@ -1,0 +1,75 @@
+"""A lock that one process at a time can hold: a file that the system unlocks by itself when its holder ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from hybriddup.errors import StoreError
+
+LOCKED_BYTE = 1 << 30
+"""Windows keeps others from reading what is locked, so the byte locked there is one after the process id."""
+
+
+class WriterLock:
+    """Holds the lock of a file, which says who holds it, until `release`."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[bytes] | None = None
+        file = _opened(path)
+        try:
+            _lock(file)
+        except OSError:
+            holder = _holder(file)
+            file.close()
+            raise StoreError(
+                f"{path.parent} is in use by {holder}; one window at a time writes to a store: close that one, "
+                "or open this one in another directory"
+            ) from None
+        self._file = file
+        with suppress(OSError):  # a full disk: the lock holds without saying whose it is
+            file.truncate(0)
+            file.write(b"%d\n" % os.getpid())
+
+    def release(self) -> None:
+        """Let others have it; a second call does nothing. The file stays, as another may be waiting to lock it."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.truncate(0)
+            self._file.close()
+            self._file = None
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0)
+    except OSError as error:
+        raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; see to its permissions") from error
+    return file
+
+
+def _holder(file: IO[bytes]) -> str:
+    file.seek(0)
+    words = file.read(32).split()
+    if not words or not words[0].isdigit():
+        return "another process"
+    number = int(words[0])
+    return f"process {number}" + (", this one" if number == os.getpid() else "")
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        file.seek(LOCKED_BYTE)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        file.seek(0)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,255 @@
+"""The texts of a live index: a ring of slots, from which the oldest leave, and the limits of each length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hybriddup.kernels.ring_texts import (
+    BLOCK_BITS,
+    IN_BLOCK,
+    NO_TEXT,
+    LaterTexts,
+    LengthRows,
+    RingColumns,
+    first_from,
+    number_texts,
+    select_in_ring,
+    slot_of,
+    write_texts,
+)
+from hybriddup.parallel import map_slices
+from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
+from hybriddup.window.live_index import LiveTexts
+
+SPARE = 256
+"""Room for one text more in so many, because some are added before as many are forgotten."""
+GROWTH = 1.25
+"""A full ring becomes so much larger, at least; its columns are copied one after another, and sooner or later all
+slots are used."""
+TEXTS_AT_A_TIME = 2**16
+MANY_NEAR = 2**15
+"""Near texts that are worth a thread."""
+MOST_TEXTS = 2**31
+"""Running numbers are told apart by their low 32 bits, so that older texts have to be forgotten."""
+MOST_SHORT_NUMBERS = 2**16
+NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
+
+
+class LengthTable:
+    """The lengths that have come up, each with its number and its limits."""
+
+    def __init__(self) -> None:
+        self.number_of: dict[int, int] = {}
+        self.rows = LengthRows._make(
+            np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.float32, np.float32)
+        )
+        self.widest = 0
+        """The largest Hamming limit of any length."""
+
+    def numbers(self, limits: PairLimits) -> Int64s:
+        """Return int64[n]: the number of each text's length, new ones for new lengths."""
+        lengths = limits.lengths.tolist()
+        new = [row for row, length in enumerate(lengths) if length not in self.number_of]
+        if new:
+            self._learn(limits, {lengths[row]: row for row in new})
+        return np.fromiter(map(self.number_of.__getitem__, lengths), np.int64, len(lengths))
+
+    def limits(self, numbers: Int64s) -> PairLimits:
+        """Return the limits of texts with these numbers of lengths."""
+        return PairLimits._make(column[numbers] for column in self.rows)
+
+    def _learn(self, limits: PairLimits, row_of: dict[int, int]) -> None:
+        for length in row_of:
+            self.number_of[length] = len(self.number_of)
+        columns = zip(self.rows, limits.take(np.array(list(row_of.values()), np.int64)), strict=True)
+        self.rows = LengthRows._make(np.concatenate(parts) for parts in columns)
+        self.widest = max(0, int(self.rows.max_distances.max()))
+
+
+class TextRing:
+    """Fingerprints, lengths and positions of the texts that can be found; the oldest are forgotten.
+
+    Parameters
+    ----------
+    bits
+        Width of the fingerprints.
+    n_texts
+        Texts that will be in the ring at a time. It grows where there are more.
+    sketched
+        Whether a sketch of the characters is kept of each.
+    """
+
+    def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
+        self.sketched = sketched
+        self.table = LengthTable()
+        self.n_texts = 0
+        self.first = self.next = IN_BLOCK
+        """The numbers of the oldest text and of the next one, and all between them are in the ring."""
+        self._turn = IN_BLOCK
+        """The number in slot 0."""
+        self._touched = 0
+        self._edge = 0
+        self.columns = make_columns(
+            bits // 64, round_up(n_texts + n_texts // SPARE) + IN_BLOCK, np.uint16, sketched=sketched
+        )
+
+    @property
+    def capacity(self) -> int:
+        """The number of slots."""
+        return len(self.columns.bits)
+
+    @property
+    def span(self) -> int:
+        """The numbers from the oldest text to the newest, both among them."""
+        return self.next - self.first
+
+    @property
+    def first_slot(self) -> int:
+        """The slot of the oldest text."""
+        return self._slot(self.first)
+
+    @property
+    def next_slot(self) -> int:
+        """The slot of the next text; the capacity where the last slot is taken."""
+        return self.next - self._turn
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use: memory that was never written to takes none."""
+        a_slot = sum(column.nbytes for column in self.columns) / self.capacity
+        return int(a_slot * self._touched) + sum(row.nbytes for row in self.table.rows)
+
+    def append(self, prints: Fingerprints, sketches: UInt64s | None) -> Int64s:
+        """Take in texts at least one, whose positions rise, and return int64[n]: their numbers, rising."""
+        anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
+        numbers, anchors = number_texts(prints.positions, self.next, anchor)
+        lengths = self.table.numbers(prints.limits)
+        self._make_room(int(numbers[-1]) + 1)
+        sketches = NO_SKETCHES if sketches is None else sketches
+        write_texts(
+            self.columns, numbers, anchors, self.next, self._turn, prints.positions, prints.bits, lengths, sketches
+        )
+        self._advance(int(numbers[-1]) + 1)
+        self.n_texts += len(numbers)
+        return numbers
+
+    def forget_before(self, position: int) -> None:
+        """Take out the texts before this position."""
+        if position <= self._edge:
+            return
+        self._edge = position
+        self.first, n_gone = first_from(self.columns, self.first, self.next, self._turn, position)
+        self.n_texts -= n_gone
+
+    def select(self, near: UInt64s, later: LaterTexts, workers: int) -> CandidatePairs:
+        """Return the pairs within their limits of what is near, each once and in order.
+
+        ``near`` is uint64[n]: row of the later text in the upper 32 bits, place among the texts of the ring in the
+        lower, sorted.
+        """
+        if len(near) < 2 * MANY_NEAR:
+            return self._select(near, later)
+        parts = map_slices(lambda first, last: self._select(near[first:last], later), len(near), workers, MANY_NEAR)
+        columns = zip(*((pairs.earlier, pairs.later, pairs.hamming_distances) for pairs in parts), strict=True)
+        return CandidatePairs(*map(np.concatenate, columns))
+
+    def texts(self) -> Iterator[LiveTexts]:
+        """Yield the texts in order, in batches."""
+        for first in range(self.first, self.next, TEXTS_AT_A_TIME):
+            slots = self._slots(np.arange(first, min(first + TEXTS_AT_A_TIME, self.next)))
+            yield self._texts_in(slots[self.columns.offsets[slots] != NO_TEXT])
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Return the bounds of the slots in use, in order: two ranges where they go past the end."""
+        first, last = self.first_slot, self.first_slot + self.span
+        if last <= self.capacity:
+            return [(first, last)]
+        return [(first, self.capacity), (0, last - self.capacity)]
+
+    def _select(self, near: UInt64s, later: LaterTexts) -> CandidatePairs:
+        return CandidatePairs(*select_in_ring(near, self.columns, self.first_slot, self.table.rows, later))
+
+    def _texts_in(self, slots: Int64s) -> LiveTexts:
+        columns = self.columns
+        positions = columns.anchors[slots >> BLOCK_BITS] + columns.offsets[slots]
+        limits = self.table.limits(columns.length_numbers[slots].astype(np.int64))
+        strengths = np.zeros((len(slots), 0), np.uint8)
+        prints = Fingerprints(positions, columns.bits[slots], strengths, limits)
+        return LiveTexts(prints, columns.sketches[slots] if self.sketched else None)
+
+    def _advance(self, last: int) -> None:
+        """Go on to the next number to be given out."""
+        self._touched = min(max(self._touched, last - self._turn), self.capacity)
+        self.next = last
+        while self.next - self._turn > self.capacity:
+            self._turn += self.capacity
+
+    def _slot(self, number: int) -> int:
+        slot: int = slot_of(number, self._turn, self.capacity)
+        return slot
+
+    def _slots(self, numbers: Int64s) -> Int64s:
+        slots = numbers - self._turn
+        slots[slots < 0] += self.capacity
+        slots[slots >= self.capacity] -= self.capacity
+        return slots
+
+    def _make_room(self, last: int) -> None:
+        """Grow where the numbers before ``last`` are more than there are slots."""
+        if last - self.first > MOST_TEXTS:
+            raise OverflowError(f"a live index holds at most {MOST_TEXTS:,} texts at a time; forget some before.")
+        start = self.first - self.first % IN_BLOCK
+        if last - start > self.capacity:
+            self._copy(max(round_up(last - start), round_up(int(self.capacity * GROWTH))))
+        if len(self.table.number_of) > MOST_SHORT_NUMBERS and self.columns.length_numbers.dtype == np.uint16:
+            self.columns = self.columns._replace(length_numbers=self.columns.length_numbers.astype(np.uint32))
+
+    def _copy(self, capacity: int) -> None:
+        """Copy the texts, column by column, to a larger ring, the oldest block to its beginning."""
+        start = self.first - self.first % IN_BLOCK
+        first, n, before = self._slot(start), self.next - start, self.capacity
+        copied: dict[str, Any] = {}
+        for name in RingColumns._fields:
+            column = getattr(self.columns, name)
+            copied[name] = unroll(column, first, n, before, capacity)
+            self.columns = self.columns._replace(**{name: column[:0].copy()})  # so that only one column is there twice
+            del column
+        self.columns = RingColumns(**copied)
+        self._turn, self._touched = start, n
+
+
+def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
+    """Return empty columns, whose memory is taken when they are written to."""
+    return RingColumns(
+        bits=np.zeros((capacity, words), np.uint64),
+        length_numbers=np.zeros(capacity, numbers),
+        offsets=np.zeros(capacity, np.uint16),
+        anchors=np.zeros(capacity // IN_BLOCK, np.int64),
+        sketches=np.zeros((capacity if sketched else 0, 2), np.uint64),
+    )
+
+
+def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -> np.ndarray:
+    """Return a larger column, with the ``n`` texts from slot ``first`` on at its beginning."""
+    if not len(column):
+        return column
+    a_row = capacity // len(column)  # one anchor stands for a block of slots
+    first, n, capacity, larger = first // a_row, -(-n // a_row), capacity // a_row, larger // a_row
+    longer = np.zeros((larger, *column.shape[1:]), column.dtype)
+    n_before_end = min(n, capacity - first)
+    longer[:n_before_end] = column[first : first + n_before_end]
+    longer[n_before_end:n] = column[: n - n_before_end]
+    return longer
+
+
+def round_up(n_texts: int) -> int:
+    """Return the next whole number of blocks, at least one."""
+    return max(-(-n_texts // IN_BLOCK), 1) * IN_BLOCK
+
+
+def as_later(prints: Fingerprints, sketches: UInt64s | None) -> LaterTexts:
+    """Return texts as the kernels take them."""
+    return LaterTexts(prints.positions, prints.bits, *prints.limits, NO_SKETCHES if sketches is None else sketches)

@@ -1,0 +1,69 @@
+"""The weights of tokens in a window: given, or fitted once on its first posts and then frozen with the store.
+
+A weighter that learns from a corpus has none when a window begins: until `FIT_AT` posts have come, every token weighs
+what a rare one does. That costs no precision, because the verifier looks at the texts, and nearly no recall, because
+so few posts are all compared. Then the weights are fitted on these posts, kept in the store and never changed again,
+so that fingerprints stay comparable.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from hybriddup.components import Components
+from hybriddup.errors import ConfigError
+from hybriddup.steps.fingerprints import FIT_SAMPLE
+from hybriddup.steps.weight_tables import FittedTable
+from hybriddup.steps.weighters import FittedWeighter
+from hybriddup.window.meta import RECIPE, WEIGHTS
+
+FIT_AT = FIT_SAMPLE
+"""Posts after which the weights are fitted."""
+
+
+def learns(components: Components) -> bool:
+    """Return whether the weights are still to be learned from posts.
+
+    Raises
+    ------
+    ConfigError
+        A weighter of a plugin learns from a corpus, and its weights cannot be kept.
+    """
+    weighter = components.fingerprinter.weighter
+    if weighter.needs_fit and not isinstance(weighter, FittedWeighter):
+        raise ConfigError(
+            f"weighter {components.settings.weighter.use!r} learns from a corpus, and what it learned cannot be kept "
+            "with a window. Use tfidf or levels, or a weighter that is fitted already."
+        )
+    return weighter.needs_fit
+
+
+def pack_table(table: FittedTable) -> bytes:
+    """Return a table of weights as bytes."""
+    file = BytesIO()
+    table.write(file)
+    return file.getvalue()
+
+
+def unpack_table(packed: bytes) -> FittedTable:
+    """Return the table that `pack_table` packed."""
+    with np.load(BytesIO(packed), allow_pickle=False) as file:
+        return FittedTable(file["keys"], file["weights"], float(file["rarest"]))
+
+
+def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
+    """Return a recipe as bytes."""
+    return json.dumps(recipe, sort_keys=True).encode()
+
+
+def fitted_meta(components: Components) -> dict[str, bytes]:
+    """Return what the store has to remember when the weights are fitted: the table, and the recipe with it."""
+    weighter = components.fingerprinter.weighter
+    if not isinstance(weighter, FittedWeighter):
+        raise TypeError("only weights that can be kept are fitted")
+    return {WEIGHTS: pack_table(weighter.table), RECIPE: pack_recipe(components.recipe())}

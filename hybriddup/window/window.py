@@ -1,0 +1,176 @@
+"""The window: posts in, decisions out, in the order in which they are acknowledged."""
+
+from __future__ import annotations
+
+import time as system_time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from datetime import timedelta
+from pathlib import Path
+from threading import RLock
+from types import ModuleType, TracebackType
+from typing import Any
+
+from hybriddup.config.load import Config
+from hybriddup.errors import WindowError
+from hybriddup.window.event_time import TimeOf, WindowTime, parse_horizon
+from hybriddup.window.looking import count_window, similar_posts
+from hybriddup.window.opening import open_state
+from hybriddup.window.posts import as_post, as_posts
+from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
+from hybriddup.window.state import WindowState
+
+DEFAULT_CONFIG = "weibo"
+DEFAULT_HORIZON = "2d"
+LARGEST_COMMIT = 4096
+"""Posts of several callers that are decided and written together, at most."""
+
+
+class Window:
+    """Decides post by post against the posts kept within the horizon. Safe to use from several threads.
+
+    A post is a duplicate when it matches an earlier post *that was kept* and is still within the horizon; of any posts
+    that match each other, however they are sent, exactly one is kept. What was answered is on disk.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> with hybriddup.Window.open() as window:
+    ...     first = window.add("你妈妈喊你回家吃饭哦，回家罗回家罗")
+    ...     second = window.add("你妈妈叫你回家吃饭啦，回家罗回家罗")
+    >>> first.decision, second.decision, second.evidence.of
+    ('kept', 'duplicate', '#0')
+    """
+
+    def __init__(self, state: WindowState) -> None:
+        self._state: WindowState | None = state
+        self._lock = RLock()
+        self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        config: Config = DEFAULT_CONFIG,
+        *,
+        horizon: str | float | timedelta = DEFAULT_HORIZON,
+        time: TimeOf = "arrival",
+        workers: int | None = None,
+        plugins: Iterable[str | ModuleType] = (),
+        clock: Callable[[], float] = system_time.time,
+    ) -> Window:
+        """Return a window over the store in a directory, which is made where there is none.
+
+        Parameters
+        ----------
+        path
+            Directory of the store; None = in memory.
+        config
+            As for `hybriddup.dedupe`. A store keeps the recipe of its fingerprints: opening it with a configuration
+            that makes other ones is refused.
+        horizon
+            How long a kept post goes on matching: seconds, a timedelta, or text such as ``2d``, ``12h``, ``90m``.
+        time
+            ``arrival``: a post's time is when it comes. ``event``: what it says as ``created_at``. See
+            `hybriddup.window.event_time`.
+        workers
+            Threads; None = one for each core. Never changes an answer.
+        clock
+            Seconds since 1970.
+
+        Raises
+        ------
+        ConfigError
+            The configuration, the horizon or the number of workers cannot be used.
+        WindowError
+            The store cannot be opened: another process has it, it is damaged, or its fingerprints are others.
+        """
+        timing = WindowTime(time, parse_horizon(horizon), clock)
+        return cls(open_state(path, config, timing, workers, plugins))
+
+    def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
+        """Decide one post, a text or a mapping with ``text``, ``id`` and ``created_at``; as `add_many`."""
+        return self.add_many([post])[0]
+
+    def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:
+        """Decide posts in order and return what was decided of each, when it is on disk.
+
+        An id that was decided before gets the answer given then, whatever the text. Posts that several threads send
+        meanwhile are decided and written together, each sender's in their order.
+
+        Raises
+        ------
+        InputError
+            Something is no post; none of these posts is decided then.
+        WindowError
+            The posts could not be written, and none of them counts as sent; or the window is closed.
+        """
+        answer: Future[list[Decision]] = Future()
+        self._waiting.append((as_posts(posts), answer))
+        while not answer.done():
+            with self._lock:
+                if not answer.done():
+                    self._decide_waiting()
+        return answer.result()
+
+    def _decide_waiting(self) -> None:
+        """Decide what waits, as many senders' posts at once as go into one commit."""
+        senders = [self._waiting.popleft()]
+        n = len(senders[0][0])
+        while self._waiting and n + len(self._waiting[0][0]) <= LARGEST_COMMIT:
+            senders.append(self._waiting.popleft())
+            n += len(senders[-1][0])
+        try:
+            decisions = iter(self._open_state().decide([post for posts, _ in senders for post in posts]))
+        except BaseException as error:
+            self._answer_alone(senders, error)
+        else:
+            for posts, answer in senders:
+                answer.set_result([next(decisions) for _ in posts])
+
+    def _answer_alone(self, senders: list[tuple[list[Post], Future[list[Decision]]]], error: BaseException) -> None:
+        """Decide the posts of each sender by themselves, so that an error reaches the one whose posts cause it."""
+        if len(senders) == 1:
+            senders[0][1].set_exception(error)
+            return
+        for posts, answer in senders:
+            try:
+                answer.set_result(self._open_state().decide(posts))
+            except BaseException as own_error:
+                answer.set_exception(own_error)
+
+    def match(self, text: str, limit: int = 10) -> list[Match]:
+        """Return the kept posts most similar to a text, best first, without adding it."""
+        with self._lock:
+            return similar_posts(self._open_state(), as_post(0, text).text, limit)
+
+    def get(self, post_id: PostId) -> StoredPost | None:
+        """Return the post with this id, if it was decided within the horizon."""
+        with self._lock:
+            return self._open_state().store.find_ids([post_id])[0]
+
+    def stats(self) -> WindowStats:
+        """Return counts of the window."""
+        with self._lock:
+            return count_window(self._open_state())
+
+    def close(self) -> None:
+        """Write what makes the next opening fast, and let go of the store; closing twice is fine."""
+        with self._lock:
+            state, self._state = self._state, None
+            if state is not None:
+                state.close()
+
+    def _open_state(self) -> WindowState:
+        if self._state is None:
+            raise WindowError("the window is closed. Open it again with hybriddup.Window.open.")
+        return self._state
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

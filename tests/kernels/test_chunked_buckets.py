@@ -1,0 +1,182 @@
+"""Chains of chunks against dictionaries of lists, and the ring's kernels against plain loops."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.kernels.chain_look_ups import find_in_chains
+from hybriddup.kernels.chunked_buckets import (
+    FREE,
+    FRESH,
+    N_BOOK,
+    N_FREE,
+    Chains,
+    KeyList,
+    Live,
+    add_to_chains,
+    list_heads,
+    sweep_chains,
+)
+from hybriddup.kernels.ring_texts import IN_BLOCK, LARGEST_OFFSET, LaterTexts, number_texts, slot_of
+from tests.builders import make_limits, make_prints, pack_strengths
+
+WINDOW = 50
+CAPACITY = 64
+
+
+def empty_chains(n_buckets: int, n_chunks: int, chunk_bits: int) -> Chains:
+    """Chains with nothing in them."""
+    book = np.zeros(N_BOOK, np.int64)
+    book[FRESH] = 1
+    return Chains(np.zeros(n_buckets, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32), book, chunk_bits)
+
+
+def numbers_in(chains: Chains, bucket: int) -> list[int]:
+    """The numbers in a bucket, the newest first."""
+    size, numbers, chunk = 1 << chains.chunk_bits, list[int](), int(chains.heads[bucket])
+    while chunk:
+        words = chains.pool[chunk * size : (chunk + 1) * size].tolist()
+        numbers += [number for number in reversed(words[1:]) if number]
+        chunk = words[0]
+    return numbers
+
+
+def chunks_in_use(chains: Chains) -> tuple[set[int], set[int]]:
+    """The chunks of all buckets, and those of the free list."""
+    size, used, free = 1 << chains.chunk_bits, set[int](), set[int]()
+    for head in chains.heads.tolist():
+        chunk = head
+        while chunk:
+            assert chunk not in used
+            used.add(chunk)
+            chunk = int(chains.pool[chunk * size])
+    chunk = int(chains.book[FREE])
+    while chunk:
+        assert chunk not in free
+        free.add(chunk)
+        chunk = int(chains.pool[chunk * size])
+    return used, free
+
+
+@given(st.integers(0, 2**32), st.sampled_from([2, 3, 4]), st.lists(st.integers(1, 30), max_size=12), st.integers(1, 5))
+def test_chains_hold_what_is_live_and_chunks_are_used_again(
+    seed: int, chunk_bits: int, sizes: list[int], n_buckets: int
+) -> None:
+    """Whatever is added and swept: the live numbers of each bucket, newest first, and every chunk in one place."""
+    rng, first_number = np.random.default_rng(seed), int(seed) % 1000 + 1
+    chains, added, number = empty_chains(n_buckets, 2000, chunk_bits), defaultdict[int, list[int]](list), first_number
+    for size in sizes:
+        listed = rng.integers(0, n_buckets, (size, 1), np.uint64)
+        add_to_chains(chains, listed, np.arange(number, number + size))
+        for row, bucket in enumerate(listed[:, 0].tolist()):
+            added[bucket].append(number + row)
+        number += size
+        live = Live(np.uint32(number), min(WINDOW, number - first_number), 0)
+        swept = int(rng.integers(0, n_buckets + 1))
+        sweep_chains(chains, swept, n_buckets, live)
+        for bucket in range(n_buckets):
+            expected = [one for one in reversed(added[bucket]) if number - one <= WINDOW]
+            held = numbers_in(chains, bucket)
+            assert held[: len(expected)] == expected
+            if bucket >= swept:  # only a chunk with something live may hold others
+                assert len(held) - len(expected) < (1 << chunk_bits) - 1
+        used, free = chunks_in_use(chains)
+        assert not used & free
+        assert used | free == set(range(1, int(chains.book[FRESH])))
+        assert len(free) == chains.book[N_FREE]
+
+
+@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize("start", [IN_BLOCK, 2**32 - 100])
+@pytest.mark.parametrize("max_bucket_size", [0, 10])
+def test_looking_up_finds_what_is_live_and_near(words: int, start: int, max_bucket_size: int) -> None:
+    """Every live text within the limit that is in a bucket looked into, once for each of them, the newest first."""
+    rng, n_buckets, n = np.random.default_rng(words), 3, 200
+    chains, bits = empty_chains(n_buckets, 500, 3), rng.integers(0, 2**64, (CAPACITY, words), np.uint64)
+    numbers = np.arange(start, start + n)
+    numbers[numbers >= 2**32] += IN_BLOCK
+    buckets = rng.integers(0, n_buckets, (n, 2), np.uint64)
+    add_to_chains(chains, buckets, numbers)
+    live = Live(np.uint32((int(numbers[-1]) + 1) % 2**32), WINDOW, 40)
+    later_bits = rng.integers(0, 2**64, (5, words), np.uint64)
+    limits = make_limits(5, max_hamming_distances=31 * words)
+    later = LaterTexts(np.arange(5) + 1000, later_bits, *limits, np.zeros((0, 2), np.uint64))
+    listed = rng.integers(0, n_buckets, (5, 2), np.uint64)
+
+    near, counts = find_in_chains(chains, listed, bits, live, later, 3, max_bucket_size)
+
+    expected, n_compared = list[tuple[int, int]](), 0
+    for row in range(5):
+        for probe in range(2):
+            in_bucket = [
+                place for place in range(n) for bucket in buckets[place].tolist() if bucket == listed[row, probe]
+            ]
+            read = [place - (n - WINDOW) for place in in_bucket if place >= n - WINDOW][::-1]
+            if max_bucket_size:
+                read = read[: len(numbers_read(read, max_bucket_size, in_bucket))]
+            n_compared += len(read)
+            distances = {
+                place: int(np.bitwise_count(bits[(40 + place) % CAPACITY] ^ later_bits[row]).sum()) for place in read
+            }
+            expected += [(row, place) for place in read if distances[place] <= 31 * words]
+    found = sorted((int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in near.tolist())
+    assert found == sorted(expected)
+    assert counts.n_comparisons == n_compared
+    assert found
+
+
+def numbers_read(read: list[int], max_bucket_size: int, in_bucket: list[int]) -> list[int]:
+    """What is read under a limit: whole chunks of seven, the first of which may be filled in part."""
+    n_in_first = (len(in_bucket) - 1) % 7 + 1
+    n_read = n_in_first
+    while n_read < max_bucket_size:
+        n_read += 7
+    return read[:n_read]
+
+
+def test_texts_look_into_the_buckets_of_their_keys_and_neighbours() -> None:
+    """Table by table; own bucket first; neighbours, and the weakest bits of the key in all combinations."""
+    strengths = np.full((1, 64), 15)
+    strengths[0, [1, 4, 6]] = 2, 1, 3
+    prints = make_prints([0b0101_0010], strengths=strengths)
+    keys = KeyList(
+        positions=np.array([0, 1, 2, 4, 5, 6]),
+        starts=np.array([0, 3, 6]),
+        offsets=np.array([0, 0b100, 0], np.uint32),
+        offset_starts=np.array([0, 2, 3]),
+        bucket_bits=3,
+    )
+    own = list_heads(prints.bits, prints.strengths, keys, 0, True)
+    listed = list_heads(prints.bits, pack_strengths(strengths), keys, 1, False)
+
+    assert own.tolist() == [[0b0_010, 0b1_101]]
+    assert listed.tolist() == [[0b0_010, 0b0_000, 0b0_110, 0b0_100, 0b1_101, 0b1_100]]
+
+
+@given(st.lists(st.sampled_from([1, 2, 500, 70_000, 2**33]), min_size=1, max_size=300), st.sampled_from([0, 2**32]))
+def test_numbers_rise_and_tell_positions(gaps: list[int], start: int) -> None:
+    """In batches as at once, no offset too large, and no number of the first block."""
+    positions = np.cumsum(np.array(gaps, np.int64))
+    first = start + IN_BLOCK if start == 0 else start - 100 - (start - 100) % IN_BLOCK
+    numbers, anchors = number_texts(positions, first, 0)
+    half = len(positions) // 2
+    before = number_texts(positions[:half], first, 0)
+    last, anchor = (int(before[0][-1]), int(before[1][-1])) if half else (first - 1, 0)
+    after = number_texts(positions[half:], last + 1, anchor)
+
+    assert np.array_equal(numbers, np.concatenate([before[0], after[0]]))
+    assert np.array_equal(anchors, np.concatenate([before[1], after[1]]))
+    assert (np.diff(numbers) > 0).all()
+    assert ((positions - anchors >= 0) & (positions - anchors <= LARGEST_OFFSET)).all()
+    assert ((numbers & 0xFFFFFFFF) >= IN_BLOCK).all()
+    assert all(len(set(anchors[numbers // IN_BLOCK == block].tolist())) == 1 for block in set(numbers // IN_BLOCK))
+
+
+def test_slots_go_around() -> None:
+    """A number before the one in slot 0 is at the end, and one a round later at the beginning."""
+    assert [slot_of(number, 128, 64) for number in (127, 128, 191, 192)] == [63, 0, 63, 0]

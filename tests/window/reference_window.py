@@ -1,0 +1,98 @@
+"""A window written for plainness: every post is compared with every kept one, in plain Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rapidfuzz.distance import Indel
+
+from hybriddup.window import Post
+
+EXACT_UP_TO = 2
+THRESHOLD = 0.7
+CONFIG = {
+    "normalizer": {"use": "none"},
+    "weighter": {"use": "tf"},
+    "fingerprint": {"bits": 64},
+    "blocks": {"use": "scan"},
+    "lengths": [
+        {"up_to": EXACT_UP_TO, "exact_only": True},
+        {"max_hamming_distance": 63, "verifier": {"use": "edit", "threshold": THRESHOLD}},
+    ],
+}
+"""A configuration whose stage 1 rules nothing out, so that the texts alone decide."""
+
+
+@dataclass
+class Kept:
+    """A kept post."""
+
+    id: str | int
+    text: str
+    time: float
+
+
+@dataclass
+class Answer:
+    """What was said of a post."""
+
+    post_id: str | int
+    keeper: str | int | None
+    watermark: float
+
+
+@dataclass
+class ReferenceWindow:
+    """Says of each post whether it is kept, or whose duplicate it is."""
+
+    horizon: float
+    by_event: bool = False
+    now: float = 0.0
+    arrival: float = float("-inf")
+    watermark: float = float("-inf")
+    n: int = 0
+    kept: list[Kept] = field(default_factory=list)
+    answers: dict[tuple[type, str | int], Answer] = field(default_factory=dict)
+
+    def add(self, post: Post, *, repeated: bool) -> tuple[str | int, str | int | None]:
+        """Return the post's id and that of its keeper, None where it is kept.
+
+        ``repeated`` is whether the window knows the id, which it may forget when the horizon is past.
+        """
+        before = self.answers.get((type(post.id), post.id))
+        if repeated:
+            assert before is not None
+            return before.post_id, before.keeper
+        assert before is None or before.watermark <= self.watermark - self.horizon
+        post_id = f"#{self.n}" if post.id is None else post.id
+        self.n += 1
+        self.arrival = max(self.arrival, self.now)
+        time = min(post.created_at, self.arrival) if self.by_event else self.arrival
+        self.watermark = max(self.watermark, time)
+        keeper = self.keeper_of(post.text)
+        if keeper is None:
+            self.kept.append(Kept(post_id, post.text, time))
+        self.answers[(type(post_id), post_id)] = Answer(post_id, keeper, self.watermark)
+        return post_id, keeper
+
+    def in_window(self) -> list[Kept]:
+        """The kept posts that still match."""
+        return [post for post in self.kept if post.time > self.watermark - self.horizon]
+
+    def keeper_of(self, text: str) -> str | int | None:
+        """The kept post with the same text, or else the earliest that matches."""
+        for post in self.in_window():
+            if post.text == text:
+                return post.id
+        for post in self.in_window():
+            if matches(post.text, text):
+                return post.id
+        return None
+
+
+def matches(a: str, b: str) -> bool:
+    """Whether two texts that are not equal match under `CONFIG`."""
+    if min(len(a), len(b)) <= EXACT_UP_TO:
+        return False
+    common = (len(a) + len(b) - Indel.distance(a, b)) // 2
+    return 2 * common / (len(a) + len(b)) >= THRESHOLD

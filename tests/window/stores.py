@@ -1,0 +1,41 @@
+"""What the tests of window stores share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+from hybriddup.window.records import Evidence, PostId, StoredPost
+from hybriddup.window.stores.sqlite import SqliteStore
+
+
+class Stores:
+    """Makes SQLite stores, each in a directory of its own, and opens the last one again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folders: Iterator[Path] = (folder / str(number) for number in count())
+        self.folder = folder
+
+    def make(self) -> SqliteStore:
+        """Return a new store."""
+        self.folder = next(self.folders)
+        return SqliteStore.open(self.folder)
+
+    def reopen(self) -> SqliteStore:
+        """Return the store last made, opened again."""
+        return SqliteStore.open(self.folder)
+
+
+def post(position: int, post_id: PostId | None = None, text: str | None = None) -> StoredPost:
+    """Return a kept post, or at each third position a duplicate of the one before."""
+    evidence = None
+    if position % 3 == 1:
+        evidence = Evidence(position - 1, position - 1, "near", 5, "edit", 0.9, 0.8, "7-20")
+    own_id = position if post_id is None else post_id
+    return StoredPost(position, own_id, float(position), text or f"text {position}", None, evidence)
+
+
+def posts(first: int, n: int) -> list[StoredPost]:
+    """Return posts at consecutive positions."""
+    return [post(position) for position in range(first, first + n)]

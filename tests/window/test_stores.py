@@ -1,0 +1,135 @@
+"""Window stores keep the contract, and its check finds those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from hybriddup.errors import StoreError
+from hybriddup.testing import ContractError, check_window_store
+from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.stores.memory import MemoryStore
+from tests.window.stores import Stores, posts
+
+
+def test_the_store_in_memory_keeps_the_contract():
+    """Posts in dictionaries are a window store."""
+    check_window_store(MemoryStore)
+
+
+def test_the_store_in_a_file_keeps_the_contract(tmp_path):
+    """Posts in an SQLite file are a window store, also when it is opened again and again."""
+    stores = Stores(tmp_path)
+    check_window_store(stores.make, reopen=stores.reopen)
+
+
+class Nameless(MemoryStore):
+    """Takes ids of equal digits for one another."""
+
+    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
+        super().append(posts, meta)
+        self._ids = {str(each): position for each, position in self._ids.items()}
+
+    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
+        return super().find_ids([str(each) for each in ids])
+
+
+class Hoarding(MemoryStore):
+    """Never clears anything."""
+
+    def _clear(self, limit: int) -> None:
+        pass
+
+
+class Remembering(Hoarding):
+    """Finds forgotten posts by their ids."""
+
+    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
+        return [self._posts.get(self._ids.get(each, -1)) for each in ids]
+
+
+class Torn(MemoryStore):
+    """Keeps the values of a batch that it refuses."""
+
+    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
+        self._meta.update(meta or {})
+        super().append(posts, meta)
+
+
+class Sorting(MemoryStore):
+    """Answers in the order of positions."""
+
+    def posts(self, positions: np.ndarray) -> list[StoredPost]:
+        return super().posts(np.sort(positions))
+
+
+class Everything(MemoryStore):
+    """Yields duplicates too."""
+
+    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
+        yield [self._posts[each] for each in range(max(position, self._first), self._next)]
+
+
+class Reviving(MemoryStore):
+    """Takes posts back that were forgotten."""
+
+    def forget_before(self, position: int) -> None:
+        self._first = position
+
+
+class Deathless(MemoryStore):
+    """Answers when it is closed."""
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("store", [Nameless, Hoarding, Remembering, Torn, Sorting, Everything, Reviving, Deathless])
+def test_the_check_finds_a_store_that_breaks_the_contract(store):
+    """Each of these has one fault that careless code has."""
+    with pytest.raises(ContractError):
+        check_window_store(store)
+
+
+def test_the_check_finds_a_store_that_loses_posts_when_closed(tmp_path):
+    """A store said to be durable must hold its posts when opened again."""
+    with pytest.raises(ContractError):
+        check_window_store(MemoryStore, reopen=MemoryStore)
+
+
+def test_posts_forgotten_all_at_once_are_gone_before_they_are_cleared(tmp_path):
+    """Of far more posts than a call clears, none is found, and each id may be used anew."""
+    for store in (MemoryStore(), Stores(tmp_path).make()):
+        store.append(posts(0, 5000))
+        store.forget_before(5000)
+        assert store.find_ids(list(range(5000))) == [None] * 5000
+        assert list(store.kept_since(0)) == []
+        store.append([StoredPost(5000, 4999, 0.0, "again", None, None)])
+        assert store.find_ids([4999])[0].text == "again"
+        store.close()
+
+
+def test_reading_back_can_be_mixed_with_appending(tmp_path):
+    """Posts that come while the kept ones are read back in batches are yielded at the end."""
+    for store in (MemoryStore(), Stores(tmp_path).make()):
+        store.append(posts(0, 12000))
+        seen = []
+        for batch in store.kept_since(10):
+            if not seen:
+                store.append(posts(12000, 30))
+            seen += [post.position for post in batch]
+        assert seen == [position for position in range(10, 12030) if position % 3 != 1]
+        store.close()
+
+
+def test_reading_back_ends_with_an_error_when_the_store_is_closed(tmp_path):
+    """A store that is closed between two batches gives no short answer."""
+    for store in (MemoryStore(), Stores(tmp_path).make()):
+        store.append(posts(0, 12000))
+        batches = store.kept_since(0)
+        next(batches)
+        store.close()
+        with pytest.raises(StoreError, match="closed"):
+            list(batches)

@@ -1,0 +1,267 @@
+"""The SQLite store: who may write to it, what it refuses, and what it says where something is wrong."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from hybriddup.errors import StoreError
+from hybriddup.window.records import StoredPost
+from hybriddup.window.stores import sqlite as sqlite_module
+from hybriddup.window.stores.sqlite import SqliteStore
+from tests.window.stores import post, posts
+
+FILE = "posts.sqlite3"
+
+
+def change(folder, *statements):
+    """Change the file of a store from outside."""
+    with closing(sqlite3.connect(folder / FILE)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def filled(folder, n=1000):
+    """Make a store with posts and close it."""
+    store = SqliteStore.open(folder)
+    for first in range(0, n, 100):
+        store.append(posts(first, 100))
+    store.close()
+    return folder
+
+
+def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
+    """In the same process or another, one window at a time writes; when it is closed, the next may."""
+    store = SqliteStore.open(tmp_path)
+    with pytest.raises(StoreError, match=f"in use by process {os.getpid()}, this one"):
+        SqliteStore.open(tmp_path)
+    script = f"from hybriddup.window.stores.sqlite import SqliteStore; SqliteStore.open({str(tmp_path)!r})"
+    other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert f"in use by process {os.getpid()};" in other.stderr
+    store.close()
+    SqliteStore.open(tmp_path).close()
+
+
+def test_the_store_of_a_writer_that_was_killed_can_be_opened(tmp_path):
+    """The system takes the lock back, so nobody has to remove a file."""
+    script = (
+        "import os; from hybriddup.window.stores.sqlite import SqliteStore; "
+        f"store = SqliteStore.open({str(tmp_path)!r}); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
+    SqliteStore.open(tmp_path).close()
+
+
+def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
+    """Reading only, a store follows the process that writes, through more posts than it has seen at a time."""
+    writer = SqliteStore.open(tmp_path)
+    reader = SqliteStore.open(tmp_path, read_only=True)
+    for first in range(0, 3000, 300):
+        writer.append(posts(first, 300), {"n": b"%d" % first})
+        if first % 900:
+            continue
+        writer.forget_before(first)
+        writer.append([])
+        assert (reader.first_position, reader.next_position) == (first, first + 300)
+        assert reader.find_ids([first, first - 1]) == [post(first), None]
+        assert reader.meta("n") == b"%d" % first
+    for call in (lambda: reader.append(posts(3000, 1)), lambda: reader.set_meta({"n": b""})):
+        with pytest.raises(StoreError, match="opened for reading only"):
+            call()
+    reader.close()
+    writer.close()
+
+
+def test_nothing_is_made_where_a_store_is_only_to_be_read(tmp_path):
+    """Looking at a store that is not there is an error that leaves no file."""
+    with pytest.raises(StoreError, match="there is no such store"):
+        SqliteStore.open(tmp_path / "none", read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_calls_may_come_from_any_thread(tmp_path):
+    """What one thread opened, others use and close, one at a time."""
+    store = SqliteStore.open(tmp_path)
+    for calls in ([lambda: store.append(posts(0, 9))], [lambda: store.find_ids([1]), store.close]):
+        thread = threading.Thread(target=lambda calls=calls: [call() for call in calls])
+        thread.start()
+        thread.join()
+    store = SqliteStore.open(tmp_path)
+    assert store.next_position == 9
+    store.close()
+
+
+def test_tables_of_a_later_version_are_refused(tmp_path):
+    """An older hybriddup does not guess what a newer one wrote."""
+    change(filled(tmp_path), "PRAGMA user_version = 2")
+    with pytest.raises(StoreError, match=r"later version of hybriddup \(its tables have version 2, .* 1\); upgrade"):
+        SqliteStore.open(tmp_path)
+
+
+def test_the_database_of_another_program_is_refused(tmp_path):
+    """Nothing is added to an SQLite file that is not a window's."""
+    change(tmp_path, "CREATE TABLE photographs (name TEXT)")
+    with pytest.raises(StoreError, match="not of a window"):
+        SqliteStore.open(tmp_path)
+
+
+def test_a_file_in_place_of_the_directory_is_an_error(tmp_path):
+    """A store is a directory; a file of that name is not touched."""
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreError, match="cannot"):
+        SqliteStore.open(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path):
+    """A batch that cannot be written leaves nothing, and can be sent again when the lock is gone."""
+    store = SqliteStore.open(tmp_path, busy_timeout=0.05)
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="another program keeps it locked"):
+            store.append(posts(0, 3))
+        other.execute("ROLLBACK")
+    assert store.next_position == 0
+    store.append(posts(0, 3))
+    assert store.find_ids([2]) == [post(2)]
+    store.close()
+
+
+def read_all(folder):
+    """Open a store, read what was kept, and close it."""
+    with closing(SqliteStore.open(folder)) as store:
+        return list(store.kept_since(0))
+
+
+def overwritten(file, first, end):
+    """Overwrite a part of a file, given as shares of its size."""
+    content = bytearray(file.read_bytes())
+    places = slice(int(first * len(content)), int(end * len(content)))
+    content[places] = np.random.default_rng(8).bytes(len(content[places]))
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("part", [(0.0, 0.001), (0.0, 0.3), (0.05, 1.0), (0.0, 1.0)])
+def test_a_file_overwritten_in_part_is_said_to_be_damaged(tmp_path, part):
+    """Noise in the file is an error that says so, when it is opened or at the latest when it is read."""
+    overwritten(filled(tmp_path, 20_000) / FILE, *part)
+    with pytest.raises(StoreError, match="damaged"):
+        read_all(tmp_path)
+
+
+@pytest.mark.parametrize("share", [0.0001, 0.1, 0.5, 0.9])
+def test_a_file_cut_short_is_said_to_be_damaged(tmp_path, share):
+    """Posts missing at the end of the file are noticed."""
+    file = filled(tmp_path, 20_000) / FILE
+    os.truncate(file, int(file.stat().st_size * share))
+    with pytest.raises(StoreError, match="damaged"):
+        read_all(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM posts WHERE position > 990",
+        "DELETE FROM posts",
+        "DELETE FROM id_hashes WHERE first_position = 500",
+        "DELETE FROM id_hashes WHERE first_position = 900",
+        "DELETE FROM id_hashes WHERE first_position = 0",
+        "UPDATE state SET next_position = 900",
+        "DELETE FROM state",
+        "DROP TABLE id_hashes",
+    ],
+)
+def test_tables_that_do_not_agree_are_said_to_be_damaged(tmp_path, statement):
+    """Rows that are missing are noticed when the store is opened, as nothing would be found for them."""
+    change(filled(tmp_path), statement)
+    with pytest.raises(StoreError, match=FILE):
+        SqliteStore.open(tmp_path)
+    change(tmp_path)  # the failed opening has left no lock behind
+
+
+def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
+    """A hole in the posts is an error for who asks for it, and not somebody else's text."""
+    change(filled(tmp_path), "DELETE FROM posts WHERE position = 500")
+    store = SqliteStore.open(tmp_path)
+    with pytest.raises(StoreError, match="the post at position 500 is missing"):
+        store.texts(np.array([499, 500]))
+    store.close()
+
+
+def test_a_text_of_other_bytes_is_said_to_be_damaged(tmp_path):
+    """Bytes that are no text give an error of the store, whichever way they are asked for."""
+    change(filled(tmp_path), "UPDATE posts SET text = x'ff' WHERE position = 500")
+    with closing(SqliteStore.open(tmp_path)) as store:
+        for ask in (store.texts, store.posts, lambda positions: store.find_ids(positions.tolist())):
+            with pytest.raises(StoreError, match=r"damaged.*a text is not as it was written"):
+                ask(np.array([500]))
+        with pytest.raises(StoreError, match="damaged"):
+            list(store.kept_since(0))
+
+
+def two_hashes(ids, key):
+    """Return a hash of two values only."""
+    return np.array([len(str(each)) % 2 for each in ids], np.uint64)
+
+
+def test_ids_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch):
+    """With hashes of two values only, every answer is still that of the id itself."""
+    monkeypatch.setattr(sqlite_module, "hash_ids", two_hashes)
+    store = SqliteStore.open(tmp_path)
+    for first in range(0, 200, 50):
+        store.append(posts(first, 50))
+    store.forget_before(20)
+    asked = [*range(15, 200, 7), 10_000, "20"]
+    expected = [post(each) if isinstance(each, int) and 20 <= each < 200 else None for each in asked]
+    assert store.find_ids(asked) == expected
+    with pytest.raises(StoreError, match="in the store already"):
+        store.append([StoredPost(200, 150, 0.0, "", None, None)])
+    store.close()
+
+
+def test_the_file_stops_growing_when_the_window_is_full(tmp_path):
+    """Five windows' worth of posts takes the space of hardly more than one, with ids in no order."""
+    store, sizes, window = SqliteStore.open(tmp_path), [], 4000
+    order = np.random.default_rng(5).permutation(6 * window).tolist()
+    for first in range(0, 6 * window, 200):
+        store.append([post(place, order[place], "long enough " * 20) for place in range(first, first + 200)])
+        store.forget_before(max(first + 200 - window, 0))
+        sizes.append((tmp_path / FILE).stat().st_size)
+    assert max(sizes) <= 1.15 * max(sizes[: len(sizes) // 3])
+    store.close()
+
+
+@pytest.mark.parametrize("step", ["add", "forget_before"])
+def test_an_interruption_just_after_the_commit_leaves_memory_and_file_in_agreement(tmp_path, monkeypatch, step):
+    """Ctrl-C between the commit and what follows in memory: the batch is there, and is found."""
+    store = SqliteStore.open(tmp_path)
+    store.append(posts(0, 10))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_module.IdTable, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.append(posts(10, 10))
+    assert store.next_position == 20
+    assert store.find_ids([9, 10, 19, 20]) == [post(9), post(10), post(19), None]
+    store.append(posts(20, 10))
+    assert store.find_ids([29]) == [post(29)]
+    store.close()
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the administrator may write anywhere")
+def test_a_directory_that_cannot_be_written_to_is_an_error(tmp_path):
+    """The message names the directory, and that it is a matter of permissions."""
+    tmp_path.chmod(0o500)
+    with pytest.raises(StoreError, match="cannot be written to"):
+        SqliteStore.open(tmp_path)

@@ -1,0 +1,130 @@
+"""The parts of a window by themselves: times, kept posts, exact texts, edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.window.edges import STEPS, Edges
+from hybriddup.window.event_time import NEVER, WindowTime, parse_horizon
+from hybriddup.window.exact_texts import ExactTexts, exact_keys, hash_keys
+from hybriddup.window.kept_posts import KeptPosts
+from hybriddup.window.posts import as_post
+from hybriddup.window.records import Post
+
+steps_of_time = st.lists(st.floats(0, 5, width=16), max_size=40)
+
+
+@pytest.mark.parametrize(("horizon", "seconds"), [("90s", 90), ("1.5h", 5400), ("2 D", 172_800), (7, 7), (0.5, 0.5)])
+def test_horizon_is_read_in_seconds(horizon: str | float, seconds: float) -> None:
+    """With any unit, or none for a number."""
+    assert parse_horizon(horizon) == seconds
+
+
+def test_clock_that_goes_backwards_stands_still() -> None:
+    """Until it has caught up."""
+    now = [10.0]
+    timing = WindowTime("arrival", 5, lambda: now[0])
+    first = timing.of_posts([Post("a")], NEVER, NEVER)
+    now[0] = 7.0
+    second = timing.of_posts([Post("b"), Post("c")], first.watermarks[-1], first.arrival)
+    assert second.times.tolist() == [10.0, 10.0]
+    assert second.arrival == 10.0
+
+
+def test_event_time_ahead_of_the_clock_counts_as_the_clock() -> None:
+    """So that a post from the future does not make the window forget; the watermark never falls."""
+    timing = WindowTime("event", 5, lambda: 100.0)
+    times = timing.of_posts([Post("a", 1, 50.0), Post("b", 2, 1e9), Post("c", 3, 70.0)], 60.0, NEVER)
+    assert times.times.tolist() == [50.0, 100.0, 70.0]
+    assert times.watermarks.tolist() == [60.0, 100.0, 100.0]
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [(5, 5.0), ("1970-01-01T00:00:10Z", 10.0), ("1970-01-01T01:00:00+01:00", 0.0), ("1970-01-02", 86400.0)],
+)
+def test_created_at_is_seconds_or_a_moment(written: object, seconds: float) -> None:
+    """Without a zone it is UTC."""
+    assert as_post(0, {"text": "a", "created_at": written}).created_at == seconds
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.floats(0, 3, width=16)), max_size=60), st.floats(0, 200, width=16))
+def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]], edge: float) -> None:
+    """Those decided at a watermark after the edge, with their times."""
+    positions = np.cumsum([gap for gap, _ in gaps], dtype=np.int64)
+    watermarks = np.cumsum([step for _, step in gaps])
+    times = watermarks - 0.5
+    kept = KeptPosts()
+    for place in range(len(gaps)):
+        where = slice(place, place + 1)
+        kept.add(positions[where], times[where], watermarks[where])
+    n_forgotten = kept.forget_until(edge)
+    assert n_forgotten == int((watermarks <= edge).sum())
+    assert len(kept) == len(gaps) - n_forgotten
+    expected = np.where(watermarks <= edge, -np.inf, times)
+    assert kept.times_of(positions).tolist() == expected.tolist()
+    assert kept.times_of(positions + 6).tolist() == [
+        dict(zip(positions.tolist(), expected.tolist(), strict=True)).get(position, -np.inf)
+        for position in (positions + 6).tolist()
+    ]
+    assert kept.n_after(edge) == int(((times > edge) & (watermarks > edge)).sum())
+
+
+def test_memory_of_kept_posts_stops_growing() -> None:
+    """When as many are forgotten as are added."""
+    kept, sizes = KeptPosts(), []
+    for start in range(0, 200_000, 500):
+        moments = np.arange(start, start + 500, dtype=np.float64)
+        kept.add(moments.astype(np.int64), moments, moments)
+        kept.forget_until(float(start - 5000))
+        sizes.append(kept.n_bytes)
+    assert max(sizes[40:]) == max(sizes[:40])
+
+
+@given(st.lists(st.text(alphabet="ab", max_size=3), max_size=60))
+def test_latest_post_with_a_text_is_found(texts: list[str]) -> None:
+    """By the hash of the text; a text that was not added is not found."""
+    exact, latest = ExactTexts(), {}
+    for position, text in enumerate(texts):
+        hashes = hash_keys([(True, text)])
+        assert exact.find(hashes).tolist() == [latest.get(text, -1)]
+        exact.add(hashes, np.array([position]), 0)
+        latest[text] = position
+
+
+def test_forgotten_texts_make_room() -> None:
+    """The table grows with the texts that are remembered."""
+    exact, sizes = ExactTexts(), []
+    for start in range(0, 100_000, 500):
+        hashes = hash_keys([(True, str(number)) for number in range(start, start + 500)])
+        exact.add(hashes, np.arange(start, start + 500), max(start - 3000, 0))
+        sizes.append(exact.n_bytes)
+    assert max(sizes[30:]) == max(sizes[:30])
+    assert exact.find(hash_keys([(True, str(number)) for number in range(97_000, 100_000)])).tolist() == list(
+        range(97_000, 100_000)
+    )
+
+
+def test_texts_without_tokens_are_known_by_what_was_sent() -> None:
+    """A text with tokens never equals one without, whatever they are."""
+    keys = exact_keys(["", "ab", "x"], ["x", "AB", "X"], np.array([False, True, True]))
+    assert keys == [(False, "x"), (True, "ab"), (True, "x")]
+    assert len(set(hash_keys(keys).tolist())) == 3
+
+
+@given(steps_of_time)
+def test_edges_forget_only_what_is_older(steps: list[float]) -> None:
+    """What is older and stays was decided within a thousandth of the horizon; packed and unpacked on the way."""
+    horizon, watermark, edges, decided, forgotten = 10.0, 0.0, Edges(10.0), [], 0
+    for position, step in enumerate(steps):
+        if decided and edges.note(position, watermark):
+            edges = Edges(horizon, edges.pack())
+        watermark += step
+        decided.append(watermark)
+        forgotten = max(forgotten, edges.first_after(watermark - horizon))
+        assert all(moment <= watermark - horizon for moment in decided[:forgotten])
+        stale = [moment for moment in decided[forgotten:-1] if moment <= watermark - horizon]
+        assert not stale or stale[-1] - stale[0] <= horizon / STEPS

@@ -1,0 +1,90 @@
+"""A window answers as one written for plainness, whatever comes: batches, repeated ids, time, opening again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from hybriddup.window import Decision, Post, Window
+from tests.window.reference_window import CONFIG, ReferenceWindow
+
+HORIZON = 100.0
+texts = st.text(alphabet="ab", max_size=8) | st.sampled_from(
+    ["abcdefgh", "abcdefgx", "xbcdefgx", "妈妈喊你回家", "妈妈叫你回家"]
+)
+ids = st.none() | st.integers(0, 20) | st.integers(0, 20).map(str)
+posts = st.builds(Post, text=texts, id=ids, created_at=st.floats(0, 1000, width=16))
+
+
+class WindowMachine(RuleBasedStateMachine):
+    """The window and the reference are told the same."""
+
+    @initialize(by_event=st.booleans(), on_disk=st.booleans())
+    def begin(self, *, by_event: bool, on_disk: bool) -> None:
+        """Open both."""
+        self.folder = Path(mkdtemp())
+        self.path = self.folder / "store" if on_disk else None
+        self.by_event = by_event
+        self.reference = ReferenceWindow(HORIZON, by_event)
+        self.window = self.open()
+
+    def open(self) -> Window:
+        """Open the window, with the reference's clock."""
+        time = "event" if self.by_event else "arrival"
+        return Window.open(self.path, CONFIG, horizon=HORIZON, time=time, workers=1, clock=lambda: self.reference.now)  # type: ignore[arg-type]
+
+    @rule(batch=st.lists(posts, min_size=1, max_size=6))
+    def add(self, batch: list[Post]) -> None:
+        """Each post is answered as the reference does."""
+        decisions = self.window.add_many(batch)
+        answers = [(decision.id, keeper_of(decision)) for decision in decisions]
+        assert answers == [
+            self.reference.add(post, repeated=decision.repeated)
+            for post, decision in zip(batch, decisions, strict=True)
+        ]
+
+    @rule(seconds=st.floats(-50, 90, width=16))
+    def let_time_pass(self, seconds: float) -> None:
+        """The clock may go backwards."""
+        self.reference.now = max(self.reference.now + seconds, 0.0)
+
+    @rule(text=texts)
+    def look(self, text: str) -> None:
+        """Looking finds a match where adding would, and changes nothing."""
+        found = {match.id for match in self.window.match(text, limit=100) if match.is_match}
+        keeper = self.reference.keeper_of(text)
+        assert keeper in found if keeper is not None else not found
+
+    @rule()
+    def count(self) -> None:
+        """The kept posts that still match are counted."""
+        assert self.window.stats().n_kept_in_window == len(self.reference.in_window())
+
+    @rule()
+    def open_again(self) -> None:
+        """What is on disk is all that is needed."""
+        if self.path is not None:
+            self.window.close()
+            self.window = self.open()
+            # a clock that went backwards between two openings is not known of; time goes on from the last post
+            self.reference.arrival = self.reference.watermark
+
+    def teardown(self) -> None:
+        """Close the window."""
+        if hasattr(self, "window"):
+            self.window.close()
+        rmtree(self.folder)
+
+
+def keeper_of(decision: Decision) -> str | int | None:
+    """The keeper that a decision names."""
+    return None if decision.evidence is None else decision.evidence.of
+
+
+TestWindow = WindowMachine.TestCase
+TestWindow.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
