@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hybriddup.cli import config, dedupe, evaluate, explain, plan, plugins, warm_up
+from hybriddup.cli import config, dedupe, evaluate, explain, plan, plugins, serve, warm_up, watch
 from hybriddup.cli.commands import Commands
 from hybriddup.cli.options import EXIT_CODES, Debug
 
@@ -50,6 +50,8 @@ def main(
 
 
 app.command("dedupe", epilog=dedupe.EPILOG, short_help="Remove repeated posts from files.")(dedupe.dedupe)
+app.command("watch", epilog=watch.EPILOG, short_help="Decide posts as they come, line by line.")(watch.watch)
+app.command("serve", epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
 app.command("explain", epilog=explain.EPILOG, short_help="Show why two texts match or not.")(explain.explain)
 app.command("evaluate", epilog=evaluate.EPILOG, short_help="Measure precision and recall on labeled pairs.")(
     evaluate.evaluate

@@ -1,0 +1,160 @@
+"""What `hybriddup serve` does: check what was asked for, listen, open the window behind the port, drain."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from hybriddup.config import open_session
+from hybriddup.errors import ConfigError
+from hybriddup.explanation import Explanation, explain_texts
+from hybriddup.window import Window
+from hybriddup.window.event_time import parse_horizon
+
+TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
+SHORTEST_TOKEN = 16
+PACKAGES = ("starlette", "uvicorn", "httptools", "prometheus_client")
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class ServeRequest:
+    """What the user asked for; the fields are the options of the command."""
+
+    store: str
+    config: str
+    plugins: tuple[str, ...]
+    horizon: str
+    time: Literal["arrival", "event"]
+    workers: int | None
+    host: str
+    port: int
+    token_file: str | None
+    max_body: int
+    max_posts: int
+    max_text_length: int
+    max_queue: int
+    request_timeout: float
+
+
+def perform(request: ServeRequest) -> bool:
+    """Serve a window until told to end; return whether that was by Ctrl-C."""
+    check_installed()
+    from hybriddup.service.app import create_app
+    from hybriddup.service.limits import Limits
+    from hybriddup.service.server import listen, make_server
+    from hybriddup.service.service import Service
+
+    token = find_token(request.token_file)
+    check_host(request.host, token)
+    parse_horizon(request.horizon)
+    explain = explainer(request)
+    limits = Limits(
+        max_body_bytes=request.max_body,
+        max_posts=request.max_posts,
+        max_text_length=request.max_text_length,
+        max_queue=request.max_queue,
+        request_timeout=request.request_timeout,
+    )
+    service = Service(window_opener(request), explain, limits, request.time)
+    hosts = () if token else {*LOOPBACK_NAMES, request.host.lower()}
+    app = create_app(service, token=token, hosts=hosts, on_failure=lambda: setattr(server, "should_exit", True))
+    server = make_server(app, drain_seconds=2 * request.request_timeout)
+    opened = listen(request.host, request.port)
+    shown = f"[{request.host}]" if ":" in request.host else request.host
+    typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
+    with opened:
+        server.run(sockets=[opened])
+    if service.failure is not None:
+        raise service.failure
+    return server.ended_by == signal.SIGINT
+
+
+def check_installed() -> None:
+    """Raise ConfigError where a package of the extra is missing."""
+    if missing := [name for name in PACKAGES if find_spec(name) is None]:
+        raise ConfigError(
+            f"hybriddup serve needs {', '.join(missing)}, which is not installed; run: pip install 'hybriddup[serve]'"
+        )
+
+
+def find_token(file: str | None) -> str | None:
+    """Return the token from a file or the environment; None where there is none."""
+    if file is not None:
+        try:
+            token, where = Path(file).read_text("utf-8").strip(), file
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(
+                f"--token-file {file} cannot be read: {error}. Name a file with the token in it."
+            ) from None
+    elif TOKEN_VARIABLE in os.environ:
+        token, where = os.environ[TOKEN_VARIABLE].strip(), TOKEN_VARIABLE
+    else:
+        return None
+    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"the token in {where} must be at least {SHORTEST_TOKEN} ASCII characters without spaces; it has "
+            f"{len(token)}. Make one, for instance with: openssl rand -hex 32"
+        )
+    return token
+
+
+def check_host(host: str, token: str | None) -> None:
+    """Refuse to serve other machines without a token."""
+    if token is None and not is_loopback(host):
+        raise ConfigError(
+            f"--host {host} can be reached from other machines, and there is no token. Give one with --token-file FILE "
+            f"or in {TOKEN_VARIABLE}, or listen on 127.0.0.1."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is of this machine alone."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def window_opener(request: ServeRequest) -> Callable[[], Window]:
+    """Return a function that opens the window and has the kernels ready."""
+
+    def open_window() -> Window:
+        window = Window.open(
+            request.store,
+            request.config,
+            horizon=request.horizon,
+            time=request.time,
+            workers=request.workers,
+            plugins=request.plugins,
+        )
+        try:
+            load_kernels(request)
+        except BaseException:
+            window.close()
+            raise
+        typer.echo(f"ready: {window.stats().n_kept_in_window:,} kept posts in the window", err=True)
+        return window
+
+    return open_window
+
+
+def load_kernels(request: ServeRequest) -> None:
+    """Decide two posts in a window of their own, so that the first request does not wait for the compiler."""
+    with Window.open(None, request.config, workers=request.workers, plugins=request.plugins) as window:
+        window.add_many(["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"])
+        window.match("你妈妈喊你回家吃饭")
+
+
+def explainer(request: ServeRequest) -> Callable[[str, str], Explanation]:
+    """Return a function that explains two texts; ConfigError where the configuration cannot be used."""
+    settings, manager = open_session(request.config, request.plugins)
+    return lambda a, b: explain_texts(a, b, settings, manager.registry)

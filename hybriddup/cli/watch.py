@@ -1,0 +1,85 @@
+"""`hybriddup watch`: its options, and the help that teaches them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from hybriddup.cli import options
+from hybriddup.cli.options import DEFAULT_CONFIG
+
+EPILOG = """\b
+Examples:
+  tail -f posts.jsonl | hybriddup watch --store window > decisions.jsonl
+  hybriddup watch --time event --horizon 12h < posts.jsonl | jq -c 'select(.decision == "kept")'
+
+Each line in is answered by one line out, in order, as soon as it is decided; blank lines are passed over. A bad line
+is answered by {"line": N, "error": "..."}. An id that was decided before gets the answer given then, with
+"repeated": true.
+
+\b
+Exit codes: 0 the input ended, or told to end (SIGTERM): every line read was answered; 1 the same, but some lines were
+bad; 2 an error; 130 interrupted (Ctrl-C), every line read was answered; 141 the reader of standard output went away."""
+
+Horizon = Annotated[
+    str, typer.Option(metavar="TIME", help="How long a kept post goes on matching: a number with s, m, h or d.")
+]
+TimeOf = Annotated[
+    Literal["arrival", "event"],
+    typer.Option(help="Time of a post: when it comes, or what its field created_at says (seconds, or ISO 8601)."),
+]
+
+
+def watch(
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            show_default=False,
+            help="Directory of the window, made where there is none. Left out: in memory, forgotten at the end.",
+        ),
+    ] = None,
+    config: options.Config = DEFAULT_CONFIG,
+    plugin: options.Plugins = None,
+    horizon: Horizon = "2d",
+    time: TimeOf = "arrival",
+    text_field: options.TextField = "text",
+    id_field: Annotated[
+        str,
+        typer.Option(metavar="FIELD", help="Field that holds the id of a post; without one, the window makes an id."),
+    ] = "id",
+    time_field: Annotated[
+        str, typer.Option(metavar="FIELD", help="Field that holds the time of a post, for --time event.")
+    ] = "created_at",
+    workers: options.Workers = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first bad line, when those before it are answered.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no counts at the end, only errors and bad lines.")
+    ] = False,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Decide posts as they come, against those kept in the last days.
+
+    JSON Lines in on standard input, one decision a line out on standard output. A decision is written when it is in the
+    store.
+    """
+    from hybriddup.cli.watch_job import WatchRequest, perform
+
+    request = WatchRequest(
+        store=store,
+        config=config,
+        plugins=tuple(plugin or ()),
+        horizon=horizon,
+        time=time,
+        text_field=text_field,
+        id_field=id_field,
+        time_field=time_field,
+        workers=workers,
+        strict=strict,
+        quiet=quiet,
+    )
+    if code := perform(request):
+        raise typer.Exit(code)

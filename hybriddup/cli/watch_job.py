@@ -1,0 +1,174 @@
+"""What `hybriddup watch` does: read lines as they come, decide them, answer each in its place."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, BinaryIO, Literal
+
+import orjson
+import typer
+
+from hybriddup.cli.line_feed import LineFeed, stopped_by_signals
+from hybriddup.cli.options import EXIT_BAD_LINES, EXIT_INTERRUPTED
+from hybriddup.cli.summary_view import print_bad_records
+from hybriddup.corpus import BadRecord
+from hybriddup.errors import InputError
+from hybriddup.steps.readers.jsonl import Broken, parse_line
+from hybriddup.window import Decision, Post, Window
+from hybriddup.window.event_time import event_time
+from hybriddup.window.posts import as_post
+
+LARGEST_BATCH = 256
+SHOWN_BAD_LINES = 5
+REMEDY = "each was answered in its place by an object with an error"
+
+
+@dataclass(frozen=True)
+class WatchRequest:
+    """What the user asked for; the fields are the options of the command."""
+
+    store: str | None
+    config: str
+    plugins: tuple[str, ...]
+    horizon: str
+    time: Literal["arrival", "event"]
+    text_field: str
+    id_field: str
+    time_field: str
+    workers: int | None
+    strict: bool
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line that is no post."""
+
+    line: int
+    """From 1."""
+    error: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer to the line."""
+        return {"line": self.line, "error": self.error}
+
+
+@dataclass
+class Watcher:
+    """Answers lines, and counts what it answered."""
+
+    request: WatchRequest
+    window: Window
+    output: BinaryIO
+    n_lines: int = 0
+    n_bad: int = 0
+    first_bad: list[BadRecord] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def answer(self, lines: Sequence[bytes]) -> None:
+        """Decide lines and write an answer to each; those written are flushed."""
+        read = [self.read(line, number) for number, line in enumerate(lines, self.n_lines + 1) if line.strip()]
+        self.n_lines += len(lines)
+        bad = next((place for place, one in enumerate(read) if isinstance(one, BadLine)), None)
+        if self.request.strict and bad is not None:
+            self.write(read[:bad])
+            raise InputError(
+                self.told(read[bad]) + " Stopped there because of --strict; the lines before are answered."
+            )
+        self.write(read)
+
+    def read(self, line: bytes, number: int) -> Post | BadLine:
+        """Return the post of a line, or why there is none."""
+        record = parse_line(line)
+        if isinstance(record, Broken):
+            return BadLine(number, str(record))
+        if not isinstance(record, dict):
+            return BadLine(number, "not a JSON object")
+        asked = self.request
+        if asked.text_field not in record:
+            return BadLine(number, f"field {asked.text_field!r} is missing")
+        given = {"text": record[asked.text_field], "id": record.get(asked.id_field)}
+        try:
+            post = as_post(
+                number, given | {"created_at": record.get(asked.time_field)} if asked.time == "event" else given
+            )
+            if asked.time == "event":
+                event_time(number, post)
+        except InputError as error:
+            return BadLine(number, str(error).removeprefix(f"post {number}: "))
+        return post
+
+    def write(self, read: Sequence[Post | BadLine]) -> None:
+        """Decide the posts among lines and write the answers in order."""
+        decisions = iter(self.window.add_many([one for one in read if isinstance(one, Post)]))
+        for one in read:
+            answer = one if isinstance(one, BadLine) else next(decisions)
+            self.count(answer)
+            self.output.write(to_line(answer.to_dict()))
+        self.output.flush()
+
+    def count(self, answer: Decision | BadLine) -> None:
+        """Count an answer."""
+        if isinstance(answer, Decision):
+            repeated = "repeated id" if answer.repeated else ""
+            self.counts[repeated or (answer.evidence.reason if answer.evidence else "kept")] += 1
+            return
+        self.n_bad += 1
+        if len(self.first_bad) < SHOWN_BAD_LINES:
+            self.first_bad.append(BadRecord("standard input", answer.line, answer.line - 1, answer.error))
+
+    def told(self, bad: Post | BadLine) -> str:
+        """Return a message about a bad line."""
+        assert isinstance(bad, BadLine)  # noqa: S101  it was looked for
+        return f"standard input, line {bad.line}: {bad.error.rstrip('.')}."
+
+
+def perform(request: WatchRequest) -> int:
+    """Answer standard input line by line and return the exit code."""
+    with Window.open(
+        request.store,
+        request.config,
+        horizon=request.horizon,
+        time=request.time,
+        workers=request.workers,
+        plugins=request.plugins,
+    ) as window:
+        watcher = Watcher(request, window, sys.stdout.buffer)
+        feed = LineFeed(sys.stdin.fileno())
+        with stopped_by_signals(feed) as received:
+            for lines in feed:
+                for batch in batches(lines):
+                    watcher.answer(batch)
+    report(watcher)
+    if signal.SIGINT in received:
+        return EXIT_INTERRUPTED
+    return EXIT_BAD_LINES if watcher.n_bad else 0
+
+
+def batches(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines in parts that are decided together."""
+    rest = iter(lines)
+    while batch := list(islice(rest, LARGEST_BATCH)):
+        yield batch
+
+
+def to_line(answer: dict[str, Any]) -> bytes:
+    """Return an answer as a line of JSON; lone surrogates come out as escapes."""
+    try:
+        return orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return json.dumps(answer, separators=(",", ":")).encode() + b"\n"
+
+
+def report(watcher: Watcher) -> None:
+    """Say on standard error what was done, and which lines were bad."""
+    if not watcher.request.quiet:
+        counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(watcher.counts.items())) or "no posts"
+        typer.echo(f"{watcher.n_lines:,} lines: {counts}", err=True)
+    print_bad_records(watcher.first_bad, watcher.n_bad, REMEDY)

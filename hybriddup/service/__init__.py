@@ -1,0 +1,1 @@
+"""The live window over HTTP: `hybriddup serve`. Needs the extra ``hybriddup[serve]``."""

@@ -1,0 +1,58 @@
+"""The ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from hybriddup.service.gate import Gate
+from hybriddup.service.openapi import openapi_schema
+from hybriddup.service.problems import RequestError, answer_http_error, answer_problem, answer_unexpected
+from hybriddup.service.routes import ROUTES
+from hybriddup.service.service import Service
+
+
+def create_app(
+    service: Service,
+    *,
+    token: str | None = None,
+    hosts: Iterable[str] = (),
+    on_failure: Callable[[], None] = lambda: None,
+) -> ASGIApp:
+    """Return the application that serves a window.
+
+    Parameters
+    ----------
+    token
+        What clients must send; None = no token.
+    hosts
+        Names by which the service may be addressed; empty = any.
+    on_failure
+        Called when the window cannot be opened; ``service.failure`` then says why.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        service.start(on_failure)
+        yield
+        await service.close()
+
+    async def count_problem(request: Request, error: Exception) -> Response:
+        service.metrics.refused.labels(error.error if isinstance(error, RequestError) else "http").inc()
+        return await (answer_problem if isinstance(error, RequestError) else answer_http_error)(request, error)
+
+    app = Starlette(
+        routes=ROUTES,
+        lifespan=lifespan,
+        exception_handlers={RequestError: count_problem, HTTPException: count_problem, Exception: answer_unexpected},
+    )
+    app.router.redirect_slashes = False
+    app.state.service = service
+    app.state.openapi = openapi_schema(with_token=token is not None)
+    return Gate(app, service.metrics, token, hosts)

@@ -1,0 +1,265 @@
+"use strict";
+// Texts of posts only ever become text nodes, never markup.
+
+const REFRESH_MS = 2000;
+const TOKEN_KEY = "hybriddup-token";
+const byId = (id) => document.getElementById(id);
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function drawn(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// Whole numbers past 2^53 are ids; a browser that shows the source of a number keeps them as they are written.
+const keepLargeNumber = (key, value, context) =>
+  (Number.isInteger(value) && !Number.isSafeInteger(value) && context?.source ? { number: context.source } : value);
+
+const spelledId = (id) => (id !== null && typeof id === "object" ? id.number : JSON.stringify(id));
+const shownId = (id) => (typeof id === "string" ? `“${id}”` : `number ${spelledId(id)}`);
+
+async function ask(address, body) {
+  const headers = {};
+  const token = sessionStorage.getItem(TOKEN_KEY);
+  if (token) headers["Authorization"] = `Bearer ${token}`;
+  if (body) headers["Content-Type"] = "application/json";
+  let answer;
+  try {
+    answer = await fetch(address, { method: body ? "POST" : "GET", headers, body });
+  } catch {
+    throw new Error("The service does not answer.");
+  }
+  const data = JSON.parse(await answer.text(), keepLargeNumber);
+  if (answer.status === 401) byId("token-section").hidden = false;
+  if (!answer.ok) throw new Error(`${data.message} Allowed: ${data.allowed}.`);
+  return data;
+}
+
+function say(id, message, isError = false) {
+  const place = byId(id);
+  if (place.textContent !== message) place.textContent = message;
+  place.classList.toggle("error", isError);
+}
+
+// ---- matches
+
+function factsOf(match) {
+  const verdict = match.is_match
+    ? element("span", { class: "verdict-yes" }, "repeats it")
+    : element("span", { class: "verdict-no" }, "does not repeat it");
+  const bound = match.is_match ? "reaches" : "is under";
+  const score = match.score.toFixed(3);
+  return element(
+    "p", { class: "facts" }, verdict,
+    ` · ${match.verifier} score ${score} ${bound} ${match.threshold} · ${match.hamming_distance} bits differ · ` +
+    `length ${match.length_band} · id ${shownId(match.id)} · ${new Date(match.time * 1000).toLocaleString()}`,
+  );
+}
+
+function matchItem(match, text) {
+  const button = element("button", { type: "button", class: "quiet", "aria-label": `Explain match ${shownId(match.id)}` }, "Explain");
+  button.addEventListener("click", () => explain(match, text, button));
+  return element("li", {}, element("p", { class: "post", dir: "auto" }, match.text), factsOf(match), button);
+}
+
+async function findMatches(event) {
+  event.preventDefault();
+  const text = byId("text").value;
+  const button = event.target.querySelector("button");
+  button.disabled = true;
+  byId("explanation").hidden = true;
+  try {
+    const { matches } = await ask("/v1/match", JSON.stringify({ text, limit: 10 }));
+    byId("matches").replaceChildren(...matches.map((match) => matchItem(match, text)));
+    const repeats = matches.filter((match) => match.is_match).length;
+    const similar = matches.length - repeats;
+    say("find-status", matches.length === 0
+      ? "No kept post is similar."
+      : `${repeats ? `Repeats ${repeats} kept ${repeats === 1 ? "post" : "posts"}` : "Repeats no kept post"}` +
+        `${similar ? `; ${similar} more ${similar === 1 ? "is" : "are"} similar, but not enough` : ""}.`);
+  } catch (error) {
+    byId("matches").replaceChildren();
+    say("find-status", error.message, true);
+  }
+  button.disabled = false;
+}
+
+// ---- explanation
+
+function tokensOf(text, other) {
+  const others = new Set(other.tokens.map(([token]) => token));
+  if (text.tokens.length === 0) return ["none"];
+  return text.tokens.map(([token, weight]) => {
+    const only = !others.has(token);
+    const shown = element("span", { class: only ? "token only" : "token", dir: "auto" }, token.replaceAll(" ", "␣"));
+    shown.title = `weight ${weight.toPrecision(3)}${only ? "; not in the other text" : ""}`;
+    return shown;
+  });
+}
+
+function stepRow(name, a, b, className = "") {
+  const cell = (content) => element("td", { class: className, dir: "auto" }, ...[content].flat());
+  return element("tr", {}, element("th", { scope: "row" }, name), cell(a), cell(b));
+}
+
+function stepRows({ a, b }) {
+  return [
+    stepRow("Text", a.text, b.text),
+    stepRow("Normalized", a.normalized, b.normalized),
+    stepRow("Characters", String(a.length), String(b.length)),
+    stepRow("Tokens; dashed: not in the other", tokensOf(a, b), tokensOf(b, a), "tokens"),
+    stepRow("Fingerprint", a.fingerprint, b.fingerprint, "mono"),
+  ];
+}
+
+function pairRows(found) {
+  const limit = found.max_hamming_distance === null ? "exact repeats only" : `at most ${found.max_hamming_distance} allowed`;
+  const keys = found.keys_in_common === null ? "not told by this block index"
+    : `${found.keys_in_common} of ${found.n_keys} in common (${found.block_index})`;
+  const score = found.score === null ? "none"
+    : `${found.verifier} score ${found.score.toFixed(4)}, threshold ${found.threshold}`;
+  const rows = [
+    ["Length band", `${found.length_band}, of the shorter text`],
+    ["Distance", `${found.hamming_distance} bits differ, ${limit}`],
+    ["Block keys", keys],
+    ["Numbers", found.numbers_match ? "the same" : "different"],
+    ["Second look", score],
+  ];
+  return rows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)));
+}
+
+async function explain(match, text, button) {
+  button.disabled = true;
+  try {
+    const found = await ask("/v1/explain", `{"text":${JSON.stringify(text)},"id":${spelledId(match.id)}}`);
+    byId("verdict").textContent = found.verdict.replaceAll("B repeats A", "Your text repeats the kept post")
+      .replaceAll("B does not repeat A", "Your text does not repeat the kept post");
+    byId("verdict").className = found.matches ? "verdict-yes" : "verdict-no";
+    byId("steps").tBodies[0].replaceChildren(...stepRows(found));
+    byId("pair").tBodies[0].replaceChildren(...pairRows(found));
+    byId("explanation").hidden = false;
+    byId("explanation").focus();
+    byId("explanation").scrollIntoView({ block: "start" });
+  } catch (error) {
+    say("find-status", error.message, true);
+  }
+  button.disabled = false;
+}
+
+// ---- counts and chart
+
+const whole = (number) => number.toLocaleString("en");
+const share = (part, all) => (all ? ` (${((100 * part) / all).toFixed(1)} %)` : "");
+
+function size(bytes) {
+  const units = ["bytes", "KB", "MB", "GB", "TB"];
+  const unit = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** unit).toFixed(unit ? 1 : 0)} ${units[unit]}`;
+}
+
+function showCounts(stats) {
+  const recall = stats.estimated_recall === null ? "not yet" : stats.estimated_recall.toFixed(4);
+  const counts = [
+    ["posts decided", whole(stats.n_posts)],
+    ["kept", whole(stats.n_kept) + share(stats.n_kept, stats.n_posts)],
+    ["near repeats", whole(stats.n_near) + share(stats.n_near, stats.n_posts)],
+    ["exact repeats", whole(stats.n_exact) + share(stats.n_exact, stats.n_posts)],
+    ["sent again", whole(stats.n_repeated_ids)],
+    ["late", whole(stats.n_late)],
+    ["waiting", whole(stats.n_waiting)],
+    ["kept posts in the window", whole(stats.n_kept_in_window)],
+    ["index", size(stats.index_bytes)],
+    ["store", size(stats.store_bytes)],
+    ["recall, estimated", recall],
+  ];
+  byId("counts").replaceChildren(
+    ...counts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+  );
+  const bands = Object.entries(stats.by_band).sort(([a], [b]) => parseInt(a, 10) - parseInt(b, 10));
+  byId("bands").tBodies[0].replaceChildren(...bands.map(([band, one]) => element(
+    "tr", {}, element("th", { scope: "row" }, band),
+    ...["kept", "near", "exact"].map((outcome) => element("td", {}, whole(one[outcome] ?? 0))),
+  )));
+}
+
+// The next of 1, 2, 5, 10, 20, ...
+function rounded(largest) {
+  const power = 10 ** Math.floor(Math.log10(largest));
+  return power * [1, 2, 5, 10].find((step) => step * power >= largest);
+}
+
+const BOX = { left: 52, top: 8, width: 680, height: 140 };
+
+function barsOf(slot, place, unit, barWidth) {
+  let bottom = BOX.top + BOX.height;
+  const x = BOX.left + place * barWidth;
+  return ["kept", "near", "exact"].filter((outcome) => slot[outcome]).map((outcome) => {
+    const height = slot[outcome] * unit;
+    bottom -= height;
+    return drawn("rect", { class: outcome, x, y: bottom, width: Math.max(barWidth - 0.6, 0.5), height });
+  });
+}
+
+function axes(largest) {
+  const marks = [0, largest / 2, largest].flatMap((value) => {
+    const y = BOX.top + BOX.height * (1 - value / largest);
+    return [
+      drawn("line", { class: "axis", x1: BOX.left, x2: BOX.left + BOX.width, y1: y, y2: y }),
+      drawn("text", { x: BOX.left - 6, y: y + 4, "text-anchor": "end" }, whole(value)),
+    ];
+  });
+  const times = [["30 minutes ago", 0, "start"], ["15", 0.5, "middle"], ["now", 1, "end"]];
+  return [...marks, ...times.map(([name, at, anchor]) => drawn(
+    "text", { x: BOX.left + at * BOX.width, y: BOX.top + BOX.height + 20, "text-anchor": anchor }, name,
+  ))];
+}
+
+function showChart(history) {
+  const { slots, n_slots: nSlots, seconds_a_slot: seconds } = history;
+  const now = slots.length ? slots[slots.length - 1].start : 0;
+  const totals = slots.map((slot) => slot.kept + slot.near + slot.exact);
+  const largest = rounded(Math.max(2, ...totals));
+  const barWidth = BOX.width / nSlots;
+  const bars = slots.flatMap((slot) => {
+    const place = nSlots - 1 - (now - slot.start) / seconds;
+    return place < 0 ? [] : barsOf(slot, place, BOX.height / largest, barWidth);
+  });
+  byId("chart").replaceChildren(...axes(largest), ...bars);
+  const all = totals.reduce((sum, n) => sum + n, 0);
+  const most = Math.max(0, ...totals);
+  say("chart-summary", `${whole(all)} decisions; ${whole(most)} in the busiest ten seconds.`);
+}
+
+async function refresh() {
+  try {
+    const stats = await ask("/v1/stats");
+    showCounts(stats);
+    showChart(stats.history);
+    byId("token-section").hidden = true;
+    say("status", `Ready. Index: ${stats.index}.`);
+  } catch (error) {
+    say("status", error.message, true);
+  }
+  setTimeout(refresh, document.hidden ? 10 * REFRESH_MS : REFRESH_MS);
+}
+
+byId("find-form").addEventListener("submit", findMatches);
+byId("text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("find-form").requestSubmit();
+});
+byId("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(TOKEN_KEY, byId("token").value.trim());
+  byId("token").value = "";
+  byId("token-section").hidden = true;
+  ask("/v1/stats").then(() => say("status", "Ready."), (error) => say("status", error.message, true));
+});
+refresh();

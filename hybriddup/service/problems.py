@@ -1,0 +1,68 @@
+"""Errors as the service answers them: one shape, with what is allowed."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hybriddup.service.json import json_response
+
+
+class RequestError(Exception):
+    """A request that is not done: the status, the kind of error, what happened, and what is allowed."""
+
+    def __init__(self, status: int, error: str, message: str, allowed: str, *, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = error
+        self.message = message
+        self.allowed = allowed
+        self.retry_after = retry_after
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the body of the answer."""
+        return {"error": self.error, "message": self.message, "allowed": self.allowed}
+
+    def response(self) -> Response:
+        """Return the answer."""
+        headers = {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
+        if self.status == HTTPStatus.UNAUTHORIZED:
+            headers["www-authenticate"] = "Bearer"
+        return json_response(self.to_dict(), self.status, headers)
+
+
+def not_ready(why: str) -> RequestError:
+    """Return the problem of a service whose window is not open (yet)."""
+    return RequestError(
+        503, "not_ready", f"the window is not ready: {why}.", "send it again when /readyz answers 200", retry_after=1
+    )
+
+
+async def answer_problem(_: Request, error: Exception) -> Response:
+    """Return the answer to a `RequestError`."""
+    assert isinstance(error, RequestError)  # noqa: S101  it is registered for nothing else
+    return error.response()
+
+
+async def answer_http_error(request: Request, error: Exception) -> Response:
+    """Return the answer to an address or a method that there is not, in the same shape."""
+    assert isinstance(error, HTTPException)  # noqa: S101  it is registered for nothing else
+    path = request.url.path
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        methods = (error.headers or {}).get("Allow", "another method")
+        response = RequestError(405, "method_not_allowed", f"{request.method} is not for {path}.", methods).response()
+        response.headers["allow"] = methods
+        return response
+    return RequestError(error.status_code, "not_found", f"there is nothing at {path}.", "see /openapi.json").response()
+
+
+async def answer_unexpected(_: Request, error: Exception) -> Response:
+    """Return the answer to an error that nobody foresaw, without its particulars, which are in the log."""
+    kind = type(error).__name__
+    return RequestError(
+        500, "unexpected", f"an unexpected {kind}; the service's log has more.", "report it as a bug"
+    ).response()

@@ -1,0 +1,167 @@
+"""The addresses of the service."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from urllib.parse import unquote_to_bytes
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from hybriddup.service.json import json_response
+from hybriddup.service.limits import MAX_MATCHES
+from hybriddup.service.problems import RequestError
+from hybriddup.service.reading import post_of, posts_of, read_json, text_of, whole_number
+from hybriddup.service.service import Service, plain_decisions, plain_post
+from hybriddup.window.records import PostId
+
+POSTS = "/v1/posts/"
+PAGE_TYPES = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
+PAGE_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
+}
+
+
+def service_of(request: Request) -> Service:
+    """Return the service that a request is for."""
+    service: Service = request.app.state.service
+    return service
+
+
+async def add_posts(request: Request) -> Response:
+    """Decide one post or several."""
+    service = service_of(request)
+    service.ready_window()
+    body = await read_json(request, service.limits)
+    decisions = plain_decisions(await service.decide(posts_of(body, service.limits, service.time_of)))
+    return json_response(decisions if isinstance(body, list) else decisions[0])
+
+
+async def match(request: Request) -> Response:
+    """Return the kept posts most similar to a text."""
+    service = service_of(request)
+    body = await read_json(request, service.limits)
+    text = text_of(body, service.limits)
+    found = await service.match(text, whole_number(body, "limit", 10, MAX_MATCHES))
+    return json_response({"matches": [asdict(one) for one in found]})
+
+
+async def explain(request: Request) -> Response:
+    """Return every step of a text and of a post of the window, and the verdict."""
+    service = service_of(request)
+    body = await read_json(request, service.limits)
+    text = text_of(body, service.limits)
+    post_id = body.get("id")
+    if post_id is None:
+        raise RequestError(422, "invalid_request", "there is no id.", 'the "id" of a post of the window')
+    if not (isinstance(post_id, str) and post_id.startswith("#")):
+        post_of(0, {"text": "", "id": post_id}, service.limits, "arrival")
+    return json_response((await service.explain(text, post_id)).to_dict())
+
+
+async def post_by_id(request: Request) -> Response:
+    """Return a post that was acknowledged within the horizon."""
+    return json_response(plain_post(await service_of(request).get(id_of(request))))
+
+
+def id_of(request: Request) -> PostId:
+    """Return the id that an address names: text, or a whole number with ``?type=int``."""
+    raw: bytes = request.scope["raw_path"]
+    encoded = raw.partition(b"?")[0][len(POSTS) :]
+    try:
+        text = unquote_to_bytes(encoded).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise RequestError(422, "invalid_id", "the id is not UTF-8.", "percent-encoded UTF-8") from None
+    kind = request.query_params.get("type", "str")
+    if kind == "str":
+        return text
+    if kind != "int":
+        raise RequestError(422, "invalid_id", f"type is {kind!r}.", "type=str (the default) or type=int")
+    return number_of(text)
+
+
+def number_of(text: str) -> int:
+    """Return the whole number of 64 bits that a text spells."""
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) < 20 and -(2**63) <= int(text) < 2**63:
+        return int(text)
+    raise RequestError(422, "invalid_id", "with type=int, the id is no whole number.", "a whole number of 64 bits")
+
+
+async def stats(request: Request) -> Response:
+    """Return counts, and decisions over time."""
+    return json_response(await service_of(request).stats())
+
+
+async def health(_: Request) -> Response:
+    """Say that the process answers."""
+    return json_response({"status": "ok"})
+
+
+async def ready(request: Request) -> Response:
+    """Say whether the window is loaded."""
+    service = service_of(request)
+    service.ready_window()
+    return json_response({"status": service.status})
+
+
+async def metrics(request: Request) -> Response:
+    """Return the metrics for Prometheus."""
+    registry = service_of(request).metrics.registry
+    # waits for the window like a look, but in a thread of its own: it must be answered when too many look
+    text = await asyncio.to_thread(generate_latest, registry)
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+async def openapi(request: Request) -> Response:
+    """Return the OpenAPI schema."""
+    return json_response(request.app.state.openapi)
+
+
+@cache
+def page_file(name: str) -> bytes:
+    """Return a file of the page."""
+    return (files("hybriddup.service") / "page" / name).read_bytes()
+
+
+async def page(request: Request) -> Response:
+    """Return the page for people, or a file that it needs."""
+    name = request.url.path.removeprefix("/") or "index.html"
+    return Response(page_file(name), media_type=PAGE_TYPES[name], headers=PAGE_HEADERS)
+
+
+ROUTES = [
+    Route("/v1/posts", add_posts, methods=["POST"]),
+    Route("/v1/match", match, methods=["POST"]),
+    Route("/v1/explain", explain, methods=["POST"]),
+    Route("/v1/stats", stats),
+    Route("/v1/posts/{id:path}", post_by_id),
+    Route("/healthz", health),
+    Route("/readyz", ready),
+    Route("/metrics", metrics),
+    Route("/openapi.json", openapi),
+    Route("/", page),
+    Route("/page.css", page),
+    Route("/page.js", page),
+]
+OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/page.css", "/page.js"})
+"""Addresses that need no token: they tell nothing about posts."""
+
+
+def route_name(path: str) -> str:
+    """Return the address as metrics name it, so that their number does not grow with what clients ask for."""
+    if path.startswith(POSTS):
+        return f"{POSTS}{{id}}"
+    return path if path in KNOWN_PATHS else "other"
+
+
+KNOWN_PATHS = frozenset(route.path for route in ROUTES)

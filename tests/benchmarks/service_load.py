@@ -1,0 +1,191 @@
+"""How many requests and posts a second `hybriddup serve` decides, and how long a client waits.
+
+python -m tests.benchmarks.service_load --base FILE [--window 300000] [--seconds 20] [--connections 64] [--batch 256]
+
+A store is filled with ``ordinary70`` posts made from a base of posts (or with those of ``--corpus``), a server is
+started on it, and a client in a process of its own, on the same machine, sends it new ones: each connection sends a
+request when the one before is answered, first one post a request, then ``--batch`` posts over an eighth of the
+connections. The client speaks HTTP/1.1 over plain asyncio (with uvloop where it is there); what it costs is part of
+what is measured. Prints one line of JSON for each part, with the setting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+import orjson
+
+from hybriddup.window import Window
+from tests.benchmarks.base import Base
+from tests.benchmarks.corpora import ordinary70, read_texts
+from tests.benchmarks.setting import setting
+
+WARM_UP = 2.0
+"""Seconds that are not measured."""
+N_NEW = 200_000
+"""New posts that the client has at hand; then it begins again, with other ids and ends of text."""
+FILLED_AT_ONCE = 4096
+HEAD = b"POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+
+
+class Load(NamedTuple):
+    """What the client measured."""
+
+    requests: int
+    posts: int
+    seconds: float
+    errors: int
+    latencies: list[float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rates, and the milliseconds that requests took."""
+        p50, p99, largest = np.percentile(self.latencies, [50, 99, 100]) * 1000
+        return {
+            "requests_per_second": round(self.requests / self.seconds),
+            "posts_per_second": round(self.posts / self.seconds),
+            "ms": {"p50": round(p50, 2), "p99": round(p99, 2), "max": round(largest, 2)},
+            "errors": self.errors,
+        }
+
+
+class Client:
+    """Sends posts over several connections until the time is over."""
+
+    def __init__(self, address: str, texts: Sequence[str], batch: int) -> None:
+        parts = urlsplit(address)
+        self.host, self.port = parts.hostname, parts.port
+        self.texts = texts
+        self.batch = batch
+        self.n_made = self.errors = self.requests = 0
+        self.latencies: list[float] = []
+        self.counts_from = self.ends_at = 0.0
+
+    def request(self) -> bytes:
+        """Return the next request."""
+        first, self.n_made = self.n_made, self.n_made + self.batch
+        posts = [{"id": f"{self.batch}-{n}", "text": self.text(n)} for n in range(first, self.n_made)]
+        body = orjson.dumps(posts if self.batch > 1 else posts[0])
+        return HEAD + str(len(body)).encode() + b"\r\n\r\n" + body
+
+    def text(self, n: int) -> str:
+        """Return the text of a post; those of a second turn differ from those of the first."""
+        turn, place = divmod(n, len(self.texts))
+        return self.texts[place] + (f" {turn}" * 5 if turn else "")
+
+    async def connection(self) -> None:
+        """Send one request after another."""
+        reader, writer = await asyncio.open_connection(self.host, self.port)
+        while (began := time.perf_counter()) < self.ends_at:
+            writer.write(self.request())
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split(b"\r", 1)[0]))
+            self.note(began, is_good=head.startswith(b"HTTP/1.1 200"))
+        writer.close()
+
+    def note(self, began: float, *, is_good: bool) -> None:
+        """Count an answer, unless it belongs to the warm-up."""
+        if began < self.counts_from:
+            return
+        self.requests += 1
+        self.errors += not is_good
+        self.latencies.append(time.perf_counter() - began)
+
+    async def run(self, connections: int, seconds: float) -> Load:
+        """Return what was measured after the warm-up."""
+        self.counts_from = time.perf_counter() + WARM_UP
+        self.ends_at = self.counts_from + seconds
+        await asyncio.gather(*(self.connection() for _ in range(connections)))
+        spent = time.perf_counter() - self.counts_from
+        return Load(self.requests, self.requests * self.batch, spent, self.errors, self.latencies)
+
+
+def measure(address: str, texts: Sequence[str], batch: int, connections: int, seconds: float) -> Load:
+    """Return what a client measures; to be called in a process of its own."""
+    try:
+        from uvloop import run
+    except ImportError:
+        from asyncio import run
+    return run(Client(address, texts, batch).run(connections, seconds))
+
+
+def fill(store: Path, texts: Iterator[str], n: int, config: str) -> int:
+    """Fill a store with posts and return how many of them are kept."""
+    with Window.open(store, config) as window:
+        while n > 0 and (part := list(islice(texts, min(n, FILLED_AT_ONCE)))):
+            window.add_many(part)
+            n -= len(part)
+        return window.stats().n_kept_in_window
+
+
+def start(store: Path, config: str) -> tuple[subprocess.Popen[str], str, float]:
+    """Return a server whose window is open, its address, and the seconds that took."""
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "hybriddup", "serve", "--store", str(store), "--config", config, "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    address = process.stderr.readline().split()[-1]
+    if not process.stderr.readline().startswith("ready"):
+        raise SystemExit(f"the server did not start: {process.communicate()[1]}")
+    return process, address, time.perf_counter() - began
+
+
+def benchmark(store: Path, texts: Iterator[str], asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the measurements of each part."""
+    n_kept = fill(store, texts, asked.window, asked.config)
+    new = list(islice(texts, N_NEW))
+    process, address, seconds = start(store, asked.config)
+    fixed = {"config": asked.config, "kept_in_window": n_kept, "ready_after_s": round(seconds, 1), **setting()}
+    try:
+        for batch, connections, part in (
+            (1, asked.connections, new[: N_NEW // 2]),
+            (asked.batch, max(1, asked.connections // 8), new[N_NEW // 2 :]),
+        ):
+            with get_context("spawn").Pool(1) as pool:
+                load = pool.apply(measure, (address, part, batch, connections, asked.seconds))
+            yield {"posts_a_request": batch, "connections": connections, **load.to_dict(), **fixed}
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=120)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run as a command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--base", type=Path, help="posts that ordinary70 posts are made from; default: the samples")
+    parser.add_argument("--corpus", type=Path, help="posts to send as they are, in this order, instead")
+    parser.add_argument("--window", type=int, default=300_000, help="posts in the store before measuring")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each part")
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--batch", type=int, default=256, help="posts a request in the second part")
+    parser.add_argument("--config", default="weibo")
+    parser.add_argument("--store", type=Path, help="directory for the store; default: a temporary one")
+    asked = parser.parse_args(arguments)
+    texts = iter(read_texts(asked.corpus)) if asked.corpus else made(asked.base, asked.window + N_NEW)
+    with tempfile.TemporaryDirectory() as folder:
+        for result in benchmark(asked.store or Path(folder) / "window", texts, asked):
+            print(json.dumps(result), flush=True)
+
+
+def made(base: Path | None, n: int) -> Iterator[str]:
+    """Yield the texts of ``ordinary70`` posts."""
+    source = Base(read_texts(base) if base else read_texts(), Random(0))  # noqa: S311  texts, not secrets
+    return (post.text for post in ordinary70(source, n))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What `hybriddup serve` checks before it listens; the rest is tested in `tests/service`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hybriddup.cli import serve_job
+from hybriddup.errors import ConfigError
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it."""
+    monkeypatch.setattr(serve_job, "PACKAGES", ("starlette", "no_such_package"))
+    with pytest.raises(ConfigError, match=r"needs no_such_package, .* pip install 'hybriddup\[serve\]'"):
+        serve_job.check_installed()
+
+
+@pytest.mark.parametrize(
+    ("host", "is_own"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("LocalHost", True),
+        ("0.0.0.0", False),  # noqa: S104  not served without a token
+        ("::", False),
+        ("10.0.0.1", False),
+        ("localhost.example.org", False),
+    ],
+)
+def test_only_loopback_is_of_this_machine_alone(host: str, is_own: bool) -> None:
+    """Names are not looked up: what they lead to can change."""
+    assert serve_job.is_loopback(host) == is_own
+
+
+def test_a_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And an empty variable is a token that is too short, not none."""
+    file = tmp_path / "token"
+    file.write_text("from-the-file-0123\n", "utf-8")
+    monkeypatch.setenv("HYBRIDDUP_TOKEN", "from-the-environment")
+    assert serve_job.find_token(str(file)) == "from-the-file-0123"
+    assert serve_job.find_token(None) == "from-the-environment"
+    monkeypatch.setenv("HYBRIDDUP_TOKEN", "")
+    with pytest.raises(ConfigError, match="at least 16"):
+        serve_job.find_token(None)
+    monkeypatch.delenv("HYBRIDDUP_TOKEN")
+    assert serve_job.find_token(None) is None

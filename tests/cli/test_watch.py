@@ -1,0 +1,166 @@
+"""`hybriddup watch` as a process in pipes: answers in order, as lines come, until the end or until told."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl, packages_loaded_by
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+
+def answers(out: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def finish(process: subprocess.Popen[bytes], *lines: str) -> tuple[list[dict[str, Any]], str, int]:
+    """Send the last lines and the end; return the answers, what was said, and the exit code."""
+    out, error = process.communicate("".join(lines).encode("utf-8", "surrogatepass"), timeout=120)
+    return answers(out), error.decode(), process.returncode
+
+
+def send(process: subprocess.Popen[bytes], *records: Any) -> None:
+    assert process.stdin is not None
+    process.stdin.write(jsonl(*records).encode())
+    process.stdin.flush()
+
+
+def read(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    assert process.stdout is not None
+    answer: dict[str, Any] = json.loads(process.stdout.readline())
+    return answer
+
+
+def test_each_line_is_answered_in_order(start: Start) -> None:
+    """More of them than one batch, with the evidence of duplicates and counts at the end."""
+    texts = distinct_texts(700)
+    posts = [{"id": n, "text": text} for n, text in enumerate([*texts, *texts[:300]])]
+    got, said, code = finish(start("watch", stdin=subprocess.PIPE), jsonl(*posts))
+    assert [answer["id"] for answer in got] == list(range(1000))
+    assert [answer["decision"] for answer in got] == ["kept"] * 700 + ["duplicate"] * 300
+    assert [answer["of"] for answer in got[700:]] == list(range(300))
+    assert (said, code) == ("1,000 lines: 300 exact, 700 kept\n", 0)
+
+
+def test_a_line_is_answered_though_no_other_comes(start: Start) -> None:
+    """Nothing waits for a batch to fill, or for the end."""
+    process = start("watch", "--quiet", stdin=subprocess.PIPE)
+    send(process, {"id": "a", "text": REPEATED})
+    assert read(process) == {"id": "a", "position": 0, "decision": "kept", "repeated": False}
+    send(process, {"id": "b", "text": NEARLY}, {"id": "a", "text": OTHER})
+    assert read(process)["of"] == "a"
+    assert read(process)["repeated"] is True
+    assert finish(process) == ([], "", 0)
+
+
+def test_a_bad_line_is_answered_in_its_place(start: Start) -> None:
+    """By its number and what is wrong with it; the others are decided, and the exit code says so."""
+    lines = [
+        jsonl({"id": "a", "text": REPEATED}),
+        "not json\n",
+        "\n",
+        "[1]\n",
+        jsonl({"id": "b"}),
+        jsonl({"id": 1.5, "text": OTHER}),
+        jsonl({"id": "c", "text": NEARLY})[:-1],
+    ]
+    got, said, code = finish(start("watch", stdin=subprocess.PIPE), *lines)
+    assert [answer.get("line", answer.get("id")) for answer in got] == ["a", 2, 4, 5, 6, "c"]
+    assert all(answer["error"] for answer in got[1:5])
+    assert code == 1
+    assert "4 bad lines" in said
+    assert "standard input:2: not valid JSON" in said
+
+
+def test_strict_stops_at_the_first_bad_line(start: Start) -> None:
+    """When those before it are answered."""
+    process = start("watch", "--strict", stdin=subprocess.PIPE)
+    got, said, code = finish(process, jsonl({"id": "a", "text": REPEATED}), "{\n", jsonl(OTHER))
+    assert [answer["id"] for answer in got] == ["a"]
+    assert said.startswith("error: standard input, line 2: not valid JSON")
+    assert code == 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_told_to_stop_it_answers_what_it_read(start: Start, tmp_path: Path, number: int, code: int) -> None:
+    """Though the input is still open; what was answered is in the store."""
+    process = start("watch", "--store", "window", stdin=subprocess.PIPE)
+    posts = [{"id": n, "text": text} for n, text in enumerate(distinct_texts(2000))]
+    send(process, *posts)
+    first = read(process)
+    process.send_signal(number)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    got = [first, *answers(process.stdout.read())]
+    said = process.stderr.read()
+    assert process.wait(60) == code
+    assert process.stdin is not None
+    process.stdin.close()
+    process.stdout.close()
+    process.stderr.close()
+    assert [answer["id"] for answer in got] == list(range(len(got)))
+    assert b"nothing was written" not in said
+    again, _, _ = finish(start("watch", "--store", "window", stdin=subprocess.PIPE), jsonl(*posts[: len(got)]))
+    assert again == [answer | {"repeated": True} for answer in got]
+
+
+def test_a_reader_that_stops_reading_is_no_error(start: Start) -> None:
+    """As when the output is piped to head; the posts answered before are in the store."""
+    process = start("watch", "--store", "window", stdin=subprocess.PIPE)
+    send(process, {"id": "a", "text": REPEATED})
+    assert read(process)["id"] == "a"
+    assert process.stdout is not None
+    process.stdout.close()
+    send(process, {"id": "b", "text": OTHER})
+    assert process.wait(60) == 141
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def test_event_time_and_the_horizon_decide_what_still_matches(start: Start) -> None:
+    """A post without a time is a bad line where time is that of the event."""
+    posts = [
+        {"nr": 1, "body": REPEATED, "at": "2026-11-20T10:00:00Z"},
+        {"nr": 2, "body": REPEATED, "at": "2026-11-20T10:30:00Z"},
+        {"nr": 3, "body": REPEATED},
+        {"nr": 4, "body": REPEATED, "at": "2026-11-20T11:30:00Z"},
+    ]
+    arguments = ["--time", "event", "--horizon", "1h", "--text-field", "body", "--id-field", "nr", "--time-field", "at"]
+    got, _, code = finish(start("watch", *arguments, stdin=subprocess.PIPE), jsonl(*posts))
+    assert [answer.get("decision") for answer in got] == ["kept", "duplicate", None, "kept"]
+    assert "created_at" in got[2]["error"]
+    assert code == 1
+
+
+def test_lone_surrogates_come_back_as_escapes(start: Start) -> None:
+    """In ids too."""
+    got, _, code = finish(start("watch", stdin=subprocess.PIPE), '{"id": "\\ud800", "text": "a \\udfff"}\n')
+    assert ([answer["id"] for answer in got], code) == (["\ud800"], 0)
+
+
+def test_a_store_is_not_shared(start: Start) -> None:
+    """A second process is told so, and what may be done."""
+    process = start("watch", "--store", "window", stdin=subprocess.PIPE)
+    send(process, {"text": OTHER})
+    assert read(process)["decision"] == "kept"
+    _, said, code = finish(start("watch", "--store", "window", stdin=subprocess.PIPE), jsonl(OTHER))
+    assert code == 2
+    assert said.startswith("error: ")
+    assert finish(process)[2] == 0
+
+
+@pytest.mark.parametrize("command", ["watch", "serve"])
+def test_help_loads_nothing_slow(command: str) -> None:
+    """Neither what decides, nor what the extra for the service brings."""
+    slow = {"numba", "numpy", "jieba", "sklearn", "starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}
+    assert packages_loaded_by(command, "--help") & slow == set()

@@ -1,0 +1,114 @@
+"""What the tests of the service share: an application in this process, a server in another, and texts that repeat."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import httpx
+
+from hybriddup.cli.serve_job import ServeRequest, explainer
+from hybriddup.service.app import create_app
+from hybriddup.service.limits import Limits
+from hybriddup.service.service import Service
+from hybriddup.window import Window
+from hybriddup.window.event_time import TimeOf
+
+ROOT = Path(__file__).parents[2]
+REPEATED = "你妈妈喊你回家吃饭哦，回家罗回家罗"
+NEARLY = "你妈妈叫你回家吃饭啦，回家罗回家罗"
+OTHER = "明天下雨吗，要不要带伞出门"
+SHAPE = {"error", "message", "allowed"}
+JSON = {"content-type": "application/json"}
+DEFAULTS = ServeRequest(
+    "unused", "weibo", (), "2d", "arrival", 1, "127.0.0.1", 0, None, 2**20, 1000, 20_000, 20_000, 10.0
+)
+T = TypeVar("T")
+
+
+def make_service(
+    limits: Limits | None = None, open_window: Callable[[], Window] | None = None, time_of: TimeOf = "arrival"
+) -> Service:
+    """Return a service over a window in memory."""
+    opener = open_window or (lambda: Window.open(None, workers=1))
+    return Service(opener, explainer(DEFAULTS), limits or Limits(), time_of)
+
+
+@asynccontextmanager
+async def running(service: Service, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """Yield a client of a service in this process, once the window is open."""
+    app = create_app(service, **options)
+    service.start(lambda: None)
+    assert service.opening is not None
+    await service.opening
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            yield client
+    finally:
+        await service.close()
+
+
+def ask(talk: Callable[[httpx.AsyncClient], Awaitable[T]], limits: Limits | None = None, /, **options: Any) -> T:
+    """Return what a conversation with a new service gave."""
+
+    async def whole() -> T:
+        async with running(make_service(limits), **options) as client:
+            return await talk(client)
+
+    return asyncio.run(whole())
+
+
+class Served(NamedTuple):
+    """A server in a process of its own."""
+
+    process: subprocess.Popen[str]
+    address: str
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Tell it to end; return its exit code and what else it said."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+
+@contextmanager
+def serving(store: Path, *arguments: str, is_awaited: bool = True, **environment: str) -> Iterator[Served]:
+    """Yield a server on a free port, when its window is open unless that is not awaited."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hybriddup", "serve", "--store", str(store), "--port", "0", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stderr is not None
+    try:
+        address = line_with(process, "listening on ").split()[-1]
+        if is_awaited:
+            line_with(process, "ready: ")
+        yield Served(process, address)
+    finally:
+        process.kill()
+        process.wait(60)
+        process.stderr.close()
+
+
+def line_with(process: subprocess.Popen[str], beginning: str) -> str:
+    """Return the next line of standard error with this beginning."""
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        if line.startswith(beginning):
+            return line
+        said.append(line)
+    raise AssertionError(f"the server ended: {''.join(said)}")

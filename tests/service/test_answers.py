@@ -1,0 +1,203 @@
+"""What the service answers, in this process: decisions, matches, posts by id, explanations, counts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from hybriddup.service.limits import Limits
+from hybriddup.service.openapi import openapi_schema
+from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, ask, make_service, running
+
+SCHEMA = openapi_schema(with_token=False)
+
+
+def check(name: str, answer: Any) -> None:
+    """Fail unless an answer has the shape that the schema promises."""
+    whole = {"$ref": f"#/components/schemas/{name}", "components": SCHEMA["components"]}
+    jsonschema.Draft202012Validator(whole).validate(answer)
+
+
+def test_one_post_gets_one_decision_and_an_array_an_array() -> None:
+    """In order, and with the evidence of a duplicate."""
+
+    async def talk(client: httpx.AsyncClient) -> tuple[Any, Any]:
+        one = await client.post("/v1/posts", json={"id": "a", "text": REPEATED})
+        several = await client.post("/v1/posts", json=[{"id": 2, "text": NEARLY}, {"text": OTHER}])
+        return one.json(), several.json()
+
+    one, (near, other) = ask(talk)
+    assert one == {"id": "a", "position": 0, "decision": "kept", "repeated": False}
+    assert (near["id"], near["decision"], near["of"], near["reason"]) == (2, "duplicate", "a", "near")
+    assert near["score"] >= near["threshold"]
+    assert (other["id"], other["decision"]) == ("#2", "kept")
+    for answer in (one, near, other):
+        check("DecisionAnswer", answer)
+
+
+def test_an_id_sent_again_gets_its_answer_again() -> None:
+    """Whatever the text, and said to be a repetition."""
+
+    async def talk(client: httpx.AsyncClient) -> list[Any]:
+        texts = [REPEATED, OTHER]
+        return [(await client.post("/v1/posts", json={"id": "a", "text": text})).json() for text in texts]
+
+    first, again = ask(talk)
+    assert again == first | {"repeated": True}
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [("17", "text id"), ("17?type=str", "text id"), ("17?type=int", "number"), ("a%2Fb%3Fc", "odd"), ("%233", "made")],
+)
+def test_posts_are_found_by_id(address: str, text: str) -> None:
+    """Text unless ``type=int`` says otherwise; slashes and the like percent-encoded."""
+    posts = [{"id": "17", "text": "text id"}, {"id": 17, "text": "number"}, {"id": "a/b?c", "text": "odd"}]
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        await client.post("/v1/posts", json=[*posts, {"text": "made"}])
+        return await client.get(f"/v1/posts/{address}")
+
+    answer = ask(talk)
+    assert answer.status_code == 200
+    assert answer.json()["text"] == text
+    check("StoredPostAnswer", answer.json())
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [("none", 404), ("x?type=int", 422), ("9223372036854775808?type=int", 422), ("1?type=u", 422)],
+)
+def test_posts_that_are_not_there_are_an_error(address: str, status: int) -> None:
+    """And so are numbers that are none."""
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.get(f"/v1/posts/{address}")
+
+    answer = ask(talk)
+    assert (answer.status_code, set(answer.json())) == (status, SHAPE)
+
+
+def test_matches_are_found_without_adding() -> None:
+    """Best first, with score and threshold."""
+
+    async def talk(client: httpx.AsyncClient) -> list[Any]:
+        await client.post("/v1/posts", json=[{"id": "a", "text": REPEATED}, {"id": "b", "text": OTHER}])
+        return [(await client.post("/v1/match", json={"text": NEARLY, "limit": 5})).json() for _ in range(2)]
+
+    first, second = ask(talk)
+    assert first == second
+    assert (first["matches"][0]["id"], first["matches"][0]["is_match"]) == ("a", True)
+    check("MatchesAnswer", first)
+
+
+def test_an_explanation_shows_both_texts_and_the_verdict() -> None:
+    """The post is A, the text of the request B."""
+
+    async def talk(client: httpx.AsyncClient) -> Any:
+        await client.post("/v1/posts", json={"text": REPEATED})
+        return (await client.post("/v1/explain", json={"text": NEARLY, "id": "#0"})).json()
+
+    found = ask(talk)
+    assert (found["a"]["text"], found["b"]["text"], found["matches"]) == (REPEATED, NEARLY, True)
+    assert found["verdict"].startswith("B repeats A")
+    check("ExplanationAnswer", found)
+
+
+def test_lone_surrogates_and_nul_come_back_as_they_were() -> None:
+    """JSON can spell them as escapes, and so do the answers."""
+    body = rb'{"id": "\ud800", "text": "odd \udfff \u0000 text"}'
+
+    async def talk(client: httpx.AsyncClient) -> tuple[Any, Any]:
+        one = await client.post("/v1/posts", content=body, headers=JSON)
+        return json.loads(one.content), json.loads((await client.get("/v1/posts/%ED%A0%80")).content)
+
+    decision, post = ask(talk)
+    assert decision["id"] == "\ud800"
+    assert post["text"] == "odd \udfff \x00 text"
+
+
+def test_stats_have_counts_and_history() -> None:
+    """Posts sent again are not counted as new."""
+
+    async def talk(client: httpx.AsyncClient) -> Any:
+        for text in (REPEATED, REPEATED, NEARLY):
+            await client.post("/v1/posts", json={"text": text})
+        await client.post("/v1/posts", json={"id": 1, "text": OTHER})
+        await client.post("/v1/posts", json={"id": 1, "text": OTHER})
+        return (await client.get("/v1/stats")).json()
+
+    stats = ask(talk)
+    check("StatsAnswer", stats)
+    assert (stats["n_posts"], stats["n_kept"], stats["n_exact"], stats["n_near"]) == (4, 2, 1, 1)
+    slots = stats["history"]["slots"]
+    assert [sum(slot[name] for slot in slots) for name in ("kept", "exact", "near")] == [2, 1, 1]
+
+
+def test_metrics_are_those_of_prometheus() -> None:
+    """Decisions by kind and length band, latencies by step and request, refused requests."""
+
+    async def talk(client: httpx.AsyncClient) -> str:
+        await client.post("/v1/posts", json=[{"text": REPEATED}, {"text": NEARLY}, {"text": "ok"}])
+        await client.post("/v1/posts", json={"text": 1})
+        await client.get("/v1/posts/whatever")
+        await client.get("/nothing/here")
+        return (await client.get("/metrics")).text
+
+    samples = {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(ask(talk))
+        for sample in family.samples
+    }
+    assert samples["hybriddup_posts_total",] == 3
+    assert samples["hybriddup_decisions_total", "7-30", "near"] == 1
+    assert samples["hybriddup_decisions_total", "7-30", "kept"] == 1
+    assert samples["hybriddup_decisions_total", "0-6", "kept"] == 1
+    assert samples["hybriddup_requests_refused_total", "invalid_post"] == 1
+    assert samples["hybriddup_request_seconds_count", "/v1/posts", "200", "POST"] == 1
+    assert samples["hybriddup_request_seconds_count", "/v1/posts/{id}", "404", "GET"] == 1
+    assert samples["hybriddup_request_seconds_count", "404", "GET", "other"] == 1
+    assert samples["hybriddup_step_seconds_count", "look_up"] >= 1
+    assert samples["hybriddup_window_posts",] == 2
+    assert samples["hybriddup_ready",] == 1
+
+
+def test_the_page_comes_from_the_package_and_asks_no_one_else() -> None:
+    """Its policy allows nothing but the service itself, and nothing inline."""
+
+    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
+        return [await client.get(path) for path in ("/", "/page.css", "/page.js")]
+
+    answers = ask(talk)
+    assert [answer.headers["content-type"].partition(";")[0] for answer in answers] == [
+        "text/html",
+        "text/css",
+        "text/javascript",
+    ]
+    for answer in answers:
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "https://" not in answer.text
+        assert "innerHTML" not in answer.text
+
+
+def test_a_service_is_alive_before_it_is_ready() -> None:
+    """While the window is opened, and when that has failed."""
+
+    async def talk() -> list[tuple[int, int, int]]:
+        seen = []
+        service = make_service(Limits())
+        async with running(service) as client:
+            for service.status in ("loading", "ready", "ending"):
+                alive, ready = await client.get("/healthz"), await client.get("/readyz")
+                post = await client.post("/v1/posts", json={"text": OTHER})
+                assert ready.status_code == 200 or set(ready.json()) == SHAPE
+                seen.append((alive.status_code, ready.status_code, post.status_code))
+        return seen
+
+    assert asyncio.run(talk()) == [(200, 503, 503), (200, 200, 200), (200, 503, 503)]

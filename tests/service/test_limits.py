@@ -1,0 +1,296 @@
+"""What the service refuses, each by one shape of error, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from hybriddup.service.batching import DecidingQueue
+from hybriddup.service.limits import MAX_LOOKS, Limits
+from hybriddup.service.problems import RequestError
+from hybriddup.window import Decision, Post, Window
+from tests.service.support import JSON, OTHER, REPEATED, SHAPE, ask, make_service, running
+
+LIMITS = Limits(max_body_bytes=2000, max_posts=3, max_text_length=50, max_queue=10, request_timeout=5.0)
+TOKEN = "0123456789abcdef-token"  # noqa: S105  of this test alone
+
+
+def refused(answer: httpx.Response) -> tuple[int, str]:
+    """Return status and kind of an error, which must have its shape."""
+    told = answer.json()
+    assert set(told) == SHAPE
+    assert all(isinstance(value, str) and value for value in told.values())
+    return answer.status_code, told["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error"),
+    [
+        (b"{", 400, "not_json"),
+        (b"", 400, "not_json"),
+        (b"\xff", 400, "not_json"),
+        (b"[" * 1500, 400, "not_json"),
+        (b"1", 422, "invalid_post"),
+        (b'"text"', 422, "invalid_post"),
+        (b"{}", 422, "invalid_post"),
+        (b'{"text": null}', 422, "invalid_post"),
+        (b'[{"text": "a"}, {"text": "b", "id": 1.5}]', 422, "invalid_post"),
+        (b'{"text": "b", "id": true}', 422, "invalid_post"),
+        (b'{"text": "b", "id": "#5"}', 422, "invalid_post"),
+        (b"[]", 422, "wrong_number_of_posts"),
+        (b'[{"text":"a"},{"text":"b"},{"text":"c"},{"text":"d"}]', 413, "wrong_number_of_posts"),
+        (b'{"text": "' + b"a" * 51 + b'"}', 422, "text_too_long"),
+        (b'{"text": "' + b"a" * 2001 + b'"}', 413, "body_too_large"),
+    ],
+)
+def test_bodies_that_are_not_allowed_are_refused(body: bytes, status: int, error: str) -> None:
+    """And nothing of them is decided."""
+
+    async def talk(client: httpx.AsyncClient) -> tuple[httpx.Response, Any]:
+        answer = await client.post("/v1/posts", content=body, headers=JSON)
+        return answer, (await client.get("/v1/stats")).json()
+
+    answer, stats = ask(talk, LIMITS)
+    assert refused(answer) == (status, error)
+    assert stats["n_posts"] == 0
+
+
+def test_limits_are_inclusive() -> None:
+    """As many posts, and characters, as are allowed."""
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post("/v1/posts", json=[{"text": letter * 50} for letter in "abc"])
+
+    assert ask(talk, LIMITS).status_code == 200
+
+
+def test_a_body_of_unknown_size_is_not_read_to_its_end() -> None:
+    """The limit holds where nothing was declared, as soon as it is passed."""
+    n_parts = 0
+
+    async def parts() -> AsyncIterator[bytes]:
+        nonlocal n_parts
+        for n_parts in range(1, 1001):  # noqa: B007  counted for the assertion
+            yield b"a" * 500
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post("/v1/posts", content=parts(), headers=JSON)
+
+    assert refused(ask(talk, LIMITS)) == (413, "body_too_large")
+    assert n_parts == 5
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
+def test_other_types_than_json_are_refused(kind: str | None) -> None:
+    """Which also keeps other sites from sending posts through a visitor's browser."""
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        headers = {"content-type": kind} if kind else {}
+        return await client.post("/v1/posts", content=b'{"text": "a"}', headers=headers)
+
+    assert refused(ask(talk)) == (415, "not_json")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/match", {}),
+        ("/v1/match", []),
+        ("/v1/match", {"text": "a", "limit": 0}),
+        ("/v1/match", {"text": "a", "limit": 101}),
+        ("/v1/match", {"text": "a", "limit": True}),
+        ("/v1/explain", {"text": "a"}),
+        ("/v1/explain", {"id": "a"}),
+    ],
+)
+def test_requests_that_look_are_checked(path: str, body: Any) -> None:
+    """Matches and explanations."""
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post(path, json=body)
+
+    assert refused(ask(talk)) == (422, "invalid_request")
+
+
+def test_addresses_and_methods_that_are_not_there_are_errors_of_the_same_shape() -> None:
+    """With the allowed methods where there are some."""
+
+    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
+        return [await client.get("/v2"), await client.get("/v1/posts"), await client.get("/v1/posts//")]
+
+    nowhere, wrong, no_post = ask(talk)
+    assert refused(nowhere) == (404, "not_found")
+    assert refused(wrong) == (405, "method_not_allowed")
+    assert wrong.headers["allow"] == "POST"
+    assert refused(no_post) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        (None, 401),
+        ("Bearer", 401),
+        (f"Basic {TOKEN}", 401),
+        (f"Bearer {TOKEN}x", 401),
+        (f"Bearer {TOKEN[:-1]}", 401),
+        (f"Bearer {TOKEN}", 200),
+        (f"bearer {TOKEN}", 200),
+    ],
+)
+def test_a_token_is_asked_for_where_posts_are_told_or_taken(authorization: str | None, status: int) -> None:
+    """The page, the schema and the health are open."""
+    headers = {"authorization": authorization} if authorization else {}
+
+    async def talk(client: httpx.AsyncClient) -> tuple[httpx.Response, list[int]]:
+        answer = await client.get("/v1/stats", headers=headers)
+        paths = ("/", "/page.js", "/page.css", "/healthz", "/readyz", "/openapi.json")
+        return answer, [(await client.get(path)).status_code for path in paths]
+
+    answer, open_to_all = ask(talk, token=TOKEN)
+    assert answer.status_code == status
+    assert open_to_all == [200] * 6
+    if status == 401:
+        assert refused(answer) == (401, "unauthorized")
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("localhost", 200), ("LOCALHOST:8077", 200), ("[::1]:8077", 200), ("evil.example", 421), ("", 421)],
+)
+def test_without_a_token_only_the_own_names_are_answered(host: str, status: int) -> None:
+    """A foreign name may lead to this machine, but its pages learn nothing."""
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.get("/v1/stats", headers={"host": host})
+
+    assert ask(talk, hosts={"localhost", "::1"}).status_code == status
+
+
+class SlowDecide:
+    """Decides when it is let go."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.began = threading.Event()
+        self.texts: list[str] = []
+
+    def __call__(self, posts: list[Post]) -> list[Decision]:
+        self.began.set()
+        assert self.go.wait(30)
+        self.texts += [post.text for post in posts]
+        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
+
+
+def test_a_full_queue_says_when_to_come_back() -> None:
+    """What was accepted before is answered all the same."""
+
+    async def talk() -> tuple[RequestError, list[Decision]]:
+        slow = SlowDecide()
+        queue = DecidingQueue(slow, max_posts=3)
+        first = asyncio.create_task(queue.submit([Post("a"), Post("b")], 30))
+        await asyncio.sleep(0.05)
+        with pytest.raises(RequestError) as full:
+            await queue.submit([Post("c"), Post("d")], 30)
+        slow.go.set()
+        decisions = await first
+        await queue.close()
+        return full.value, decisions
+
+    full, decisions = asyncio.run(talk())
+    answer = full.response()
+    assert (answer.status_code, int(answer.headers["retry-after"]) >= 1) == (429, True)
+    assert [decision.id for decision in decisions] == ["a", "b"]
+
+
+def test_what_waited_too_long_is_not_decided_and_what_was_begun_may_be() -> None:
+    """503 and 504 tell the two apart."""
+
+    async def talk() -> tuple[list[int], list[str], int]:
+        slow = SlowDecide()
+        queue = DecidingQueue(slow, max_posts=10)
+        begun = asyncio.create_task(queue.submit([Post("begun")], 0.5))
+        await asyncio.to_thread(slow.began.wait, 30)
+        waiting = asyncio.create_task(queue.submit([Post("waiting")], 0.1))
+        errors = await asyncio.gather(begun, waiting, return_exceptions=True)
+        slow.go.set()
+        await queue.close()
+        return [error.status for error in errors if isinstance(error, RequestError)], slow.texts, queue.n_posts
+
+    assert asyncio.run(talk()) == ([504, 503], ["begun"], 0)
+
+
+def test_too_many_looks_are_refused() -> None:
+    """As many as are allowed wait, one more does not."""
+
+    async def talk() -> tuple[Any, list[int]]:
+        service = make_service()
+        go = threading.Event()
+        async with running(service) as client:
+            looks = [asyncio.create_task(service.look(lambda: go.wait(30))) for _ in range(MAX_LOOKS)]
+            await asyncio.sleep(0.05)
+            answer = await client.post("/v1/match", json={"text": OTHER})
+            go.set()
+            await asyncio.gather(*looks)
+            later = await client.post("/v1/match", json={"text": OTHER})
+        return refused(answer), [int(answer.headers["retry-after"]), later.status_code]
+
+    assert asyncio.run(talk()) == ((429, "too_many_looks"), [1, 200])
+
+
+def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    """A client that sends nothing more gets an answer in the end."""
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.sleep(30)
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post("/v1/posts", content=parts(), headers=JSON)
+
+    assert refused(ask(talk, Limits(request_timeout=0.2))) == (408, "timeout")
+
+
+def test_posts_without_a_time_are_an_error_of_their_sender_alone() -> None:
+    """Though they are decided in one batch with those of others."""
+
+    async def talk() -> list[int]:
+        service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
+        async with running(service) as client:
+            bodies = [{"text": f"{REPEATED}{n}"} | ({"created_at": 1.0} if n % 2 else {}) for n in range(8)]
+            return [
+                one.status_code for one in await asyncio.gather(*(client.post("/v1/posts", json=b) for b in bodies))
+            ]
+
+    assert asyncio.run(talk()) == [422, 200] * 4
+
+
+@pytest.mark.parametrize(("time_of", "status"), [("arrival", 200), ("event", 422)])
+def test_a_time_in_another_form_matters_only_where_it_counts(time_of: Any, status: int) -> None:
+    """Feeds bring times of many forms, and by arrival time nobody needs them."""
+
+    async def talk() -> int:
+        service = make_service(open_window=lambda: Window.open(None, time=time_of, workers=1), time_of=time_of)
+        async with running(service) as client:
+            body = {"text": OTHER, "created_at": "Thu Aug 16 13:42:54 +0800 2012"}
+            return (await client.post("/v1/posts", json=body)).status_code
+
+    assert asyncio.run(talk()) == status
+
+
+def test_a_window_that_fails_is_an_error_and_no_lie() -> None:
+    """What could not be written is not said to be decided."""
+
+    async def talk() -> httpx.Response:
+        service = make_service()
+        async with running(service) as client:
+            assert service.window is not None
+            service.window.close()
+            return await client.post("/v1/posts", json={"text": OTHER})
+
+    assert refused(asyncio.run(talk())) == (503, "window_failed")

@@ -1,0 +1,193 @@
+"""The page for people, in headless Chromium: Playwright's Python package, and the system's chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.service.support import NEARLY, OTHER, REPEATED, Served, serving
+
+playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed (Debian: apt-get install chromium)")
+
+MARKUP = "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> & more of it"
+ARABIC = "صباح الخير يا أصدقاء، كيف حالكم اليوم في هذا الطقس الجميل"
+TOKEN = "0123456789abcdef"  # noqa: S105  of this test alone
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    posts = [
+        {"id": "a", "text": REPEATED},
+        {"id": "b", "text": NEARLY},
+        {"id": 9007199254740993, "text": OTHER},
+        {"id": "<b>bold</b>", "text": MARKUP},
+        {"id": "arabic", "text": ARABIC},
+        {"id": "again", "text": REPEATED},
+    ]
+    with serving(tmp_path_factory.mktemp("page") / "window") as running:
+        httpx.post(f"{running.address}/v1/posts", json=posts).raise_for_status()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as engine:
+        # the sandbox needs rights that a container's root has not; the only pages opened are our own
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any, served: Served) -> Iterator[Any]:
+    """The page, opened; anything that it complains about, or asks elsewhere, fails the test."""
+    context = browser.new_context(viewport={"width": 1000, "height": 900}, locale="en-GB")
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda one: complaints.append(one.text) if one.type in {"error", "warning"} else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on(
+        "request", lambda one: None if one.url.startswith((served.address, "data:")) else complaints.append(one.url)
+    )
+    opened.goto(served.address)
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def find(page: Any, text: str) -> None:
+    page.get_by_label("Text", exact=True).fill(text)
+    page.get_by_role("button", name="Find matches").click()
+    page.locator("#find-status").filter(has_text="kept post").wait_for()
+
+
+def test_a_text_is_found_and_explained(page: Any, tmp_path: Path) -> None:
+    """Its matches, and the steps of one with the verdict."""
+    find(page, NEARLY)
+    assert page.locator("#find-status").inner_text().startswith("Repeats 1 kept post")
+    assert REPEATED in page.locator("#matches li").first.inner_text()
+    page.get_by_role("button", name="Explain match “a”").click()
+    page.locator("#explanation").wait_for()
+    assert page.locator("#verdict").inner_text().startswith("Your text repeats the kept post: the edit score 0.88")
+    steps = page.locator("#steps").inner_text()
+    assert REPEATED in steps
+    assert NEARLY in steps
+    assert page.locator("#steps .token.only").count() > 0
+    page.screenshot(path=tmp_path / "explained.png", full_page=True)
+    assert (tmp_path / "explained.png").stat().st_size > 10_000
+
+
+def test_markup_in_a_post_is_text(page: Any) -> None:
+    """Neither a post nor an id becomes part of the page."""
+    find(page, MARKUP)
+    assert MARKUP in page.locator("#matches .post").first.inner_text()
+    page.get_by_role("button", name="Explain match").first.click()
+    page.locator("#explanation").wait_for()
+    assert page.locator("main img, main script, main b").count() == 0
+    assert page.title() == "hybriddup"
+
+
+def test_text_from_right_to_left_stands_so(page: Any) -> None:
+    """In the field and among the matches, while the facts about it do not."""
+    find(page, ARABIC)
+    direction = "element => getComputedStyle(element).direction"
+    assert page.locator("#text").evaluate(direction) == "rtl"
+    assert page.locator("#matches .post").first.evaluate(direction) == "rtl"
+    assert page.locator("#matches .facts").first.evaluate(direction) == "ltr"
+
+
+def test_large_numbers_are_explained_by_their_own_id(page: Any) -> None:
+    """Though a browser's numbers end at 2**53."""
+    find(page, OTHER)
+    page.get_by_role("button", name="Explain match number 9007199254740993").click()
+    page.locator("#explanation").wait_for()
+    assert "equal" in page.locator("#verdict").inner_text()
+
+
+def test_counters_and_chart_follow_what_is_decided(page: Any, served: Served) -> None:
+    """Without being loaded anew."""
+    counter = page.locator("#counts div", has=page.get_by_text("posts decided", exact=True)).locator("dd")
+    counter.wait_for()
+    before = int(counter.inner_text())
+    httpx.post(f"{served.address}/v1/posts", json=[{"text": OTHER}] * 5).raise_for_status()
+    playwright.expect(counter).to_have_text(str(before + 5), timeout=15_000)
+    assert page.locator("#chart rect").count() >= 1
+    assert page.locator("#chart-summary").inner_text().startswith(f"{before + 5} decisions")
+
+
+def test_the_keyboard_is_enough(page: Any) -> None:
+    """Tab leads to the field, Ctrl+Enter looks, and the explanation gets the focus."""
+    page.locator("#counts dd").first.wait_for()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "text"
+    page.keyboard.type(REPEATED)
+    page.keyboard.press("Control+Enter")
+    page.locator("#matches li").first.wait_for()
+    page.get_by_role("button", name="Explain match “a”").focus()
+    page.keyboard.press("Enter")
+    page.locator("#explanation").wait_for()
+    assert page.evaluate("document.activeElement.id") == "explanation"
+
+
+def test_every_control_has_a_name_and_text_enough_contrast(page: Any) -> None:
+    """At least 4.5 to 1, in light and in dark."""
+    find(page, NEARLY)
+    page.get_by_role("button", name="Explain match “a”").click()
+    page.locator("#explanation").wait_for()
+    for control in page.locator("button, input, textarea").all():
+        assert control.evaluate("e => (e.labels && e.labels.length) || e.getAttribute('aria-label') || e.innerText")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(LOW_CONTRAST) == []
+
+
+LOW_CONTRAST = """() => {
+  const numbers = (color) => (color.match(/[\\d.]+/g) || []).map(Number);
+  const light = (color) => {
+    const [r, g, b] = numbers(color).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const backOf = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const back = getComputedStyle(at).backgroundColor;
+      if (numbers(back)[3] !== 0) return back;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const hasText = (element) => [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+  const shown = [...document.querySelectorAll("body *:not(svg *)")].filter((e) => hasText(e) && e.checkVisibility());
+  return shown.filter((e) => {
+    const [a, b] = [light(getComputedStyle(e).color), light(backOf(e))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05) < 4.5;
+  }).map((e) => `${e.tagName}.${e.className} ${e.textContent.slice(0, 30)}`);
+}"""
+
+
+def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any) -> None:
+    """Nor does a post that is one long word."""
+    page.set_viewport_size({"width": 360, "height": 700})
+    find(page, NEARLY)
+    page.get_by_role("button", name="Explain match “a”").click()
+    page.locator("#explanation").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Any, tmp_path: Path) -> None:
+    """Wrong first, then right."""
+    with serving(tmp_path / "window", HYBRIDDUP_TOKEN=TOKEN) as guarded:
+        page = browser.new_page()
+        page.goto(guarded.address)
+        for token in ("wrong", TOKEN):
+            page.get_by_label("This service asks for a token.").fill(token)
+            page.get_by_role("button", name="Use token").click()
+        page.locator("#status").filter(has_text="Ready").wait_for()
+        playwright.expect(page.locator("#token-section")).to_be_hidden()
+        playwright.expect(page.locator("#counts dd").first).to_have_text("0", timeout=15_000)
+        page.close()

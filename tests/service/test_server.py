@@ -1,0 +1,202 @@
+"""The service as a process: readiness, many clients, the end, and what it refuses to start with."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.service.support import NEARLY, OTHER, REPEATED, ROOT, serving
+
+N_CLIENTS = 64
+N_GROUPS = 12
+
+
+def test_of_matching_posts_sent_by_64_clients_exactly_one_is_kept(tmp_path: Path) -> None:
+    """Shuffled, and each sent again; the same id gets the same answer, also from a server started anew."""
+    letters = random.Random(1)  # noqa: S311  texts, not secrets
+    bases = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(N_GROUPS)]
+    posts = [{"id": f"{g}-{n}", "text": base + "!" * (n % 3)} for g, base in enumerate(bases) for n in range(N_CLIENTS)]
+
+    async def client(number: int, address: str) -> list[dict[str, Any]]:
+        own = posts[number::N_CLIENTS] * 2
+        random.Random(number).shuffle(own)  # noqa: S311  an order, not a secret
+        async with httpx.AsyncClient(base_url=address, timeout=60) as connection:
+            return [(await connection.post("/v1/posts", json=post)).raise_for_status().json() for post in own]
+
+    async def all_clients(address: str) -> list[dict[str, Any]]:
+        answers = await asyncio.gather(*(client(number, address) for number in range(N_CLIENTS)))
+        return [answer for of_client in answers for answer in of_client]
+
+    with serving(tmp_path / "window") as served:
+        answers = asyncio.run(all_clients(served.address))
+        assert served.end()[0] == 0
+    by_id: dict[str, dict[str, Any]] = {}
+    for answer in answers:
+        answer.pop("repeated")
+        assert by_id.setdefault(answer["id"], answer) == answer
+    assert sorted(by_id) == sorted(post["id"] for post in posts)
+    kept = [post_id.split("-")[0] for post_id, answer in by_id.items() if answer["decision"] == "kept"]
+    assert sorted(kept) == sorted(map(str, range(N_GROUPS)))
+    assert sorted(answer["position"] for answer in by_id.values()) == list(range(len(posts)))
+    with serving(tmp_path / "window") as served, httpx.Client(base_url=served.address, timeout=60) as connection:
+        again = connection.post("/v1/posts", json=posts).json()
+    assert [answer | {"repeated": True} for answer in again] == [
+        by_id[post["id"]] | {"repeated": True} for post in posts
+    ]
+
+
+def test_told_to_end_it_answers_what_it_accepted(tmp_path: Path) -> None:
+    """Every answer given is in the store, no request is cut off, and nothing new is accepted."""
+    answered: dict[str, int] = {}
+    broken: list[str] = []
+    ending = threading.Event()
+
+    def send(number: int, address: str) -> None:
+        with httpx.Client(base_url=address, timeout=60) as connection:
+            for turn in range(10_000):
+                post = {"id": f"{number}-{turn}", "text": f"{OTHER} {number} {turn} {'x' * (turn % 50)}"}
+                try:
+                    answer = connection.post("/v1/posts", json=post)
+                except httpx.HTTPError as error:
+                    # only a connection that was idle may be closed
+                    if not ending.is_set() or isinstance(error, httpx.ReadTimeout):
+                        broken.append(repr(error))
+                    return
+                if answer.status_code == 200:
+                    answered[post["id"]] = answer.json()["position"]
+
+    with serving(tmp_path / "window") as served:
+        threads = [threading.Thread(target=send, args=(number, served.address)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        while len(answered) < 100:
+            time.sleep(0.01)
+        ending.set()
+        code, said = served.end()
+        for thread in threads:
+            thread.join(60)
+    assert (code, said, broken) == (0, "", [])
+    with serving(tmp_path / "window") as served, httpx.Client(base_url=served.address, timeout=60) as connection:
+        for post_id, position in answered.items():
+            assert connection.get(f"/v1/posts/{post_id}").json()["position"] == position
+
+
+def test_ctrl_c_drains_too(tmp_path: Path) -> None:
+    """With the exit code of an interruption."""
+    with serving(tmp_path / "window") as served:
+        httpx.post(f"{served.address}/v1/posts", json={"text": OTHER}).raise_for_status()
+        assert served.end(signal.SIGINT) == (130, "")
+
+
+SLOW_OPENING = """
+import time
+from pathlib import Path
+import hybriddup
+
+class SlowNormalizer:
+    def __init__(self):
+        while not Path("go").exists() and Path("slow").exists():
+            time.sleep(0.02)
+    def normalize_batch(self, texts):
+        return list(texts)
+    def recipe(self):
+        return {}
+
+@hybriddup.hookimpl
+def hybriddup_register(registry):
+    registry.add_normalizer("slow", SlowNormalizer)
+"""
+
+
+def test_the_port_is_open_before_the_window_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is alive, but not ready, and says so to those who send posts."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slow_opening.py").write_text(SLOW_OPENING, "utf-8")
+    (tmp_path / "slow.yaml").write_text("normalizer: {use: slow}\n", "utf-8")
+    (tmp_path / "slow").touch()
+    arguments = ["--plugin", "slow_opening", "--config", "slow.yaml"]
+    with serving(tmp_path / "window", *arguments, is_awaited=False, PYTHONDONTWRITEBYTECODE="1") as served:
+        with httpx.Client(base_url=served.address, timeout=60) as connection:
+            assert connection.get("/healthz").status_code == 200
+            refused = connection.post("/v1/posts", json={"text": OTHER})
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert connection.get("/readyz").status_code == 503
+            (tmp_path / "go").touch()
+            while connection.get("/readyz").status_code != 200:
+                time.sleep(0.05)
+            assert connection.post("/v1/posts", json={"text": OTHER}).json()["decision"] == "kept"
+        assert served.end()[0] == 0
+
+
+def test_metrics_can_be_scraped_while_posts_come(tmp_path: Path) -> None:
+    """And they count all of them."""
+    with serving(tmp_path / "window") as served, httpx.Client(base_url=served.address, timeout=60) as connection:
+        for text in (REPEATED, NEARLY, OTHER):
+            connection.post("/v1/posts", json={"text": text}).raise_for_status()
+            scraped = connection.get("/metrics").raise_for_status().text
+    assert "hybriddup_posts_total 3.0" in scraped
+    assert "hybriddup_store_bytes" in scraped
+
+
+def refusal(tmp_path: Path, *arguments: str, **environment: str) -> str:
+    """What `hybriddup serve` says when it does not start."""
+    command = [sys.executable, "-m", "hybriddup", "serve", "--store", str(tmp_path / "window"), *arguments]
+    clean = {name: value for name, value in os.environ.items() if name != "HYBRIDDUP_TOKEN"}
+    ran = subprocess.run(
+        command, env=clean | {"PYTHONPATH": str(ROOT)} | environment, capture_output=True, text=True, timeout=60
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    return ran.stderr
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.org"])  # noqa: S104  refused
+def test_other_machines_are_served_with_a_token_only(tmp_path: Path, host: str) -> None:
+    """It does not start without."""
+    said = refusal(tmp_path, "--host", host)
+    assert "there is no token" in said
+    assert "--token-file" in said
+    assert not (tmp_path / "window").exists()
+
+
+def test_a_token_must_be_one(tmp_path: Path) -> None:
+    """Long enough, in a file that there is; and it is never shown."""
+    assert "at least 16" in refusal(tmp_path, HYBRIDDUP_TOKEN="secret")  # noqa: S106  too short by intent
+    (tmp_path / "token").write_text("also secret\n", "utf-8")
+    said = refusal(tmp_path, "--token-file", str(tmp_path / "token"))
+    assert "at least 16" in said
+    assert "secret" not in said
+    assert "cannot be read" in refusal(tmp_path, "--token-file", str(tmp_path / "none"))
+
+
+def test_what_cannot_be_opened_ends_the_server_with_a_message(tmp_path: Path) -> None:
+    """A port that is taken, a configuration that is wrong, a store that another process has."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert "Choose another --host or --port" in refusal(tmp_path, "--port", str(taken.getsockname()[1]))
+    assert "nonesuch" in refusal(tmp_path, "--port", "0", "--config", "nonesuch")
+    assert "horizon must be" in refusal(tmp_path, "--port", "0", "--horizon", "soon")
+    with serving(tmp_path / "window"):
+        said = refusal(tmp_path, "--port", "0").splitlines()
+    assert said[0].startswith("listening on ")
+    assert said[1].startswith("error: ")
+
+
+def test_token_from_a_file_is_asked_for(tmp_path: Path) -> None:
+    """On loopback too, once there is one."""
+    (tmp_path / "token").write_text("0123456789abcdef\n", "utf-8")
+    with serving(tmp_path / "window", "--token-file", str(tmp_path / "token")) as served:
+        assert httpx.get(f"{served.address}/v1/stats").status_code == 401
+        headers = {"authorization": "Bearer 0123456789abcdef"}
+        assert json.loads(httpx.get(f"{served.address}/v1/stats", headers=headers).content)["n_posts"] == 0
