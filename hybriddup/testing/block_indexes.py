@@ -159,6 +159,7 @@ def _flipped(rng: np.random.Generator, words: UInt64s, n_flips: int) -> UInt64s:
 
 def small_expectation(prints: Fingerprints, width: int, max_hamming_distance: int) -> Expectation:
     """Return what an index is told of these texts, with copies of them as the pilot."""
+
     def pilot() -> tuple[Fingerprints, Fingerprints]:
         rng = np.random.default_rng(len(prints))
         edited = [_flipped(rng, row, int(rng.integers(0, max_hamming_distance + 1))) for row in prints.bits]

@@ -19,6 +19,7 @@ from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.deriving import remembered
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, WindowTime
+from hybriddup.window.indexes import sample_texts
 from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
 from hybriddup.window.saved_memory import load_memory
 from hybriddup.window.state import WindowState
@@ -82,6 +83,7 @@ class Opening:
             last_arrival=watermark,
         )
         state.forget()
+        self.steps.prepare_verifiers(sample_texts(self.store))
         return state
 
     def load_weights(self) -> bool:

@@ -15,8 +15,13 @@ MADE_ID = re.compile(r"#[0-9]+")
 WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and 'created_at'"
 
 
-def as_posts(posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Post]:
+def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) -> list[Post]:
     """Return posts, checked.
+
+    Parameters
+    ----------
+    timed
+        Whether the window goes by event time; otherwise ``created_at`` may hold anything and is left out.
 
     Raises
     ------
@@ -25,11 +30,11 @@ def as_posts(posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Post]:
     """
     if isinstance(posts, (str, bytes, Mapping)):
         raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")
-    return [as_post(place, post) for place, post in enumerate(posts)]
+    return [as_post(place, post, timed=timed) for place, post in enumerate(posts)]
 
 
-def as_post(place: int, post: object) -> Post:
-    """Return one post, checked."""
+def as_post(place: int, post: object, *, timed: bool = True) -> Post:
+    """Return one post, checked; see `as_posts`."""
     if isinstance(post, str):
         return Post(post)
     if isinstance(post, Post):
@@ -39,7 +44,8 @@ def as_post(place: int, post: object) -> Post:
     text = post.get("text")
     if not isinstance(text, str):
         raise InputError(f"post {place}: {WANTED}; its 'text' is {type(text).__name__}.")
-    return Post(text, checked_id(place, post.get("id")), seconds_of(place, post.get("created_at")))
+    created_at = seconds_of(place, post.get("created_at")) if timed else None
+    return Post(text, checked_id(place, post.get("id")), created_at)
 
 
 def made_id(position: int) -> str:

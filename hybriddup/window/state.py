@@ -18,7 +18,7 @@ from hybriddup.window.batch import Found, Verdicts, decide_batch
 from hybriddup.window.deriving import remembered
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
-from hybriddup.window.indexes import suited
+from hybriddup.window.indexes import sample_texts, suited
 from hybriddup.window.memory import Memory
 from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
@@ -225,6 +225,7 @@ class WindowState:
             self.steps.fit(texts)
             self.store.set_meta(fitted_meta(self.steps.components))
             self.memory = remembered(self.steps, self.store, self.timing.horizon)
+        self.steps.prepare_verifiers(sample_texts(self.store))
         self.is_learning = False
 
     def forget(self) -> None:

@@ -72,6 +72,11 @@ class Steps:
         """Return uint64[n, 2]: the sketches of the characters; None where no verifier tells how many are needed."""
         return count_classes(texts, 1).sketches if self.counts_characters else None
 
+    def prepare_verifiers(self, texts: Sequence[str]) -> None:
+        """Let verifiers that learn from a corpus learn from these texts."""
+        maker = self.components.fingerprinter
+        self.components.plan.prepare(VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers))
+
     @property
     def counts_characters(self) -> bool:
         """Whether a verifier tells how many characters a pair needs in common."""

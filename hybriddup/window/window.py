@@ -45,6 +45,7 @@ class Window:
 
     def __init__(self, state: WindowState) -> None:
         self._state: WindowState | None = state
+        self._timed = state.timing.time_of == "event"
         self._lock = RLock()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
 
@@ -107,7 +108,7 @@ class Window:
             The posts could not be written, and none of them counts as sent; or the window is closed.
         """
         answer: Future[list[Decision]] = Future()
-        self._waiting.append((as_posts(posts), answer))
+        self._waiting.append((as_posts(posts, timed=self._timed), answer))
         while not answer.done():
             with self._lock:
                 if not answer.done():

@@ -214,7 +214,6 @@ def window_is_closed(window: Window) -> bool:
         ({"id": 5}, "post 1: a post must be a text, or a mapping .*; its 'text' is NoneType"),
         ({"text": "a", "id": 1.5}, r"post 1: 'id' must be text or a whole number of 64 bits; got 1\.5"),
         ({"text": "a", "id": "#7"}, "post 1: ids such as '#7' are those of posts that came without one"),
-        ({"text": "a", "created_at": "soon"}, "post 1: 'created_at' must be seconds since 1970 or a time such as"),
     ],
 )
 def test_what_is_no_post_is_named_and_nothing_of_the_batch_is_decided(post: object, words: str) -> None:
@@ -227,8 +226,35 @@ def test_what_is_no_post_is_named_and_nothing_of_the_batch_is_decided(post: obje
 
 def test_event_time_needs_created_at() -> None:
     """The message says what to do instead."""
-    with Window.open(None, CONFIG, time="event") as window, pytest.raises(InputError, match="has no created_at"):
-        window.add("a text")
+    with Window.open(None, CONFIG, time="event") as window:
+        with pytest.raises(InputError, match="has no created_at"):
+            window.add("a text")
+        with pytest.raises(InputError, match="post 0: 'created_at' must be seconds since 1970 or a time such as"):
+            window.add({"text": "a", "created_at": "soon"})
+
+
+def test_created_at_is_not_looked_at_by_arrival_time() -> None:
+    """It may be in any form."""
+    with Window.open(None, CONFIG) as window:
+        assert window.add({"text": "a text", "created_at": "Thu Aug 16 13:42:54 +0800 2012"}).kept
+
+
+@pytest.mark.parametrize("config", ["articles", "benchmark", "headlines", "sms", "twitter", "weibo"])
+def test_every_shipped_configuration_serves_a_window(config: str, tmp_path: Path) -> None:
+    """Also when it is opened again."""
+    text = (
+        "The council decided on Monday to close the old bridge over the river for repairs that will take all summer. "
+        * 6
+    )
+    with Window.open(tmp_path / "store", config) as window:
+        assert window.add(text).kept
+        repeat = window.add(text.replace("summer", "Summer").replace("Monday", "Tuesday", 1))
+        assert repeat.evidence is not None
+        assert not window.add(
+            "Nothing in this text is in the other one; it tells of a cat and its seven kittens. " * 6
+        ).evidence
+    with Window.open(tmp_path / "store", config) as window:
+        assert window.add(text + " It said so.").evidence is not None
 
 
 @pytest.mark.parametrize("horizon", ["2", "two days", 0, -1, float("inf"), True, ""])
