@@ -11,12 +11,12 @@ from hybriddup.records import text_lengths
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.length_classes import compatible_share
-from hybriddup.window.live_index import LiveIndex
-from hybriddup.window.live_shapes import make_live_index
+from hybriddup.window.live_index import LiveIndex, fill
+from hybriddup.window.live_shapes import BYTES_A_TEXT, make_live_index
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 
-LEAST_BYTES_A_TEXT, MOST_BYTES_A_TEXT = 120, 600
+MOST_BYTES_A_TEXT = 600
 ALWAYS_ALLOWED = 2**31
 """Bytes that an index may take, as far as that is no more than `MOST_BYTES_A_TEXT`."""
 ROOM_TO_GROW = 3
@@ -32,7 +32,7 @@ def make_index(steps: Steps, store: WindowStore, n_texts: int) -> LiveIndex:
 
 def memory_for(n_texts: int) -> int:
     """Return how many bytes the index may plan for: a small window may spend more on each text, to be faster."""
-    return max(LEAST_BYTES_A_TEXT * n_texts, min(MOST_BYTES_A_TEXT * n_texts, ALWAYS_ALLOWED))
+    return max(BYTES_A_TEXT * n_texts, min(MOST_BYTES_A_TEXT * n_texts, ALWAYS_ALLOWED))
 
 
 def suited(index: LiveIndex, steps: Steps, store: WindowStore) -> LiveIndex:
@@ -40,8 +40,7 @@ def suited(index: LiveIndex, steps: Steps, store: WindowStore) -> LiveIndex:
     if not index.outgrown:
         return index
     larger = make_index(steps, store, ROOM_TO_GROW * index.report().n_texts)
-    for texts in index.texts():
-        larger.add(texts.prints, texts.sketches)
+    fill(larger, index.texts())
     return larger
 
 

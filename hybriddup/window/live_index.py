@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from hybriddup.records import CandidatePairs, Fingerprints, UInt64s
-from hybriddup.steps.blocks import Expectation
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class LiveIndex(Protocol):
 
     @property
     def outgrown(self) -> bool:
-        """Whether the window has grown so much that an index planned anew, by `rebuilt`, would suit it better."""
+        """Whether the window has grown so much that an index planned anew would suit it better."""
         ...
 
     def add(self, prints: Fingerprints, sketches: UInt64s | None = None) -> None:
@@ -85,10 +84,12 @@ class LiveIndex(Protocol):
         """Yield the texts that can be found, in order, in batches; nothing may be added meanwhile."""
         ...
 
-    def rebuilt(self, expectation: Expectation) -> LiveIndex:
-        """Return an index with the same texts, planned anew; this one stays as it is."""
-        ...
-
     def report(self) -> LiveReport:
         """Return what the index is, and what was done since it was made."""
         ...
+
+
+def fill(index: LiveIndex, texts: Iterable[LiveTexts]) -> None:
+    """Add the texts of another index, or of a snapshot, to an empty index of the same width."""
+    for some in texts:
+        index.add(some.prints, some.sketches if index.sketched else None)

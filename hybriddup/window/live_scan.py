@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,14 +11,12 @@ from hybriddup.parallel import map_slices
 from hybriddup.records import CandidatePairs, Fingerprints, UInt64s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.join import no_pairs
-from hybriddup.window.live_index import LiveIndex, LiveReport, LiveTexts
+from hybriddup.window.live_index import LiveReport, LiveTexts
 from hybriddup.window.text_ring import TextRing, as_later
 
 SHAPE = "scan: every text of the window compared"
 FEWEST_IN_SLICE = 2**18
 """Comparisons that are worth a thread."""
-
-Factory = Callable[[Expectation], LiveIndex]
 
 
 class LiveScan:
@@ -28,8 +26,6 @@ class LiveScan:
     ----------
     expectation
         How many texts will be in the window, their bits, and how many threads to use.
-    remake
-        Makes the index that takes over when the window has grown.
     most_texts
         More are too many to be scanned; None = never.
     """
@@ -37,14 +33,12 @@ class LiveScan:
     def __init__(
         self,
         expectation: Expectation,
-        remake: Factory,
         *,
         sketched: bool = False,
         most_texts: int | None = None,
     ) -> None:
         self._ring = TextRing(expectation.bits, expectation.n_texts, sketched=sketched)
         self._workers = expectation.workers
-        self._remake = remake
         self._most_texts = most_texts
         self._n_look_ups = self._n_comparisons = self._largest = 0
 
@@ -80,13 +74,6 @@ class LiveScan:
     def texts(self) -> Iterator[LiveTexts]:
         """Yield the texts that can be found, in order, in batches."""
         return self._ring.texts()
-
-    def rebuilt(self, expectation: Expectation) -> LiveIndex:
-        """Return an index with the same texts, planned anew."""
-        index = self._remake(expectation)
-        for texts in self.texts():
-            index.add(texts.prints, texts.sketches)
-        return index
 
     def report(self) -> LiveReport:
         """Return what the index is, and what was done since it was made."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -39,7 +38,7 @@ MOST_IN_BUCKET, MOST_TO_MEAN = 64, 16
 times the mean where that is more: texts made to share a key then slow nobody down. Such tables promise a share of the
 pairs only, and a pair that one of them misses so is mostly found by another. Exact tables are read to the end."""
 
-LiveFactory = Callable[[ComponentSettings, Expectation, bool, int | None], LiveIndex]
+LIVE_FORMS = ("blocks", "probing", "tables", "scan")
 
 
 @dataclass(frozen=True)
@@ -79,33 +78,22 @@ def make_live_index(
     ConfigError
         The block index has no live form.
     """
-    makers: dict[str, LiveFactory] = {
-        "blocks": make_exact,
-        "probing": make_exact,
-        "tables": make_sampled,
-        "scan": make_scan,
-    }
-    if blocks.use not in makers:
+    if blocks.use not in LIVE_FORMS:
         raise ConfigError(
-            f"blocks.use must be one of {', '.join(makers)} for a live window; got {blocks.use!r}. "
+            f"blocks.use must be one of {', '.join(LIVE_FORMS)} for a live window; got {blocks.use!r}. "
             "Other block indexes serve runs over files only."
         )
     if expectation.bits not in (64, 128):
         raise ConfigError(f"fingerprint.bits must be 64 or 128 for a live window; got {expectation.bits}.")
-    return makers[blocks.use](blocks, expectation, sketched, memory)
+    if blocks.use == "scan":
+        return LiveScan(expectation, sketched=sketched)
+    if blocks.use == "tables":
+        limit = BYTES_A_TEXT * expectation.n_texts if memory is None else memory
+        return make_sampled(blocks, expectation, limit, sketched=sketched)
+    return make_exact(blocks, expectation, sketched=sketched)
 
 
-def remaker(blocks: ComponentSettings, sketched: bool, memory: int | None) -> Callable[[Expectation], LiveIndex]:
-    """Return what makes the index anew for another expectation."""
-    return partial(make_live_index, blocks, sketched=sketched, memory=memory)
-
-
-def make_scan(blocks: ComponentSettings, expectation: Expectation, sketched: bool, memory: int | None) -> LiveIndex:
-    """Return an index that compares all."""
-    return LiveScan(expectation, remaker(blocks, sketched, memory), sketched=sketched)
-
-
-def make_exact(blocks: ComponentSettings, expectation: Expectation, sketched: bool, memory: int | None) -> LiveIndex:
+def make_exact(blocks: ComponentSettings, expectation: Expectation, *, sketched: bool) -> LiveIndex:
     """Return the tables of `blocks` or `probing`, the same as in a run."""
     index: Blocks | Probing
     if blocks.use == "blocks":
@@ -116,16 +104,15 @@ def make_exact(blocks: ComponentSettings, expectation: Expectation, sketched: bo
     report, longest = index.report(), max(map(len, index.shape.keys))
     reaches = report.exact or index.options.max_bucket_size > 0
     shape = LiveShape(index.shape, report.shape, reaches, fits_any=index.shape.bucket_bits == longest)
-    return LiveTables(shape, expectation, remaker(blocks, sketched, memory), sketched=sketched)
+    return LiveTables(shape, expectation, sketched=sketched)
 
 
-def make_sampled(blocks: ComponentSettings, expectation: Expectation, sketched: bool, memory: int | None) -> LiveIndex:
-    """Return sampled tables that reach the target; while there are few texts, an index that compares all."""
-    options, remake = Tables.Options.model_validate(blocks.options), remaker(blocks, sketched, memory)
+def make_sampled(blocks: ComponentSettings, expectation: Expectation, limit: int, *, sketched: bool) -> LiveIndex:
+    """Return sampled tables that reach the target within a limit of bytes; for few texts, one that compares all."""
+    options = Tables.Options.model_validate(blocks.options)
     is_fixed = options.n_tables is not None or options.key_bits is not None
     if expectation.n_texts <= FEW_TEXTS and not is_fixed:
-        return LiveScan(expectation, remake, sketched=sketched, most_texts=2 * FEW_TEXTS)
-    limit = BYTES_A_TEXT * expectation.n_texts if memory is None else memory
+        return LiveScan(expectation, sketched=sketched, most_texts=2 * FEW_TEXTS)
     keys = sample_keys(expectation.bits, MAX_TABLES, options.seed)
     plan = choose_plan(list(list_plans(options, expectation, keys, sketched=sketched)), options.target_recall, limit)
     mean = expectation.n_texts / 2**plan.key_bits
@@ -140,7 +127,7 @@ def make_sampled(blocks: ComponentSettings, expectation: Expectation, sketched: 
         f"tables: {plan.n_tables} of {plan.key_bits} sampled bits, {1 << tables.n_weak_bits} probes each, "
         f"{plan.recall:.3f} of the pilot pairs found"
     )
-    return LiveTables(LiveShape(tables, description, exact=False), expectation, remake, sketched=sketched)
+    return LiveTables(LiveShape(tables, description, exact=False), expectation, sketched=sketched)
 
 
 def choose_plan(plans: list[LivePlan], target: float, memory: int) -> LivePlan:

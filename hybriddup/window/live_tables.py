@@ -11,8 +11,7 @@ from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.join import no_pairs
 from hybriddup.steps.blocks.table_shape import TableShape
 from hybriddup.window.chained_tables import ChainedTables
-from hybriddup.window.live_index import LiveIndex, LiveReport, LiveTexts
-from hybriddup.window.live_scan import Factory
+from hybriddup.window.live_index import LiveReport, LiveTexts
 from hybriddup.window.text_ring import TextRing, as_later
 
 OUTGROWN = 4
@@ -40,17 +39,14 @@ class LiveTables:
         The tables.
     expectation
         How many texts will be in the window, their bits, and how many threads to use.
-    remake
-        Makes the index that takes over when the window has outgrown the shape.
     """
 
-    def __init__(self, shape: LiveShape, expectation: Expectation, remake: Factory, *, sketched: bool = False) -> None:
+    def __init__(self, shape: LiveShape, expectation: Expectation, *, sketched: bool = False) -> None:
         self.shape = shape
         self._ring = TextRing(expectation.bits, expectation.n_texts, sketched=sketched)
         self._tables = ChainedTables(shape.tables, expectation.n_texts)
         self._n_planned = expectation.n_texts
         self._workers = expectation.workers
-        self._remake = remake
         self._n_look_ups = self._n_comparisons = self._largest = 0
         self._limits_hit: dict[str, int] = {}
 
@@ -86,13 +82,6 @@ class LiveTables:
     def texts(self) -> Iterator[LiveTexts]:
         """Yield the texts that can be found, in order, in batches."""
         return self._ring.texts()
-
-    def rebuilt(self, expectation: Expectation) -> LiveIndex:
-        """Return an index with the same texts, planned anew; while both are there, they take their memory twice."""
-        index = self._remake(expectation)
-        for texts in self.texts():
-            index.add(texts.prints, texts.sketches)
-        return index
 
     def report(self) -> LiveReport:
         """Return what the index is, and what was done since it was made."""

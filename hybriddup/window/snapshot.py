@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 
 from hybriddup.records import Fingerprints, PairLimits
-from hybriddup.window.live_index import LiveIndex, LiveTexts
+from hybriddup.window.live_index import LiveIndex, LiveTexts, fill
 
 MAGIC = b"hybriddup live index\n"
 VERSION = 1
@@ -55,8 +55,7 @@ class Snapshot:
 
     def restore(self, index: LiveIndex) -> None:
         """Add the texts to an empty index of the same width, sketched only where the snapshot is."""
-        for texts in self.texts():
-            index.add(texts.prints, texts.sketches if index.sketched else None)
+        fill(index, self.texts())
 
 
 def save(path: str | Path, index: LiveIndex, *, recipe_id: str, position: int) -> None:

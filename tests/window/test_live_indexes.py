@@ -70,7 +70,7 @@ def test_contract_check_finds_faults(broken: type[LiveTables], clause: str) -> N
     def make(expectation: Expectation) -> LiveIndex:
         index = live_index("blocks", {}, expectation)
         assert isinstance(index, LiveTables)
-        return broken(index.shape, expectation, make)
+        return broken(index.shape, expectation)
 
     with pytest.raises(ContractError, match=clause):
         check_live_index(make, bits=[64])

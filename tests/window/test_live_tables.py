@@ -12,6 +12,7 @@ from hybriddup.errors import ConfigError
 from hybriddup.records import Fingerprints
 from hybriddup.steps.blocks import Expectation
 from hybriddup.window.chained_tables import best_chunk_bits, chunks_of_bucket
+from hybriddup.window.live_index import fill
 from hybriddup.window.live_scan import LiveScan
 from hybriddup.window.live_shapes import make_live_index
 from hybriddup.window.live_tables import LiveTables
@@ -101,7 +102,7 @@ def test_numbers_go_on_past_32_bits(start: int) -> None:
     """Running numbers are told apart by their low half, and the first block of them is never used."""
     rng, index = np.random.default_rng(2), tables_of("blocks", 500)
     index._ring.first = index._ring.next = index._ring._turn = start
-    oracle = LiveScan(Expectation(500, 1, 64, 3, no_pilot), no_remake)
+    oracle = LiveScan(Expectation(500, 1, 64, 3, no_pilot))
     numbers = clustered_numbers(rng, 20_000, 64, 4, n_patterns=40)
     prints = make_prints(numbers)
     for first in range(0, 20_000, 500):
@@ -111,11 +112,6 @@ def test_numbers_go_on_past_32_bits(start: int) -> None:
             one.add(batch)
             one.forget_before(first + 100)
     assert index._ring.next > 2**32 + 64
-
-
-def no_remake(_: Expectation) -> LiveTables:
-    """These indexes are not outgrown."""
-    raise AssertionError
 
 
 def test_outgrown_indexes_say_so_and_are_rebuilt() -> None:
@@ -130,7 +126,8 @@ def test_outgrown_indexes_say_so_and_are_rebuilt() -> None:
         index.add(Fingerprints(positions, bits, strengths, make_limits(8000, max_hamming_distances=20)))
     index.forget_before(1000)
     assert index.outgrown
-    rebuilt = index.rebuilt(Expectation(120_000, 1, 128, 20, lambda: model_pairs(128, 20)))
+    rebuilt = make_live_index(blocks, Expectation(120_000, 1, 128, 20, lambda: model_pairs(128, 20)))
+    fill(rebuilt, index.texts())
 
     assert isinstance(rebuilt, LiveTables)
     assert not rebuilt.outgrown
