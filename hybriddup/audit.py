@@ -110,16 +110,32 @@ def recall_of(n_removed: int, n_near_kept: int, n_missed: int, n_looked_at: int)
     """
     if n_looked_at == 0:
         return Estimate(1.0, 0.0)
-    missed_share = n_missed / n_looked_at
-    recall = _recall(n_removed, n_near_kept, missed_share)
+    recall = _recall(n_removed, n_near_kept, n_missed / n_looked_at)
     if n_looked_at >= n_near_kept:
         return Estimate(recall, 0.0)
-    spread = Z_95**2 / n_looked_at
-    middle = missed_share + spread / 2
-    half = sqrt(missed_share * (1 - missed_share) * spread + (spread / 2) ** 2)
-    low, high = (middle - half) / (1 + spread), (middle + half) / (1 + spread)
-    best, worst = _recall(n_removed, n_near_kept, max(low, 0.0)), _recall(n_removed, n_near_kept, high)
+    low, high = wilson_interval(n_missed, n_looked_at)
+    best, worst = _recall(n_removed, n_near_kept, low), _recall(n_removed, n_near_kept, high)
     return Estimate(recall, max(best - recall, recall - worst))
+
+
+def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
+    """Return the bounds of the 95 % interval of a share, of which ``n_hits`` were seen among ``n``, at least one.
+
+    Notes
+    -----
+    Wilson's score interval (Wilson 1927), which stays honest when the share seen is 0 or 1.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(10, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.7225, 1.0)
+    """
+    share, spread = n_hits / n, Z_95**2 / n
+    middle = share + spread / 2
+    half = sqrt(share * (1 - share) * spread + (spread / 2) ** 2)
+    # rounding may not put the share itself outside
+    return max(min((middle - half) / (1 + spread), share), 0.0), min(max((middle + half) / (1 + spread), share), 1.0)
 
 
 def _recall(n_removed: int, n_kept: int, missed_share: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Explanation:
     max_hamming_distance: int | None
     """None where the band removes exact repeats only."""
     block_index: str
-    """The shape of the block index for a large corpus of such texts."""
+    """The shape of the block index for a large corpus of such texts; in a window, of its own index."""
     keys_in_common: int | None
     """Tables in which the two would meet, out of ``n_keys``; None where the block index does not tell."""
     n_keys: int | None
@@ -106,6 +107,7 @@ class Explainer:
         self.lengths = text_lengths(self.normalized)
         maker = components.fingerprinter
         self.tokens = maker.tokenizer.tokenize_batch(self.normalized)
+        self.weights = maker.weighter.weigh_batch(self.tokens)
         self.simhashes = maker.fingerprint(self.normalized)
         self.prints = Fingerprints(
             np.arange(2), self.simhashes.bits, self.simhashes.strengths, components.bands.limits_of(self.lengths)
@@ -117,19 +119,18 @@ class Explainer:
         """Return the explanation."""
         shorter = int(self.lengths.argmin())
         limit = int(self.prints.limits.max_hamming_distances[shorter])
-        band = int(self.bands.of_lengths(self.lengths[shorter : shorter + 1])[0])
-        reason, verdict = self.judge(band, limit)
+        reason, verdict = self.judge(limit)
         keys = self.keys_in_common()
-        verifier, score, threshold = self.evidence(band)
+        verifier, score, threshold = self.evidence
         return Explanation(
             a=self.text(0),
             b=self.text(1),
             matches=reason != "different",
             reason=reason,
-            length_band=self.bands.names[band],
+            length_band=self.band_name,
             hamming_distance=self.distance,
             max_hamming_distance=limit if limit >= 0 else None,
-            block_index=self.components.index.report().shape,
+            block_index=self.block_index(),
             keys_in_common=keys.n_in_common if keys else None,
             n_keys=keys.n_keys if keys else None,
             numbers_match=self.numbers_match(),
@@ -144,6 +145,16 @@ class Explainer:
         """The length bands of the run."""
         return self.components.bands
 
+    @cached_property
+    def band(self) -> int:
+        """The band of the shorter text, which judges the pair."""
+        return int(self.bands.of_lengths(self.lengths.min(keepdims=True))[0])
+
+    @property
+    def band_name(self) -> str:
+        """Its name."""
+        return self.bands.names[self.band]
+
     @property
     def distance(self) -> int:
         """Hamming distance of the two fingerprints."""
@@ -151,13 +162,12 @@ class Explainer:
 
     def text(self, which: int) -> ExplainedText:
         """Return what the steps made of the first or the second text."""
-        weights = self.components.fingerprinter.weighter.weigh_batch(self.tokens)
         span = slice(int(self.tokens.offsets[which]), int(self.tokens.offsets[which + 1]))
         return ExplainedText(
             self.raw[which],
             self.normalized[which],
             int(self.lengths[which]),
-            list(zip(self.tokens.strings(which), map(float, weights[span]), strict=True)),
+            list(zip(self.tokens.strings(which), map(float, self.weights[span]), strict=True)),
             "".join(f"{word:016x}" for word in self.simhashes.bits[which].tolist()),
         )
 
@@ -185,16 +195,22 @@ class Explainer:
         )
         return counted
 
-    def evidence(self, band: int) -> tuple[str | None, float | None, float | None]:
-        """Return the deciding verifier, its exact score and its threshold."""
-        judge = self.bands.plan.judges[band]
+    def block_index(self) -> str:
+        """Return the shape of the block index in which `keys_in_common` counted."""
+        return self.components.index.report().shape
+
+    @cached_property
+    def evidence(self) -> tuple[str | None, float | None, float | None]:
+        """The deciding verifier, its exact score and its threshold."""
+        judge = self.bands.plan.judges[self.band]
         if judge is None:
             return None, None, None
         self.prepare_verifiers()
         judgement = judge.judge(self.pair)
-        which = int(judgement.verifiers[0])
-        # Asked with a threshold of 0.0, a verifier gives the score itself and not just any number below the threshold.
-        score = float(self.bands.plan.verifiers[which].score_pairs(self.pair, np.zeros(1))[0])
+        which, score = int(judgement.verifiers[0]), float(judgement.scores[0])
+        if not judgement.accepted[0]:
+            # of a refused pair that is any number under the threshold; asked with 0.0, a verifier gives the score
+            score = float(self.bands.plan.verifiers[which].score_pairs(self.pair, np.zeros(1))[0])
         return self.bands.plan.names[which], score, float(judgement.thresholds[0])
 
     def prepare_verifiers(self) -> None:
@@ -202,19 +218,19 @@ class Explainer:
         maker = self.components.fingerprinter
         self.bands.plan.prepare(VerifierContext(self.normalized, maker.tokenizer, maker.n_bits, workers=1))
 
-    def judge(self, band: int, limit: int) -> tuple[str, str]:
+    def judge(self, limit: int) -> tuple[str, str]:
         """Return the reason and the verdict."""
         if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.says_something()):
             return "exact", "B repeats A: the texts are equal after normalizing."
-        return ("near", self.near_verdict(band)) if (why := self.why_not(band, limit)) is None else ("different", why)
+        return ("near", self.near_verdict()) if (why := self.why_not(limit)) is None else ("different", why)
 
     def says_something(self) -> bool:
         """Return whether the first text has tokens; without any it equals only what is equal before normalizing."""
         return bool(self.simhashes.has_tokens[0])
 
-    def why_not(self, band: int, limit: int) -> str | None:
+    def why_not(self, limit: int) -> str | None:
         """Return the first step at which the two part, as a sentence; None where they are near duplicates."""
-        name = self.bands.names[band]
+        name = self.band_name
         no = "B does not repeat A: "
         if not self.simhashes.has_tokens.all():
             return f"{no}a text without tokens repeats only what is equal before normalizing."
@@ -229,7 +245,7 @@ class Explainer:
             )
         if self.components.settings.numbers_must_match and not self.numbers_match():
             return f"{no}their numbers differ, and numbers_must_match is set."
-        verifier, score, threshold = self.evidence(band)
+        verifier, score, threshold = self.evidence
         if score is not None and threshold is not None and score < threshold:
             return f"{no}the {verifier} score {score:.4g} is under the threshold {threshold:g} of length band {name}."
         return None
@@ -240,10 +256,10 @@ class Explainer:
             return ""
         return " Weights are those of rare tokens, for want of a corpus; in a run the distance can differ by some bits."
 
-    def near_verdict(self, band: int) -> str:
+    def near_verdict(self) -> str:
         """Return the verdict on a near duplicate."""
-        verifier, score, threshold = self.evidence(band)
+        verifier, score, threshold = self.evidence
         return (
             f"B repeats A: the {verifier} score {score:.4g} reaches the threshold {threshold:g} of length band "
-            f"{self.bands.names[band]}, and the fingerprints differ in {self.distance} bits."
+            f"{self.band_name}, and the fingerprints differ in {self.distance} bits."
         )

@@ -1,5 +1,6 @@
 """Running kernels on slices of the work in threads: they release the interpreter, so threads are enough."""
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -9,6 +10,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+of_thread = threading.local()
+"""Has ``is_worker`` in the threads that the steps share."""
 
 SLICES_A_WORKER = 4
 """More slices than workers, so that a slice with more work than the others does not leave a worker idle."""
@@ -38,17 +42,22 @@ def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
 @lru_cache(maxsize=4)
 def pool_of(workers: int) -> ThreadPoolExecutor:
     """Return the threads that all steps share: starting some takes longer than many a kernel."""
-    return ThreadPoolExecutor(workers, thread_name_prefix="hybriddup")
+    return ThreadPoolExecutor(workers, "hybriddup", initializer=note_worker)
+
+
+def note_worker() -> None:
+    """Note that this thread is one of those that the steps share."""
+    of_thread.is_worker = True
 
 
 def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
     """Yield ``function(thing)`` for each, in order.
 
-    A single worker, or a single thing, runs in the caller's thread. The function must not call this with several
-    workers again: it would wait for threads that wait for it.
+    A single worker, or a single thing, runs in the caller's thread; so does what is called by one of the threads, which
+    would otherwise wait for threads that wait for it.
     """
     things = list(things)
-    if workers <= 1 or len(things) <= 1:
+    if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
         return map(function, things)
     return pool_of(workers).map(function, things)
 

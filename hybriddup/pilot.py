@@ -26,12 +26,17 @@ def make_pilot(originals: Sequence[str], components: Components) -> tuple[Finger
     it, one character here and there, which disturbs more n-grams than editing a passage does: an index that finds these
     finds most others. The same texts give the same pairs.
     """
-    random = Random(SEED)  # noqa: S311  (not for secrets)
     bands, maker = components.bands, components.fingerprinter
-    shares = edit_shares(originals, components.settings, bands)
-    copies = [edit_text(text, share * sqrt(random.random()), originals, random)
-              for text, share in zip(originals, shares, strict=True)]  # fmt: skip
+    copies = edited_copies(originals, components)
     return as_prints(originals, bands, maker), as_prints(copies, bands, maker)
+
+
+def edited_copies(originals: Sequence[str], components: Components) -> list[str]:
+    """Return an edited copy of each text: those of which `make_pilot` makes the fingerprints."""
+    random = Random(SEED)  # noqa: S311  (not for secrets)
+    shares = edit_shares(originals, components.settings, components.bands)
+    return [edit_text(text, share * sqrt(random.random()), originals, random)
+            for text, share in zip(originals, shares, strict=True)]  # fmt: skip
 
 
 def as_prints(texts: Sequence[str], bands: Bands, fingerprinter: Fingerprinter) -> Fingerprints:

@@ -6,16 +6,28 @@ compiled at first use, which tells the user so, or beforehand by `hybriddup warm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
 from random import Random
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from hybriddup.config.load import load_settings
 from hybriddup.config.settings import Settings
 from hybriddup.corpus import Corpus
+from hybriddup.errors import ConfigError
+from hybriddup.parallel import available_workers
 from hybriddup.pipeline import run
 from hybriddup.plugin.manager import PluginManager
+from hybriddup.plugin.registry import Registry
+from hybriddup.window.event_time import WindowTime
+from hybriddup.window.live_audit import LiveAudit
+from hybriddup.window.looking import similar_posts
+from hybriddup.window.opening import open_with
+from hybriddup.window.records import Post
+from hybriddup.window.state import WindowState
 
 N_POSTS = 1500
 SEED = 0
@@ -28,19 +40,26 @@ LENGTHS = (3, 9, 18, 35, 70, 150, 600)
 """Characters of the posts: in every length band of the shipped configurations, and past the 64 bits of a word."""
 TABLES = {"use": "tables", "key_bits": 8}
 """Tables of a fixed shape, because only corpora too large for a warm-up get them by themselves."""
+BATCHES = (1, 2, 247)
+"""Posts that a window is sent at a time, again and again."""
+HORIZON = 3.0
+"""Batches after which a window forgets."""
 
 
 def compile_kernels(names: Iterable[str], manager: PluginManager) -> Iterator[str]:
     """Compile all that runs with some configurations need, and yield the name of each when that is done.
 
-    Posts made up here are deduplicated, once as a small corpus and once with the block index of a large one. Kernels
-    are compiled for the types that they are called with, so calling them as a run does is the sure way.
+    Posts made up here are deduplicated, once as a small corpus and once with the block index of a large one, as files
+    and in a live window. Kernels are compiled for the types that they are called with, so calling them as a run does
+    is the sure way.
     """
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
     for name in names:
         for settings in variants(load_settings(name, manager), manager):
             run(corpus, settings, manager.registry, config_name=name)
+            with suppress(ConfigError):  # there are configurations for files only
+                run_window(texts, settings, manager.registry)
         yield name
 
 
@@ -49,6 +68,39 @@ def variants(settings: Settings, manager: PluginManager) -> list[Settings]:
     if settings.blocks.use != TABLES["use"]:
         return [settings]
     return [settings, load_settings({**settings.to_dict(), "blocks": TABLES}, manager)]
+
+
+def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:
+    """Do all that a live window does: decide, find, learn from, audit and forget posts, and go on when opened again.
+
+    Raises
+    ------
+    ConfigError
+        A window cannot have these settings.
+    """
+    clock = count()
+    timing = WindowTime("arrival", HORIZON, lambda: float(next(clock)))
+    n_half = len(texts) // 2
+    with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
+        for first in (0, n_half):
+            state = open_with(folder, settings, registry, timing, available_workers())
+            state.live_audit = LiveAudit(one_in=1)
+            try:
+                decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])
+                similar_posts(state, texts[first], 10)
+                if state.is_learning:
+                    state.learn()
+            finally:
+                state.close()
+
+
+def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
+    """Have posts decided, few and many at a time."""
+    first = 0
+    while first < len(posts):
+        for n in BATCHES:
+            state.decide(posts[first : first + n])
+            first += n
 
 
 def made_up_posts() -> list[str]:

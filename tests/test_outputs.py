@@ -118,7 +118,7 @@ def test_a_directory_is_no_output() -> None:
         outputs.add("absent/kept", "-o")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.ordinary_user
 def test_a_directory_without_permission_is_noticed_at_the_start(tmp_path: Path) -> None:
     """Not after an hour of deciding."""
     closed = tmp_path / "closed"

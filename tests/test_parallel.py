@@ -39,6 +39,14 @@ def test_single_worker_stays_in_the_thread() -> None:
     assert list(map_threads(lambda _: threading.current_thread(), [1], 1)) == [threading.current_thread()]
 
 
+def test_threads_that_ask_for_threads_do_not_wait_for_one_another() -> None:
+    """What a slice of the work is cut into again is done by the thread of that slice."""
+    inner = lambda first, last: list(range(first, last))  # noqa: E731
+    parts = map_slices(lambda first, last: [map_slices(inner, 10, 2) for _ in range(first, last)], 100, 2)
+
+    assert [row for part in parts for nested in part for piece in nested for row in piece] == list(range(10)) * 100
+
+
 def fail(_: int) -> None:
     raise LookupError("as planned")
 

@@ -21,7 +21,7 @@ Examples:
 Needs the extra: pip install 'hybriddup[serve]'. The addresses are described at /openapi.json.
 
 Exit codes: 0 told to end (SIGTERM): everything accepted was answered and the window closed; 2 an error; 130 the same
-as 0, by Ctrl-C."""
+as 0, by Ctrl-C; a second Ctrl-C waits for nothing, and loses nothing that was answered."""
 
 
 def serve(
@@ -52,10 +52,22 @@ def serve(
     max_queue: Annotated[
         int, typer.Option(min=1, metavar="N", help="Posts that may wait; beyond, clients are told to come back later.")
     ] = 20_000,
+    max_connections: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Open connections at most; the one idle for longest makes room."),
+    ] = 512,
     request_timeout: Annotated[
         float,
-        typer.Option(min=0.1, metavar="SECONDS", help="Time for reading a request, and again for answering it."),
+        typer.Option(
+            min=0.1, metavar="SECONDS", help="Time for a body to come, again for the answer, and again for taking it."
+        ),
     ] = 10.0,
+    header_timeout: Annotated[
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Time for the headers of a request to come.")
+    ] = 5.0,
+    keep_alive: Annotated[
+        int, typer.Option(min=1, metavar="SECONDS", help="Time that a connection stays open between requests.")
+    ] = 30,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Decide posts over HTTP, against those kept in the last days.
@@ -79,7 +91,10 @@ def serve(
         max_posts=max_posts,
         max_text_length=max_text_length,
         max_queue=max_queue,
+        max_connections=max_connections,
         request_timeout=request_timeout,
+        header_timeout=header_timeout,
+        keep_alive=keep_alive,
     )
     if perform(request):
         raise typer.Exit(options.EXIT_INTERRUPTED)

@@ -6,21 +6,25 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Literal
 
 import typer
 
+from hybriddup.cli.options import EXIT_INTERRUPTED
 from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
-from hybriddup.explanation import Explanation, explain_texts
 from hybriddup.window import Window
 from hybriddup.window.event_time import parse_horizon
 
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
 SHORTEST_TOKEN = 16
+TRIED_BYTES = 2**20
+"""Room on the disk from which on it is no longer called full."""
 PACKAGES = ("starlette", "uvicorn", "httptools", "prometheus_client")
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -42,7 +46,10 @@ class ServeRequest:
     max_posts: int
     max_text_length: int
     max_queue: int
+    max_connections: int
     request_timeout: float
+    header_timeout: float
+    keep_alive: int
 
 
 def perform(request: ServeRequest) -> bool:
@@ -50,24 +57,27 @@ def perform(request: ServeRequest) -> bool:
     check_installed()
     from hybriddup.service.app import create_app
     from hybriddup.service.limits import Limits
-    from hybriddup.service.server import listen, make_server
+    from hybriddup.service.server import leave_at_once, listen, make_server
     from hybriddup.service.service import Service
 
     token = find_token(request.token_file)
     check_host(request.host, token)
     parse_horizon(request.horizon)
-    explain = explainer(request)
+    open_session(request.config, request.plugins)  # a fault of the configuration is told before anybody is served
     limits = Limits(
         max_body_bytes=request.max_body,
         max_posts=request.max_posts,
         max_text_length=request.max_text_length,
         max_queue=request.max_queue,
+        max_connections=request.max_connections,
         request_timeout=request.request_timeout,
+        header_timeout=request.header_timeout,
+        keep_alive=request.keep_alive,
     )
-    service = Service(window_opener(request), explain, limits, request.time)
+    service = Service(window_opener(request), limits, request.time, partial(try_disk, Path(request.store)))
     hosts = () if token else {*LOOPBACK_NAMES, request.host.lower()}
     app = create_app(service, token=token, hosts=hosts, on_failure=lambda: setattr(server, "should_exit", True))
-    server = make_server(app, drain_seconds=2 * request.request_timeout)
+    server = make_server(app, limits, lambda error: service.metrics.refused.labels(error).inc())
     opened = listen(request.host, request.port)
     shown = f"[{request.host}]" if ":" in request.host else request.host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
@@ -75,7 +85,17 @@ def perform(request: ServeRequest) -> bool:
         server.run(sockets=[opened])
     if service.failure is not None:
         raise service.failure
+    if not service.is_closed:
+        leave_at_once(EXIT_INTERRUPTED if server.ended_by == signal.SIGINT else 0)
     return server.ended_by == signal.SIGINT
+
+
+def try_disk(folder: Path) -> None:
+    """Write to the disk of a store and leave nothing behind; OSError where that fails."""
+    with TemporaryFile(dir=folder) as file:
+        file.write(bytes(TRIED_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def check_installed() -> None:
@@ -152,9 +172,3 @@ def load_kernels(request: ServeRequest) -> None:
     with Window.open(None, request.config, workers=request.workers, plugins=request.plugins) as window:
         window.add_many(["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"])
         window.match("你妈妈喊你回家吃饭")
-
-
-def explainer(request: ServeRequest) -> Callable[[str, str], Explanation]:
-    """Return a function that explains two texts; ConfigError where the configuration cannot be used."""
-    settings, manager = open_session(request.config, request.plugins)
-    return lambda a, b: explain_texts(a, b, settings, manager.registry)

@@ -20,7 +20,7 @@ from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.corpus import BadRecord
 from hybriddup.errors import InputError
 from hybriddup.steps.readers.jsonl import Broken, parse_line
-from hybriddup.window import Decision, Post, Window
+from hybriddup.window import Decision, Post, Window, WindowStats
 from hybriddup.window.event_time import event_time
 from hybriddup.window.posts import as_post
 
@@ -145,7 +145,8 @@ def perform(request: WatchRequest) -> int:
             for lines in feed:
                 for batch in batches(lines):
                     watcher.answer(batch)
-    report(watcher)
+        recall = recall_line(window.stats())
+    report(watcher, recall)
     if signal.SIGINT in received:
         return EXIT_INTERRUPTED
     return EXIT_BAD_LINES if watcher.n_bad else 0
@@ -166,9 +167,23 @@ def to_line(answer: dict[str, Any]) -> bytes:
         return json.dumps(answer, separators=(",", ":")).encode() + b"\n"
 
 
-def report(watcher: Watcher) -> None:
+def recall_line(stats: WindowStats) -> str:
+    """Return a line on how much of what it should have found the index found; empty where there is no estimate."""
+    if stats.estimated_recall is None or stats.recall_interval is None:
+        return ""
+    low, high = stats.recall_interval
+    n_duplicates = stats.audit.n_found + stats.audit.n_missed
+    return (
+        f"estimated recall of near duplicates {stats.estimated_recall:.4f} (95 %: {low:.3f} to {high:.3f}), "
+        f"by {n_duplicates:,} of them among {stats.audit.n_compared:,} sampled posts"
+    )
+
+
+def report(watcher: Watcher, recall: str) -> None:
     """Say on standard error what was done, and which lines were bad."""
     if not watcher.request.quiet:
         counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(watcher.counts.items())) or "no posts"
         typer.echo(f"{watcher.n_lines:,} lines: {counts}", err=True)
+        if recall:
+            typer.echo(recall, err=True)
     print_bad_records(watcher.first_bad, watcher.n_bad, REMEDY)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.chunked_buckets import Chains, KeyList, Live, is_live, list_heads
+from hybriddup.kernels.chunked_buckets import Chains, Live, is_live
 from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.ring_texts import LaterTexts, LengthRows, RingColumns, SelectedPairs, select_in_ring
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import UInt8s, UInt32s, UInt64s
+from hybriddup.records import UInt32s, UInt64s
 
 IN_GROUP = 64
 """Buckets that are looked into together."""
@@ -30,9 +30,7 @@ class LookUpCounts(NamedTuple):
 @njit(cache=True, nogil=True)
 def look_up(
     chains: Chains,
-    keys: KeyList,
-    n_weak_bits: int,
-    strengths: UInt8s,
+    listed: UInt64s,
     columns: RingColumns,
     rows: LengthRows,
     live: Live,
@@ -41,7 +39,6 @@ def look_up(
     max_bucket_size: int,
 ) -> tuple[SelectedPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once; as `find_in_chains` finds them."""
-    listed = list_heads(later.bits, strengths, keys, n_weak_bits, False)
     near, counts = find_in_chains(chains, listed, columns.bits, live, later, widest, max_bucket_size)
     return select_in_ring(without_repeats(near), columns, live.first_slot, rows, later), counts
 
@@ -55,7 +52,7 @@ def find_in_chains(
     Parameters
     ----------
     listed
-        uint64[n_later, n_probes], as `list_heads` returns it.
+        uint64[n_later, n_probes]: the buckets that each text looks into; the place after the last stands for none.
     bits
         uint64[capacity, words], one or two words: the fingerprints of the ring, by slot.
     widest

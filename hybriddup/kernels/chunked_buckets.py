@@ -28,7 +28,7 @@ class Chains(NamedTuple):
     """The chains of all tables."""
 
     heads: UInt32s
-    """uint32[n_tables << bucket_bits]: the first chunk of each bucket, 0 = none."""
+    """uint32[n_buckets + 1]: the first chunk of each bucket, 0 = none; the last is for texts that go into none."""
     pool: UInt32s
     """uint32[n_chunks << chunk_bits]."""
     book: Int64s
@@ -94,23 +94,14 @@ def is_live(pool: UInt32s, place: np.uint64, live: Live) -> bool:
 
 @njit(cache=True, nogil=True)
 def add_and_sweep(
-    chains: Chains,
-    keys: KeyList,
-    bits: UInt64s,
-    strengths: UInt8s,
-    numbers: Int64s,
-    live: Live,
-    first: int,
-    last: int,
-    own_every: int,
+    chains: Chains, listed: UInt64s, numbers: Int64s, live: Live, first: int, last: int, own_every: int
 ) -> None:
-    """Add texts to the buckets of their keys, and free what is not live in some buckets.
+    """Add texts to their buckets, as `add_to_chains` does, and free what is not live in some buckets.
 
     All in one call, because a call from Python takes longer than adding a text does. Buckets are swept from ``first``
     to ``last``, and with each text whose number ``own_every`` divides, 0 = none, one of those that it was added to,
     which mostly has just been read.
     """
-    listed = list_heads(bits, strengths, keys, 0, True)
     add_to_chains(chains, listed, numbers)
     sweep_chains(chains, first, last, live)
     for row in range(len(numbers) if own_every > 0 else 0):
@@ -143,18 +134,21 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s) -> None:
     chains
         Changed in place. There are as many free chunks as there are places listed.
     listed
-        uint64[n, n_tables], as `list_heads` returns it.
+        uint64[n, n_of_text]: the buckets of each text, those of `list_heads` or others; the place after the last bucket
+        stands for none.
     numbers
         int64[n]: the numbers of the texts, in order, of which the low 32 bits are kept.
     """
     heads, pool, book, chunk_bits = chains
-    flat, n_tables, size, shift = listed.ravel(), np.uint64(listed.shape[1]), 1 << chunk_bits, np.uint64(chunk_bits)
-    last = np.int64(len(flat)) - 1
+    flat, n_of_text, size, shift = listed.ravel(), np.uint64(listed.shape[1]), 1 << chunk_bits, np.uint64(chunk_bits)
+    last, none = np.int64(len(flat)) - 1, np.uint64(len(heads) - 1)
     for i in range(len(flat)):
         fetch_early(heads, flat[np.uint64(min(i + FETCH_HEAD, last))])
         soon = np.uint64(heads[flat[np.uint64(min(i + FETCH_CHUNK, last))]])
         fetch_early(pool, soon << shift)
         bucket = flat[np.uint64(i)]
+        if bucket == none:
+            continue
         chunk = np.uint64(heads[bucket])
         place = np.uint64(size)
         if chunk != 0:
@@ -164,7 +158,7 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s) -> None:
             pool[fresh << shift] = np.uint32(chunk)
             heads[bucket] = np.uint32(fresh)
             chunk, place = fresh, np.uint64(1)
-        pool[(chunk << shift) + place] = np.uint32(numbers[np.uint64(i) // n_tables] & LOW_HALF)
+        pool[(chunk << shift) + place] = np.uint32(numbers[np.uint64(i) // n_of_text] & LOW_HALF)
 
 
 @njit(cache=True, nogil=True)

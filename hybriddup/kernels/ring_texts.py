@@ -14,7 +14,7 @@ from hybriddup.kernels.bucket_join import least_in_common
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.popcount import popcount
-from hybriddup.records import Float32s, Int32s, Int64s, UInt16s, UInt64s
+from hybriddup.records import Float32s, Int32s, Int64s, UInt16s, UInt32s, UInt64s
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
@@ -37,6 +37,8 @@ class RingColumns(NamedTuple):
     """int64[capacity / IN_BLOCK]."""
     sketches: UInt64s
     """uint64[capacity, 2]; no rows where characters are not asked."""
+    shingles: UInt32s
+    """uint32[capacity, n_shingles]; no columns where none are kept."""
 
 
 class LengthRows(NamedTuple):
@@ -108,6 +110,7 @@ def write_texts(
     bits: UInt64s,
     length_numbers: Int64s,
     sketches: UInt64s,
+    shingles: UInt32s,
 ) -> None:
     """Write texts, at least one, into their slots, and that the numbers passed over stand for no text.
 
@@ -119,10 +122,10 @@ def write_texts(
         As `number_texts` returns them for ``next_number``.
     turn
         The number in slot 0; the last slot comes before it, or is at most one round of the ring after it.
-    positions, bits, length_numbers, sketches
-        What is to be written, row by row; no sketches where the ring has none.
+    positions, bits, length_numbers, sketches, shingles
+        What is to be written, row by row; no sketches where the ring has none, and at least as many shingles as it has.
     """
-    ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
+    ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches, ring_shingles = columns
     capacity, number = len(ring_bits), np.int64(next_number)
     for row in range(len(numbers)):
         while number <= numbers[row]:
@@ -138,6 +141,8 @@ def write_texts(
             ring_bits[slot, word] = bits[row, word]
         if len(ring_sketches) > 0:
             ring_sketches[slot, 0], ring_sketches[slot, 1] = sketches[row, 0], sketches[row, 1]
+        for i in range(ring_shingles.shape[1]):
+            ring_shingles[slot, i] = shingles[row, i]
 
 
 @njit(cache=True, nogil=True)
@@ -220,8 +225,8 @@ def select_in_ring(
     first_slot
         The slot of place 0.
     """
-    bits, capacity = columns.bits, len(columns.bits)
-    length_numbers, offsets, anchors, sketches = columns[1:]
+    bits, length_numbers, offsets, anchors, sketches, _ = columns
+    capacity = len(bits)
     earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
     distances, n_pairs = np.empty(len(near), np.int32), np.int64(0)
     for i in range(len(near)):

@@ -55,4 +55,4 @@ def create_app(
     app.router.redirect_slashes = False
     app.state.service = service
     app.state.openapi = openapi_schema(with_token=token is not None)
-    return Gate(app, service.metrics, token, hosts)
+    return Gate(app, service.metrics, service.room, token, hosts)

@@ -1,43 +1,38 @@
 """Posts of concurrent requests, gathered into batches for one deciding thread.
 
 While a batch is decided, what comes in waits and is the next one, so that batches are as large as the load asks for and
-a single request waits for nobody.
+a single request waits for nobody. A batch is as large as is decided within `BATCH_SECONDS`, as far as the last ones
+tell, and every request has its share of it (`FairQueue`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import ceil
 from time import perf_counter
 
-from hybriddup.errors import InputError
-from hybriddup.service.problems import RequestError
+from hybriddup.errors import HybriddupError, InputError
+from hybriddup.service.fair_queue import POSTS_A_TURN, FairQueue, Part, Waiting
+from hybriddup.service.problems import RequestError, could_not
 from hybriddup.window import Decision, Post
 
 Decide = Callable[[list[Post]], list[Decision]]
-LARGEST_BATCH = 1024
-"""Posts decided at once, unless one request has more."""
+LARGEST_BATCH = 1024.0
+"""Short posts decided at once."""
+BATCH_SECONDS = 0.05
+"""Time that a batch may take, as far as the last ones tell."""
 FIRST_RATE = 1000.0
-"""Posts a second by which waiting is estimated before anything was measured."""
-
-
-@dataclass(eq=False)
-class Waiting:
-    """The posts of one request."""
-
-    posts: list[Post]
-    answer: asyncio.Future[list[Decision]]
-    is_taken: bool = False
-    """Whether deciding them has begun, so that it cannot be called off."""
+"""Short posts a second by which waiting is estimated before anything was measured."""
+ADAPTING = 0.25
+"""How far the rate follows each batch."""
 
 
 @dataclass
 class DecidingQueue:
-    """Decides the posts of requests in the order in which these come. To be used from one event loop."""
+    """Decides the posts of requests, each client's in turn. To be used from one event loop."""
 
     decide: Decide
     """Called in a thread of its own, one call at a time."""
@@ -46,31 +41,34 @@ class DecidingQueue:
     n_posts: int = 0
     """Posts that wait or are being decided."""
     posts_per_second: float = FIRST_RATE
-    waiting: deque[Waiting] = field(default_factory=deque)
+    """Short posts, of which a long one counts as several."""
+    waiting: FairQueue = field(default_factory=FairQueue)
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "deciding"))
     deciding: asyncio.Task[None] | None = None
 
-    async def submit(self, posts: list[Post], timeout: float) -> list[Decision]:
+    async def submit(self, posts: list[Post], timeout: float, client: str = "") -> list[Decision]:
         """Return the decisions about the posts of a request, in order.
 
         Raises
         ------
         RequestError
-            The queue is full, or the time is over.
-        InputError, WindowError
-            As `hybriddup.Window.add_many`.
+            The queue is full, the time is over, or the posts could not be decided.
         """
-        if self.n_posts + len(posts) > self.max_posts and self.n_posts:
+        # of what is left, a request may take half: however many large ones come, a small one finds room
+        if self.n_posts and self.n_posts + 2 * len(posts) > self.max_posts:
             raise self.is_full()
-        one = Waiting(posts, asyncio.get_running_loop().create_future())
-        self.waiting.append(one)
+        one = Waiting(posts, client, asyncio.get_running_loop().create_future())
+        self.waiting.add(one)
         self.n_posts += len(posts)
         if self.deciding is None:
             self.deciding = asyncio.create_task(self.decide_waiting())
         done, _ = await asyncio.wait([one.answer], timeout=timeout)
         if not done:
             raise self.called_off(one, timeout)
-        return one.answer.result()
+        try:
+            return one.answer.result()
+        except HybriddupError as error:
+            raise could_not(error, len(one.decisions)) from error
 
     def is_full(self) -> RequestError:
         """Return the problem of a request that finds the queue full."""
@@ -79,19 +77,20 @@ class DecidingQueue:
             429,
             "queue_full",
             f"{self.n_posts:,} posts are waiting to be decided.",
-            f"at most {self.max_posts:,} waiting posts; send it again after {seconds} s",
+            f"at most {self.max_posts:,} waiting posts, and at most half of the room that is left for one request; "
+            f"send it again after {seconds} s",
             retry_after=seconds,
         )
 
     def called_off(self, one: Waiting, timeout: float) -> RequestError:
         """Return the problem of a request that was not answered in time; what has not begun is given up."""
         one.answer.cancel()
-        if one.is_taken:
+        self.n_posts -= one.n_left
+        if one.n_taken:
             message = f"no answer within {timeout:g} s; the posts may have been decided."
             return RequestError(
                 504, "timeout", message, "send them again with the same ids: the answer will be the same"
             )
-        self.n_posts -= len(one.posts)
         message = f"the posts waited for {timeout:g} s and were not decided."
         return RequestError(503, "timeout", message, "send them again, later", retry_after=1)
 
@@ -100,26 +99,19 @@ class DecidingQueue:
         loop = asyncio.get_running_loop()
         try:
             await asyncio.sleep(0)  # requests that are being read in this turn of the loop come along
-            while batch := self.take():
-                began, n = perf_counter(), sum(len(one.posts) for one in batch)
-                answers = await loop.run_in_executor(self.thread, self.decide_batch, [one.posts for one in batch])
-                self.n_posts -= n
-                self.posts_per_second += 0.1 * (n / max(perf_counter() - began, 1e-6) - self.posts_per_second)
-                deliver(batch, answers)
+            while parts := self.waiting.take(self.largest_batch()):
+                began = perf_counter()
+                answers = await loop.run_in_executor(self.thread, self.decide_batch, [part.posts for part in parts])
+                self.n_posts -= sum(len(part.posts) for part in parts)
+                rate = sum(part.cost for part in parts) / max(perf_counter() - began, 1e-6)
+                self.posts_per_second += ADAPTING * (rate - self.posts_per_second)
+                self.deliver(parts, answers)
         finally:
             self.deciding = None
 
-    def take(self) -> list[Waiting]:
-        """Return the requests to decide next: those that waited longest, unless they were called off."""
-        batch: list[Waiting] = []
-        n = 0
-        while self.waiting and (not batch or n + len(self.waiting[0].posts) <= LARGEST_BATCH):
-            one = self.waiting.popleft()
-            if not one.answer.cancelled():
-                one.is_taken = True
-                batch.append(one)
-                n += len(one.posts)
-        return batch
+    def largest_batch(self) -> float:
+        """Return how many short posts to decide at once."""
+        return min(max(self.posts_per_second * BATCH_SECONDS, POSTS_A_TURN), LARGEST_BATCH)
 
     def decide_batch(self, requests: Sequence[list[Post]]) -> list[list[Decision] | Exception]:
         """Return for each request its decisions, or why there are none. Runs in the deciding thread."""
@@ -134,19 +126,21 @@ class DecidingQueue:
             return [error for _ in requests]
         return [[next(decisions) for _ in posts] for posts in requests]
 
+    def deliver(self, parts: Sequence[Part], answers: Sequence[list[Decision] | Exception]) -> None:
+        """Give each request its answer once it is whole, unless it has gone."""
+        for (request, _, _), answer in zip(parts, answers, strict=True):
+            if request.answer.done():
+                continue
+            if isinstance(answer, Exception):
+                self.n_posts -= request.n_left
+                request.answer.set_exception(answer)
+                continue
+            request.decisions += answer
+            if len(request.decisions) == len(request.posts):
+                request.answer.set_result(request.decisions)
+
     async def close(self) -> None:
         """Decide what waits, and end the thread."""
         if self.deciding is not None:
             await self.deciding
         self.thread.shutdown()
-
-
-def deliver(batch: Sequence[Waiting], answers: Sequence[list[Decision] | Exception]) -> None:
-    """Give each request its answer, unless it has gone."""
-    for one, answer in zip(batch, answers, strict=True):
-        if one.answer.cancelled():
-            continue
-        if isinstance(answer, Exception):
-            one.answer.set_exception(answer)
-        else:
-            one.answer.set_result(answer)

@@ -10,6 +10,7 @@ from time import perf_counter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
 from hybriddup.service.routes import OPEN_TO_ALL, route_name
@@ -22,6 +23,8 @@ class Gate:
 
     Parameters
     ----------
+    room
+        Where requests hold bytes, which they give back at their end.
     token
         What clients must send as ``Authorization: Bearer``; None = nothing.
     hosts
@@ -29,9 +32,10 @@ class Gate:
         machine could otherwise use a visitor's browser to read posts. Empty = any.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, token: str | None, hosts: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, room: BodyRoom, token: str | None, hosts: Iterable[str]) -> None:
         self.app = app
         self.metrics = metrics
+        self.room = room
         self.digest = None if token is None else sha256(token.encode()).digest()
         self.hosts = frozenset(hosts)
 
@@ -54,6 +58,7 @@ class Gate:
                 self.metrics.refused.labels(problem.error).inc()
             await (self.app if problem is None else problem.response())(scope, receive, note_status)
         finally:
+            self.room.release(scope)
             method = scope["method"] if scope["method"] in METHODS else "other"
             labels = route_name(scope["path"]), method, str(status)
             self.metrics.requests.labels(*labels).observe(perf_counter() - began)

@@ -17,9 +17,21 @@ class Limits:
     max_queue: int = 20_000
     """Posts that wait to be decided, those being decided included."""
     request_timeout: float = 10.0
-    """Seconds for reading a request, and again for answering it."""
+    """Seconds for reading a body, again for answering the request, and again for the client to take the answer."""
+    max_connections: int = 512
+    """Connections that are open at once."""
+    header_timeout: float = 5.0
+    """Seconds from the first byte of a request, or from the beginning of a connection, to the end of the headers."""
+    keep_alive: int = 30
+    """Seconds that a connection stays open between two requests."""
 
 
+MAX_HEADER_BYTES = 2**16
+"""Bytes of the headers of a request, before what came with their end."""
+MAX_AHEAD = 32
+"""Requests that a client may send on one connection before the first of them is answered."""
+MAX_BYTES_OF_BODIES = 2**28
+"""Bytes of the bodies of all requests that are being read or wait, unless one body may have more."""
 MAX_MATCHES = 100
 """Matches that one request may ask for."""
 MAX_LOOKS = 64

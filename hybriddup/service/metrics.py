@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hybriddup.window import WindowStats
+from hybriddup.window import AuditCounts, WindowStats
 
 REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 STEP_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
@@ -84,6 +84,7 @@ def totals_of(stats: WindowStats) -> Iterator[Metric]:
         for decision in ("kept", "exact", "near"):
             decisions.add_metric([decision, band], counts.get(decision, 0))
     yield decisions
+    yield audited_posts(stats.audit)
     limits = CounterMetricFamily("hybriddup_index_limits_hit", "Limits of the live index hit.", labels=["limit"])
     for limit, n_times in sorted(stats.limits_hit.items()):
         limits.add_metric([limit], n_times)
@@ -94,6 +95,20 @@ def totals_of(stats: WindowStats) -> Iterator[Metric]:
     yield CounterMetricFamily("hybriddup_expired_posts", "Kept posts that stopped matching.", stats.n_expired)
 
 
+def audited_posts(audit: AuditCounts) -> CounterMetricFamily:
+    """Return the sampled posts by what came of them."""
+    posts = CounterMetricFamily(
+        "hybriddup_audited_posts",
+        "Posts sampled to audit the index: duplicates found, duplicates missed, unique, or skipped.",
+        labels=["outcome"],
+    )
+    n_unique = audit.n_compared - audit.n_found - audit.n_missed
+    outcomes = {"found": audit.n_found, "missed": audit.n_missed, "unique": n_unique, "skipped": audit.n_skipped}
+    for outcome, n_posts in outcomes.items():
+        posts.add_metric([outcome], n_posts)
+    return posts
+
+
 def levels_of(stats: WindowStats) -> Iterator[Metric]:
     """Yield what goes up and down."""
     yield gauge("hybriddup_window_posts", "Kept posts that may still match.", stats.n_kept_in_window)
@@ -102,7 +117,13 @@ def levels_of(stats: WindowStats) -> Iterator[Metric]:
     if stats.watermark is not None:
         yield gauge("hybriddup_watermark_seconds", "The largest time of a post, since 1970.", stats.watermark)
     if stats.estimated_recall is not None:
-        yield gauge("hybriddup_estimated_recall", "Share of duplicates found, by a sample.", stats.estimated_recall)
+        yield gauge(
+            "hybriddup_estimated_recall", "Share of near duplicates found, by a sample.", stats.estimated_recall
+        )
+    if stats.recall_interval is not None:
+        low, high = stats.recall_interval
+        yield gauge("hybriddup_estimated_recall_low", "Lower bound of its 95 % interval.", low)
+        yield gauge("hybriddup_estimated_recall_high", "Upper bound of its 95 % interval.", high)
     yield InfoMetricFamily("hybriddup_window", "The window.", {"index": stats.index, "recipe_id": stats.recipe_id})
 
 

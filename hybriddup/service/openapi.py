@@ -20,8 +20,9 @@ PROBLEMS = {
     422: "Something in the body is not allowed.",
     429: "Too many posts or look-ups wait; Retry-After says when to come back.",
     500: "An unexpected error.",
-    503: "The window is not ready, or the posts could not be written or decided in time.",
+    503: "The window is not ready, or the posts could not be written or decided in time, or too much else is sent.",
     504: "No answer in time; the posts may have been decided.",
+    507: "The disk of the window is full.",
 }
 WITH_BODY = (400, 401, 408, 413, 415, 421, 422, 429, 500, 503, 504)
 WITHOUT_BODY = (401, 421, 422, 429, 500, 503, 504)
@@ -64,6 +65,7 @@ def paths() -> dict[str, Any]:
                 "Decide one post or several, in order. The answer is given when it is on disk.",
                 {"anyOf": [post, {"type": "array", "items": post, "minItems": 1}]},
                 {"anyOf": [decision, {"type": "array", "items": decision}]},
+                507,
             )
         },
         "/v1/match": {
@@ -110,7 +112,7 @@ def problem(status: int) -> dict[str, Any]:
         "description": PROBLEMS[status],
         "content": {"application/json": {"schema": ref("ProblemAnswer")}},
     }
-    return described | ({"headers": headers} if status in {429, 503} else {})
+    return described | ({"headers": headers} if status in {429, 503, 507} else {})
 
 
 def with_body(name: str, summary: str, body: dict[str, Any], answer: dict[str, Any], *problems: int) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 from http import HTTPStatus
 from typing import Any
 
@@ -9,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hybriddup.errors import HybriddupError, InputError
 from hybriddup.service.json import json_response
 
 
@@ -40,6 +43,31 @@ def not_ready(why: str) -> RequestError:
     return RequestError(
         503, "not_ready", f"the window is not ready: {why}.", "send it again when /readyz answers 200", retry_after=1
     )
+
+
+def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
+    """Return the problem of posts that are not allowed, or of a window that cannot do what is asked.
+
+    Parameters
+    ----------
+    n_decided
+        Posts of the request that were decided before.
+    """
+    if isinstance(error, InputError):
+        return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")
+    before = f" The first {n_decided:,} posts of the request were decided." if n_decided else ""
+    allowed = "send it again, later" + (" with the same ids" if n_decided else "")
+    if is_disk_full(error):
+        return RequestError(507, "disk_full", f"{error}{before}", allowed, retry_after=5)
+    return RequestError(503, "window_failed", f"{error}{before}", allowed, retry_after=1)
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Return whether an error was caused by a disk without room."""
+    cause = error.__cause__
+    if isinstance(cause, sqlite3.Error):
+        return getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+    return isinstance(cause, OSError) and cause.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 async def answer_problem(_: Request, error: Exception) -> Response:

@@ -9,31 +9,32 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 
 from hybriddup.errors import InputError
+from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.json import MEDIA_TYPE
 from hybriddup.service.limits import Limits
 from hybriddup.service.problems import RequestError
 from hybriddup.steps.readers.jsonl import Broken, parse_line
 from hybriddup.window import Post
-from hybriddup.window.event_time import TimeOf
+from hybriddup.window.event_time import TimeOf, event_time
 from hybriddup.window.posts import as_post
 
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 
 
-async def read_json(request: Request, limits: Limits) -> Any:
+async def read_json(request: Request, limits: Limits, room: BodyRoom) -> Any:
     """Return the JSON of a body.
 
     Raises
     ------
     RequestError
-        It is not declared as JSON, is no JSON, too large, or too slow to come.
+        It is not declared as JSON, is no JSON, too large, too slow to come, or there is no room for it now.
     """
     # browsers send other types from any site without asking; this one they only send from the page of the service
     if (given := request.headers.get("content-type", "none").partition(";")[0].strip().lower()) != MEDIA_TYPE:
         raise RequestError(415, "not_json", f"the Content-Type is {given}.", f"Content-Type: {MEDIA_TYPE}")
     try:
         async with asyncio.timeout(limits.request_timeout):
-            body = await read_body(request, limits.max_body_bytes)
+            body = await read_body(request, limits.max_body_bytes, room)
     except TimeoutError:
         seconds = f"{limits.request_timeout:g} s"
         raise RequestError(408, "timeout", f"the body did not come within {seconds}.", f"at most {seconds}") from None
@@ -43,8 +44,8 @@ async def read_json(request: Request, limits: Limits) -> Any:
     return parsed
 
 
-async def read_body(request: Request, limit: int) -> bytes:
-    """Return a body, of which no more than the limit is ever held."""
+async def read_body(request: Request, limit: int, room: BodyRoom) -> bytes:
+    """Return a body, of which no more than the limit is ever held, nor more than there is room for."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit:
         raise too_large(limit)
@@ -55,6 +56,7 @@ async def read_body(request: Request, limit: int) -> bytes:
             n_bytes += len(part)
             if n_bytes > limit:
                 raise too_large(limit)
+            room.take(request.scope, len(part))
     except ClientDisconnect:
         raise RequestError(
             400, "disconnected", "the client went away before the body was there.", "a whole body"
@@ -86,6 +88,8 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf) -> Post:
         raise RequestError(422, "invalid_post", f"post {place}: not an object.", POST_SHAPE)
     try:
         post = as_post(place, given if time_of == "event" else given | {"created_at": None})
+        if time_of == "event":
+            event_time(place, post)  # before any post of the request is decided
     except InputError as error:
         raise RequestError(422, "invalid_post", str(error), POST_SHAPE) from None
     check_length(post.text, limits, f"post {place}: the text")

@@ -41,15 +41,16 @@ async def add_posts(request: Request) -> Response:
     """Decide one post or several."""
     service = service_of(request)
     service.ready_window()
-    body = await read_json(request, service.limits)
-    decisions = plain_decisions(await service.decide(posts_of(body, service.limits, service.time_of)))
+    body = await read_json(request, service.limits, service.room)
+    client = request.client.host if request.client else ""
+    decisions = plain_decisions(await service.decide(posts_of(body, service.limits, service.time_of), client))
     return json_response(decisions if isinstance(body, list) else decisions[0])
 
 
 async def match(request: Request) -> Response:
     """Return the kept posts most similar to a text."""
     service = service_of(request)
-    body = await read_json(request, service.limits)
+    body = await read_json(request, service.limits, service.room)
     text = text_of(body, service.limits)
     found = await service.match(text, whole_number(body, "limit", 10, MAX_MATCHES))
     return json_response({"matches": [asdict(one) for one in found]})
@@ -58,7 +59,7 @@ async def match(request: Request) -> Response:
 async def explain(request: Request) -> Response:
     """Return every step of a text and of a post of the window, and the verdict."""
     service = service_of(request)
-    body = await read_json(request, service.limits)
+    body = await read_json(request, service.limits, service.room)
     text = text_of(body, service.limits)
     post_id = body.get("id")
     if post_id is None:
@@ -108,16 +109,15 @@ async def health(_: Request) -> Response:
 
 
 async def ready(request: Request) -> Response:
-    """Say whether the window is loaded."""
+    """Say whether the window is loaded and posts can be written."""
     service = service_of(request)
-    service.ready_window()
+    service.check_ready()
     return json_response({"status": service.status})
 
 
 async def metrics(request: Request) -> Response:
     """Return the metrics for Prometheus."""
     registry = service_of(request).metrics.registry
-    # waits for the window like a look, but in a thread of its own: it must be answered when too many look
     text = await asyncio.to_thread(generate_latest, registry)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 

@@ -163,6 +163,15 @@ class HistoryAnswer(Answer):
     slots: list[SlotAnswer]
 
 
+class AuditAnswer(Answer):
+    """Posts sampled to audit the live index, exact repeats left out."""
+
+    n_compared: int = Field(description="Those of which it is known whether they are near duplicates.")
+    n_found: int = Field(description="Those of them that were decided to be near duplicates.")
+    n_missed: int = Field(description="Those that were kept and match an earlier kept post.")
+    n_skipped: int = Field(description="Those that came while others were compared, or could not be compared.")
+
+
 class StatsAnswer(Answer):
     """Counts of the window, since the service was started unless said otherwise."""
 
@@ -181,7 +190,12 @@ class StatsAnswer(Answer):
     limits_hit: dict[str, int]
     by_band: dict[str, dict[str, int]]
     seconds: dict[str, float]
-    estimated_recall: float | None
+    estimated_recall: float | None = Field(
+        description="Share of near duplicates found, by comparing one post in a thousand with every kept one; null "
+        "as long as no duplicate was among them."
+    )
+    recall_interval: tuple[float, float] | None = Field(description="The 95 % interval of the estimate.")
+    audit: AuditAnswer
     recipe_id: str
     n_waiting: int = Field(description="Posts that wait or are being decided.")
     history: HistoryAnswer

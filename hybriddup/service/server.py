@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from hybriddup.errors import ConfigError
+from hybriddup.service.connections import Connections
+from hybriddup.service.limits import Limits
 
 
 class Server(uvicorn.Server):
@@ -31,9 +36,20 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain."""
+        """Begin to drain; at a second Ctrl-C, leave."""
+        if self.should_exit and sig == signal.SIGINT:
+            leave_at_once(128 + sig)
         self.ended_by = sig
         super().handle_exit(sig, frame)
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """End the process without waiting for threads that load the window or decide.
+
+    Nothing is lost: what was answered is on disk, and a store survives the end of its process at any moment.
+    """
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -44,6 +60,7 @@ def listen(host: str, port: int) -> socket.socket:
         try:
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             opened.bind(address)
+            opened.listen()  # so that whoever reads the address can connect at once
         except OSError:
             opened.close()
             raise
@@ -55,16 +72,24 @@ def listen(host: str, port: int) -> socket.socket:
     return opened
 
 
-def make_server(app: ASGIApp, drain_seconds: float) -> Server:
-    """Return a server for an application; waiting for slow clients at the end is bounded."""
+def make_server(app: ASGIApp, limits: Limits, note: Callable[[str], None]) -> Server:
+    """Return a server for an application; waiting for slow clients at the end is bounded.
+
+    Parameters
+    ----------
+    note
+        Called with the kind of error when a connection is refused or ended.
+    """
     config = uvicorn.Config(
         app,
+        http=Connections(limits, note).protocol(),
         access_log=False,
-        log_level="warning",
+        log_level="error",  # what clients do wrong is counted: whoever may connect could fill the log
         lifespan="on",
         server_header=False,
         proxy_headers=False,
         ws="none",
-        timeout_graceful_shutdown=max(1, round(drain_seconds)),
+        timeout_keep_alive=limits.keep_alive,
+        timeout_graceful_shutdown=max(1, round(2 * limits.request_timeout)),
     )
     return Server(config)

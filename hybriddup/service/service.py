@@ -6,45 +6,62 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
 
-from hybriddup.errors import HybriddupError, InputError
+from hybriddup.errors import HybriddupError, StoreError
 from hybriddup.explanation import Explanation
 from hybriddup.service.batching import DecidingQueue
+from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.history import History
-from hybriddup.service.limits import MAX_LOOKS, Limits
+from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
 from hybriddup.service.metrics import Metrics
-from hybriddup.service.problems import RequestError, not_ready
+from hybriddup.service.problems import RequestError, could_not, not_ready
 from hybriddup.window import Decision, Match, Post, StoredPost, Window, WindowStats
 from hybriddup.window.event_time import TimeOf
 from hybriddup.window.records import PostId
 
 T = TypeVar("T")
-Explain = Callable[[str, str], Explanation]
+SECONDS_BETWEEN_TRIES = 1.0
+"""After which it is tried again whether the disk can be written to."""
 
 
 class Service:
     """What the routes call. To be used from one event loop."""
 
     def __init__(
-        self, open_window: Callable[[], Window], explain: Explain, limits: Limits, time_of: TimeOf = "arrival"
+        self,
+        open_window: Callable[[], Window],
+        limits: Limits,
+        time_of: TimeOf = "arrival",
+        try_disk: Callable[[], None] = lambda: None,
     ) -> None:
         self.open_window = open_window
-        self.explain_texts = explain
         self.limits = limits
         self.time_of = time_of
+        self.try_disk = try_disk
+        """Raises OSError where nothing can be written."""
         self.window: Window | None = None
         self.failure: BaseException | None = None
         """Why the window could not be opened."""
         self.status = "loading"
+        self.trouble: str | None = None
+        """Why the last posts could not be written; None = they could."""
+        self.recovering: asyncio.Task[None] | None = None
         self.history = History(time.time)
         self.queue = DecidingQueue(self._decide, limits.max_queue)
         self.metrics = Metrics(self._stats)
+        self.metrics.queue.set_function(lambda: self.queue.n_posts)
+        self.last_stats: WindowStats | None = None
+        """The counts after the last batch, which can be told while the next one is decided."""
+        self.room = BodyRoom(max(MAX_BYTES_OF_BODIES, limits.max_body_bytes))
         self.looking = ThreadPoolExecutor(1, "looking")
         self.n_looks = 0
         self.opening: asyncio.Future[None] | None = None
+        self.is_closed = False
+        """Whether all that was accepted is decided, and the window closed."""
 
     def start(self, on_failure: Callable[[], None]) -> None:
         """Begin to open the window in the background."""
@@ -52,21 +69,24 @@ class Service:
 
     async def _open(self, on_failure: Callable[[], None]) -> None:
         try:
-            self.window = await asyncio.get_running_loop().run_in_executor(self.queue.thread, self.open_window)
-            self.status = "ready"
+            window = await asyncio.get_running_loop().run_in_executor(self.queue.thread, self.open_window)
+            self.window, self.last_stats, self.status = window, window.stats(), "ready"
         except Exception as error:
             self.failure, self.status = error, "failed"
             on_failure()
 
     async def close(self) -> None:
-        """Decide what was accepted, and close the window."""
-        if self.opening is not None:
-            await self.opening
+        """Decide what was accepted, and close the window; one that is still being loaded is left alone."""
+        if self.opening is not None and not self.opening.done():
+            return
         self.status = "ending"
+        if self.recovering is not None:
+            self.recovering.cancel()
         await self.queue.close()
         self.looking.shutdown()
         if self.window is not None:
             await asyncio.get_running_loop().run_in_executor(None, self.window.close)
+        self.is_closed = True
 
     def ready_window(self) -> Window:
         """Return the window; RequestError where it is not open."""
@@ -74,23 +94,45 @@ class Service:
             raise not_ready(self.status)
         return self.window
 
-    async def decide(self, posts: list[Post]) -> list[Decision]:
+    def check_ready(self) -> None:
+        """Raise RequestError where the window is not open, or the last posts could not be written."""
+        self.ready_window()
+        if self.trouble is not None:
+            raise not_ready(self.trouble)
+
+    async def decide(self, posts: list[Post], client: str = "") -> list[Decision]:
         """Return the decisions about the posts of one request."""
         self.ready_window()
         try:
-            decisions = await self.queue.submit(posts, self.limits.request_timeout)
-        except HybriddupError as error:
-            raise could_not(error) from None
-        finally:
-            self.metrics.queue.set(self.queue.n_posts)
+            decisions = await self.queue.submit(posts, self.limits.request_timeout, client)
+        except RequestError as problem:
+            if isinstance(problem.__cause__, StoreError):
+                self._note_trouble(problem.message)
+            raise
+        if not all(decision.repeated for decision in decisions):
+            self.trouble = None
         self.history.add(decisions)
         return decisions
 
+    def _note_trouble(self, trouble: str) -> None:
+        """Be not ready, until posts or anything else can be written."""
+        self.trouble = trouble
+        if self.recovering is None or self.recovering.done():
+            self.recovering = asyncio.create_task(self._recover())
+
+    async def _recover(self) -> None:
+        while self.trouble is not None:
+            await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+            with suppress(OSError):
+                await asyncio.to_thread(self.try_disk)
+                self.trouble = None
+
     def _decide(self, posts: list[Post]) -> list[Decision]:
         """Decide a batch. Runs in the deciding thread."""
-        window = self.ready_window()
-        decisions = window.add_many(posts)
-        self.metrics.batch_done(len(posts), window.stats().seconds)
+        assert self.window is not None  # noqa: S101  posts are accepted once it is open
+        decisions = self.window.add_many(posts)
+        self.last_stats = self.window.stats()
+        self.metrics.batch_done(len(posts), self.last_stats.seconds)
         return decisions
 
     async def match(self, text: str, limit: int) -> list[Match]:
@@ -107,8 +149,8 @@ class Service:
 
     async def explain(self, text: str, post_id: PostId) -> Explanation:
         """Return every step of a post and of a text, and the verdict."""
-        post = await self.get(post_id)
-        return await self.look(partial(self.explain_texts, post.text, text))
+        await self.get(post_id)
+        return await self.look(partial(self.ready_window().explain, text, post_id))
 
     async def stats(self) -> dict[str, Any]:
         """Return counts, and decisions over time."""
@@ -116,7 +158,7 @@ class Service:
         return asdict(stats) | {"n_waiting": self.queue.n_posts, "history": self.history.to_dict()}
 
     def _stats(self) -> WindowStats | None:
-        return self.window.stats() if self.window is not None and self.status == "ready" else None
+        return self.last_stats if self.status == "ready" else None
 
     async def look(self, question: Callable[[], T]) -> T:
         """Return the answer to a question, from the looking thread.
@@ -143,13 +185,6 @@ class Service:
     def _looked(self, asked: asyncio.Future[Any]) -> None:
         self.n_looks -= 1
         asked.cancelled() or asked.exception()  # an error that nobody waits for any more is not one to report
-
-
-def could_not(error: HybriddupError) -> RequestError:
-    """Return the problem of posts that are not allowed, or of a window that cannot do what is asked."""
-    if isinstance(error, InputError):
-        return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")
-    return RequestError(503, "window_failed", str(error), "send it again, later", retry_after=1)
 
 
 def plain_decisions(decisions: Sequence[Decision]) -> list[dict[str, Any]]:

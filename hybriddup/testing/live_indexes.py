@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from hybriddup.records import CandidatePairs, Fingerprints, UInt64s
+from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.testing.block_indexes import Pair, pairs_within_limits, planted_prints, small_expectation
 from hybriddup.testing.contract import ContractError
@@ -22,7 +22,10 @@ N_TEXTS = 800
 WINDOW = 400
 """Texts, and how many of them may match at a time, more or less."""
 N_STEPS = 40
+SCANNED_AT_ONCE = 150
 N_WINDOWS = 5
+SPREAD = 2654435761
+"""Odd, and near 2**32 divided by the golden ratio: products with small numbers are spread over all buckets."""
 SLACK = 1.3
 """So much more memory than a full window may be taken by forgotten texts that are not yet swept out."""
 
@@ -78,7 +81,8 @@ class Course:
         index, found, edge = self.make(expectation), set[Pair](), 0
         for batch, new_edge in self._steps():
             found |= self._check_look_up(index, batch, edge)
-            index.add(batch, self._sketches_of(index, batch))
+            self._check_scan(index, batch, edge)
+            index.add(batch, *self._columns_of(index, batch))
             edge = new_edge
             index.forget_before(edge)
             index.forget_before(edge - 1)
@@ -94,7 +98,7 @@ class Course:
 
     def _check_look_up(self, index: LiveIndex, batch: Fingerprints, edge: int) -> set[Pair]:
         """Check what is found for a batch that is not added yet."""
-        pairs = as_list(index.candidates(batch, self._sketches_of(index, batch)))
+        pairs = as_list(index.candidates(batch, *self._columns_of(index, batch)))
         given, first = set(pairs), int(batch.positions.min(initial=2**62))
         require(len(given) == len(pairs), "no pair is found twice", pairs[:5])
         require(pairs == sorted(pairs, key=lambda pair: pair[1::-1]), "pairs are sorted by later, then earlier", pairs)
@@ -110,6 +114,22 @@ class Course:
         require(not equal, "equal fingerprints within their limits are found", equal[:3])
         return given
 
+    def _check_scan(self, index: LiveIndex, batch: Fingerprints, edge: int) -> None:
+        """Check that every pair is found by comparing with all texts from a position on, a part at a time."""
+        first = int(batch.positions.min(initial=2**62))
+        start, pairs = (edge + min(first, int(self.prints.positions[-1]))) // 2, list[Pair]()
+        position: int | None = start
+        while position is not None:
+            found, following = index.scan_from(position, SCANNED_AT_ONCE, batch, self._columns_of(index, batch)[0])
+            require(following is None or following > position, "scan_from goes on", (position, following))
+            some = as_list(found)
+            require(some == sorted(some, key=lambda pair: pair[1::-1]), "scan_from sorts by later, then earlier", some)
+            pairs, position = pairs + some, following
+        looked_up = set(batch.positions.tolist())
+        oracle = [pair for pair in self.oracle if start <= pair[0] < first and pair[1] in looked_up]
+        wrong = sorted(set(pairs) ^ set(oracle))
+        require(len(pairs) == len(oracle) and not wrong, "scan_from finds every pair once, and no other", wrong[:3])
+
     def _check_texts(self, index: LiveIndex) -> None:
         """Check that the texts of the index are those that were added and not forgotten."""
         batches = list(index.texts())
@@ -124,7 +144,7 @@ class Course:
     def _check_copies(self, index: LiveIndex) -> None:
         """Check that an index from a snapshot and one planned anew answer as this one."""
         later = replace(self.prints, positions=self.prints.positions + int(self.prints.positions[-1]))
-        expected = as_list(index.candidates(later, self._sketches_of(index, later, shift=True)))
+        expected = as_list(index.candidates(later, *self._columns_of(index, later, shift=True)))
         with TemporaryDirectory() as folder:
             path = Path(folder) / "index"
             save(path, index, recipe_id="recipe", position=17)
@@ -133,11 +153,11 @@ class Course:
             restored = self.make(self.expectation)
             if snapshot is not None:
                 snapshot.restore(restored)
-        given = as_list(restored.candidates(later, self._sketches_of(index, later, shift=True)))
+        given = as_list(restored.candidates(later, *self._columns_of(index, later, shift=True)))
         require(given == expected, "an index from a snapshot answers the same", "it differs")
         remade = self.make(self.expectation)
         fill(remade, index.texts())
-        given = as_list(remade.candidates(later, self._sketches_of(index, later, shift=True)))
+        given = as_list(remade.candidates(later, *self._columns_of(index, later, shift=True)))
         same = given == expected or not index.report().exact
         require(same, "an exact index planned anew answers the same", "it differs")
 
@@ -151,11 +171,24 @@ class Course:
             edge = max(edge, int(self.prints.positions[min(oldest, n - 1)]))
             yield self.prints.take(slice(first, last)), edge
 
-    def _sketches_of(self, index: LiveIndex, batch: Fingerprints, *, shift: bool = False) -> UInt64s | None:
-        if not index.sketched:
-            return None
+    def _columns_of(
+        self, index: LiveIndex, batch: Fingerprints, *, shift: bool = False
+    ) -> tuple[UInt64s | None, UInt32s | None]:
+        """Return the sketches and the shingles of texts, as far as the index asks for them."""
         positions = batch.positions - (int(self.prints.positions[-1]) if shift else 0)
-        return self.sketches[np.searchsorted(self.prints.positions, positions)]
+        rows = np.searchsorted(self.prints.positions, positions)
+        sketches = self.sketches[rows] if index.sketched else None
+        return sketches, shingles_like(batch, index.n_shingles) if index.n_shingles else None
+
+
+def shingles_like(prints: Fingerprints, n_shingles: int) -> UInt32s:
+    """Return uint32[n, n_shingles]: such as texts with these fingerprints could have, each rising.
+
+    Each stands for some bits of the fingerprint, so that texts with few bits between them share most.
+    """
+    bits = prints.bits.view(np.uint8)[:, np.arange(n_shingles) % (8 * prints.bits.shape[1])].astype(np.uint32)
+    which = np.arange(n_shingles, dtype=np.uint32)
+    return np.sort((bits + np.uint32(1) + (which << np.uint32(8))) * np.uint32(SPREAD), axis=1)
 
 
 def check_memory(make: Maker, expectation: Expectation) -> None:
@@ -168,7 +201,8 @@ def check_memory(make: Maker, expectation: Expectation) -> None:
         positions = np.arange(position, position + 10, dtype=np.int64)
         strengths = np.zeros((10, 32 * n_words), np.uint8)
         sketches = np.zeros((10, 2), np.uint64) if index.sketched else None
-        index.add(Fingerprints(positions, bits, strengths, limits.take(np.zeros(10, np.int64))), sketches)
+        prints = Fingerprints(positions, bits, strengths, limits.take(np.zeros(10, np.int64)))
+        index.add(prints, sketches, shingles_like(prints, index.n_shingles) if index.n_shingles else None)
         index.forget_before(position + 10 - WINDOW)
         if position == 2 * WINDOW:
             full = index.report().n_bytes

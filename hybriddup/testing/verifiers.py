@@ -1,4 +1,4 @@
-"""Contract check of verifiers: range, symmetry, thresholds that are inclusive, and bounds that are true."""
+"""Contract check of verifiers: range, symmetry, thresholds that are inclusive, true bounds, learning that is kept."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hybriddup.characters import count_classes
 from hybriddup.kernels.bucket_join import least_in_common
 from hybriddup.kernels.characters import common_characters
 from hybriddup.records import CandidatePairs, Float64s, Tokens, text_lengths, tokens_from_lists
-from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers import KEEPING, VerifierContext, keeps_learning
 from hybriddup.testing.contract import Subject
 from hybriddup.testing.texts import ALL_TEXTS
+from hybriddup.window.learning import pack_arrays, unpack_arrays
 
 WIDTH = 128
 TOLERANCE = 1e-12
@@ -52,6 +53,7 @@ def check_verifier(component: Any, **options: Any) -> None:
     _check_thresholds(subject, verifier, texts, pairs, scores)
     _check_lengths(subject, verifier, texts, pairs, scores)
     _check_characters(subject, verifier, texts, pairs, scores)
+    _check_learning(subject, verifier, texts, pairs, scores)
     subject.check_recipe(verifier)
 
 
@@ -173,3 +175,40 @@ def _check_characters(
                     f"threshold {threshold} it asks for {of_shorter} of {shorter} and {of_longer} of {longer}"
                 )
                 subject.fail("least_in_common rules out no pair that reaches the threshold", evidence)
+
+
+def _check_learning(
+    subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
+) -> None:
+    """Check that other texts change no score of a verifier that keeps what it learned, nor does keeping it in a file.
+
+    The other texts are the same with one more in front, so that each is at another position.
+    """
+    methods = [method for method in KEEPING if callable(getattr(verifier, method, None))]
+    if not methods:
+        return
+    clause = "renew may stand alone; learned and use_learned need each other and renew"
+    subject.require(methods == ["renew"] or keeps_learning(verifier), clause, f"it has {', '.join(methods)} only")
+    others = VerifierContext(["one more text", *texts], _Characters(), WIDTH, workers=1)
+    moved = CandidatePairs(pairs.earlier + 1, pairs.later + 1, pairs.hamming_distances)
+
+    def require_same(renewed: Any, clause: str) -> None:
+        with subject.clause(clause):
+            renewed.renew(others)
+            again = renewed.score_pairs(moved, np.zeros(len(pairs)))
+        for row in np.flatnonzero(again != scores)[:1]:
+            subject.fail(clause, f"{_show(texts, pairs, row)} score {scores[row]} before and {again[row]} after it")
+
+    require_same(_prepared(subject, texts), "renew looks at other texts and keeps what was learned")
+    if keeps_learning(verifier):
+        require_same(_restored(subject, verifier), "use_learned has another instance score as the one that learned")
+        with subject.clause("what is learned of no texts can be kept too"):
+            _restored(subject, _prepared(subject, [])).renew(others)
+
+
+def _restored(subject: Subject, verifier: Any) -> Any:
+    """Return another instance with what this one learned, as a file would keep it."""
+    restored = subject.make()
+    with subject.clause("learned returns arrays of numbers or strings by name, which use_learned takes"):
+        restored.use_learned(unpack_arrays(pack_arrays(verifier.learned())))
+    return restored

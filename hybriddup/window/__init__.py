@@ -1,6 +1,6 @@
 """The live window: posts are decided one by one, against those kept in the last days."""
 
-from hybriddup.window.records import Decision, Evidence, Match, Post, StoredPost, WindowStats
+from hybriddup.window.records import AuditCounts, Decision, Evidence, Match, Post, StoredPost, WindowStats
 from hybriddup.window.window import Window
 
-__all__ = ["Decision", "Evidence", "Match", "Post", "StoredPost", "Window", "WindowStats"]
+__all__ = ["AuditCounts", "Decision", "Evidence", "Match", "Post", "StoredPost", "Window", "WindowStats"]

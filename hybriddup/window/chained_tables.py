@@ -13,14 +13,14 @@ from hybriddup.kernels.chunked_buckets import (
     N_BOOK,
     N_FREE,
     Chains,
-    KeyList,
     Live,
     add_and_sweep,
 )
 from hybriddup.kernels.ring_texts import IN_BLOCK, LaterTexts, SelectedPairs
 from hybriddup.parallel import map_slices
-from hybriddup.records import Fingerprints, Int64s, UInt8s, UInt32s
-from hybriddup.steps.blocks.table_shape import TableShape
+from hybriddup.records import Int64s, UInt32s, UInt64s
+from hybriddup.window.bucket_keys import BucketKeys
+from hybriddup.window.live_index import LiveTexts
 from hybriddup.window.text_ring import TextRing
 
 CHUNK_BITS = (2, 3, 4)
@@ -45,22 +45,22 @@ class ChainedTables:
 
     Parameters
     ----------
-    shape
-        Keys, and what is probed. Of buckets larger than its ``max_bucket_size`` only the newest texts are read.
+    keys
+        Which buckets a text is in, and which it looks into. Of buckets larger than ``max_bucket_size`` only the newest
+        texts are read.
     n_texts
         Texts that will be in the window; with more, the pool grows.
     """
 
-    def __init__(self, shape: TableShape, n_texts: int) -> None:
-        self.shape = shape
-        self.keys = list_keys(shape)
-        self.chunk_bits = best_chunk_bits(n_texts / 2**shape.bucket_bits)
-        self.heads: UInt32s = np.zeros(len(shape.keys) << shape.bucket_bits, np.uint32)
+    def __init__(self, keys: BucketKeys, n_texts: int) -> None:
+        self.keys = keys
+        self.chunk_bits = best_chunk_bits(n_texts * keys.n_of_text / keys.n_buckets)
+        self.heads: UInt32s = np.zeros(keys.n_buckets + 1, np.uint32)
         self.book = np.zeros(N_BOOK, np.int64)
         self.book[FRESH] = 1
-        self.n_expected = expected_chunks(n_texts, shape.bucket_bits, self.chunk_bits) * len(shape.keys)
+        self.n_expected = expected_chunks(n_texts * keys.n_of_text, keys.n_buckets, self.chunk_bits)
         self._memory: UInt32s = np.zeros(0, np.uint32)
-        self._chains = self._reserve(int(self.n_expected * SPARE) + len(shape.keys))
+        self._chains = self._reserve(int(self.n_expected * SPARE) + keys.n_of_text)
         sweeps = min(max(VISITS * n_texts / (len(self.heads) + self.n_expected), FEWEST_SWEEPS), MOST_SWEEPS)
         self._own_every = n_texts // (len(self.heads) * MOST_SWEEPS)
         """With one text of so many, a bucket that it is added to is swept; 0 = with none, where buckets are small."""
@@ -80,56 +80,39 @@ class ChainedTables:
         """Chunks that hold texts."""
         return int(self.book[FRESH] - 1 - self.book[N_FREE])
 
-    def add(self, prints: Fingerprints, numbers: Int64s, ring: TextRing) -> None:
+    def add(self, texts: LiveTexts, numbers: Int64s, ring: TextRing) -> None:
         """Add texts that are in the ring by now, and sweep some buckets."""
-        needed = len(prints) * len(self.shape.keys)
+        needed = len(numbers) * self.keys.n_of_text
         missing = needed - int(self.book[N_FREE]) - (len(self._memory) - ALIGNMENT >> self.chunk_bits)
         if missing + int(self.book[FRESH]) > 0:
             self._chains = self._reserve(int(self.book[FRESH]) + needed)
-        first, last = self._next_sweep(len(prints), ring)
+        first, last = self._next_sweep(len(numbers), ring)
         own_every = 0 if ring.first == self._swept_for else self._own_every
-        add_and_sweep(
-            self._chains,
-            self.keys,
-            prints.bits,
-            prints.strengths,
-            numbers,
-            live_in(ring),
-            first,
-            last,
-            own_every,
-        )
+        listed = self.keys.own(texts)
+        add_and_sweep(self._chains, listed, numbers, live_in(ring), first, last, own_every)
 
     def find(
-        self, later: Fingerprints, rows: LaterTexts, ring: TextRing, workers: int
+        self, texts: LiveTexts, later: LaterTexts, ring: TextRing, workers: int
     ) -> tuple[SelectedPairs, LookUpCounts]:
         """Return the pairs of the later texts within their limits, in order, each once."""
         live = live_in(ring)
-        if workers == 1 or len(later) == 1:
-            return self._look_up(rows, later.strengths, ring, live)
+        if workers == 1 or len(later.bits) == 1:
+            return self._look_up(later, self.keys.probed(texts), ring, live)
 
         def find(first: int, last: int) -> tuple[SelectedPairs, LookUpCounts]:
-            some = LaterTexts._make(column[first:last] for column in rows)
-            return self._look_up(some, later.strengths[first:last], ring, live)
+            part = slice(first, last)
+            some = LaterTexts._make(column[part] for column in later)
+            return self._look_up(some, self.keys.probed(texts.take(part)), ring, live)
 
-        pairs, counts = zip(*map_slices(find, len(later), workers), strict=True)
+        pairs, counts = zip(*map_slices(find, len(later.bits), workers), strict=True)
         return SelectedPairs._make(map(np.concatenate, zip(*pairs, strict=True))), add_counts(counts)
 
     def _look_up(
-        self, later: LaterTexts, strengths: UInt8s, ring: TextRing, live: Live
+        self, later: LaterTexts, listed: UInt64s, ring: TextRing, live: Live
     ) -> tuple[SelectedPairs, LookUpCounts]:
-        shape, table = self.shape, ring.table
+        table, most = ring.table, self.keys.max_bucket_size
         found: tuple[SelectedPairs, LookUpCounts] = look_up(
-            self._chains,
-            self.keys,
-            shape.n_weak_bits,
-            strengths,
-            ring.columns,
-            table.rows,
-            live,
-            later,
-            table.widest,
-            shape.max_bucket_size,
+            self._chains, listed, ring.columns, table.rows, live, later, table.widest, most
         )
         return found
 
@@ -156,22 +139,6 @@ class ChainedTables:
         return Chains(self.heads, pool, self.book, self.chunk_bits)
 
 
-def list_keys(shape: TableShape) -> KeyList:
-    """Return the keys of a shape as the kernels take them."""
-    tables = shape.tables
-    keys, offsets = [table.key for table in tables], [table.neighbours.offsets for table in tables]
-    return KeyList(
-        np.concatenate(keys), starts_of(keys), np.concatenate(offsets), starts_of(offsets), shape.bucket_bits
-    )
-
-
-def starts_of(parts: list[Int64s] | list[UInt32s]) -> Int64s:
-    """Return int64[n + 1]: where each part begins when they are put one after another."""
-    starts = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=starts[1:])
-    return starts
-
-
 def live_in(ring: TextRing) -> Live:
     """Return which numbers are live, and where their texts are."""
     return Live(np.uint32(ring.next & 0xFFFFFFFF), ring.span, ring.first_slot)
@@ -192,9 +159,9 @@ def best_chunk_bits(mean_bucket: float) -> int:
     return max(bits for bits in CHUNK_BITS if memory[bits] <= HARDLY_MORE * min(memory.values()))
 
 
-def expected_chunks(n_texts: int, bucket_bits: int, chunk_bits: int) -> int:
-    """Return how many chunks a table needs for evenly spread fingerprints."""
-    return int(chunks_of_bucket(n_texts / 2**bucket_bits, chunk_bits) * 2**bucket_bits) + 1
+def expected_chunks(n_numbers: int, n_buckets: int, chunk_bits: int) -> int:
+    """Return how many chunks it takes to hold so many numbers of texts, where they are evenly spread."""
+    return int(chunks_of_bucket(n_numbers / n_buckets, chunk_bits) * n_buckets) + 1
 
 
 def chunks_of_bucket(mean: float, chunk_bits: int) -> float:

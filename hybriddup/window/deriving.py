@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hybriddup.window.event_time import NEVER, PostTimes
-from hybriddup.window.indexes import make_index, suited
+from hybriddup.window.growing import grow
+from hybriddup.window.indexes import make_index, prepare_stored
 from hybriddup.window.memory import Memory
-from hybriddup.window.records import StoredPost
 from hybriddup.window.saved_memory import SavedMemory
-from hybriddup.window.steps import PreparedTexts, Steps
+from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 
 
@@ -24,19 +24,13 @@ def remembered(steps: Steps, store: WindowStore, horizon: float, saved: SavedMem
     n_texts = store.next_position - store.first_position
     memory = Memory(make_index(steps, store, n_texts), horizon)
     watermark, first = NEVER, 0
-    if saved is not None:
+    if saved is not None and saved.index.suits(memory.index):
         saved.restore(memory)
         watermark, first = float(saved.watermarks.max(initial=NEVER)), saved.index.position
     for posts in store.kept_since(first):
         times = np.array([post.time for post in posts])
         watermarks = np.maximum(np.maximum.accumulate(times), watermark)
         memory.add(prepare_stored(steps, posts), PostTimes(times, watermarks, NEVER), np.ones(len(posts), np.bool_))
-        memory.index = suited(memory.index, steps, store)
+        grow(memory, len(posts), steps, store)
         watermark = float(watermarks[-1])
     return memory
-
-
-def prepare_stored(steps: Steps, posts: list[StoredPost]) -> PreparedTexts:
-    """Return posts of the store as they were when they were looked up."""
-    positions = np.array([post.position for post in posts], np.int64)
-    return steps.prepare([post.text for post in posts], [post.compared_text for post in posts], positions)

@@ -6,47 +6,53 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.pilot import N_PILOT_PAIRS, make_pilot
-from hybriddup.records import text_lengths
+from hybriddup.pilot import N_PILOT_PAIRS, edited_copies, make_pilot
+from hybriddup.records import UInt32s, text_lengths
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.length_classes import compatible_share
-from hybriddup.window.live_index import LiveIndex, fill
-from hybriddup.window.live_shapes import BYTES_A_TEXT, make_live_index
-from hybriddup.window.steps import Steps
+from hybriddup.window.live_index import LiveIndex
+from hybriddup.window.live_shapes import make_live_index
+from hybriddup.window.records import StoredPost
+from hybriddup.window.shingles import shingles_of
+from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 
-MOST_BYTES_A_TEXT = 600
+FEWEST_BYTES_A_TEXT, MOST_BYTES_A_TEXT = 150, 600
 ALWAYS_ALLOWED = 2**31
-"""Bytes that an index may take, as far as that is no more than `MOST_BYTES_A_TEXT`."""
-ROOM_TO_GROW = 3
-"""An index is planned anew for so many times the texts that it has."""
+"""Bytes that an index may take, as far as that is no more than `MOST_BYTES_A_TEXT`; and `FEWEST_BYTES_A_TEXT` always,
+with which it can go by shingles."""
 
 
 def make_index(steps: Steps, store: WindowStore, n_texts: int) -> LiveIndex:
     """Return an empty index for about so many texts such as the store holds."""
-    expectation = expectation_of(steps, store, n_texts)
-    blocks, memory = steps.components.settings.blocks, memory_for(n_texts)
-    return make_live_index(blocks, expectation, sketched=steps.counts_characters, memory=memory)
+    texts = sample_texts(store)
+
+    def pilot_shingles() -> tuple[UInt32s, UInt32s]:
+        return shingles_of(texts), shingles_of(edited_copies(texts, steps.components))
+
+    return make_live_index(
+        steps.components.settings.blocks,
+        expectation_of(steps, texts, n_texts),
+        sketched=steps.counts_characters,
+        pilot_shingles=pilot_shingles if steps.uses_shingles else None,
+        memory=memory_for(n_texts),
+    )
 
 
 def memory_for(n_texts: int) -> int:
     """Return how many bytes the index may plan for: a small window may spend more on each text, to be faster."""
-    return max(BYTES_A_TEXT * n_texts, min(MOST_BYTES_A_TEXT * n_texts, ALWAYS_ALLOWED))
+    return max(FEWEST_BYTES_A_TEXT * n_texts, min(MOST_BYTES_A_TEXT * n_texts, ALWAYS_ALLOWED))
 
 
-def suited(index: LiveIndex, steps: Steps, store: WindowStore) -> LiveIndex:
-    """Return the index, or where the window has outgrown it, one with the same texts that has room to grow."""
-    if not index.outgrown:
-        return index
-    larger = make_index(steps, store, ROOM_TO_GROW * index.report().n_texts)
-    fill(larger, index.texts())
-    return larger
+def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
+    """Return posts of the store as they were when they were looked up."""
+    positions = np.array([post.position for post in posts], np.int64)
+    return steps.prepare([post.text for post in posts], [post.compared_text for post in posts], positions)
 
 
-def expectation_of(steps: Steps, store: WindowStore, n_texts: int) -> Expectation:
-    """Return what an index may know of the window."""
-    texts = sample_texts(store)
+def expectation_of(steps: Steps, texts: Sequence[str], n_texts: int) -> Expectation:
+    """Return what an index may know of a window with texts such as these."""
     return Expectation(
         n_texts=n_texts,
         workers=steps.workers,

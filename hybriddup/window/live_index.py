@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from hybriddup.records import CandidatePairs, Fingerprints, UInt64s
+from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
+
+TEXTS_AT_A_TIME = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,28 @@ class LiveReport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveTexts:
-    """Some texts of an index, in order, from which another index can be made."""
+    """Some texts, in order, with what an index can go by."""
 
     prints: Fingerprints
-    """Without the strengths of their bits, which only later texts need."""
+    """Those of an index are without the strengths of their bits, which only later texts need."""
     sketches: UInt64s | None
     """uint64[n, 2], as `hybriddup.kernels.characters.sketch_characters` returns them; None = the index has none."""
+    shingles: UInt32s | None
+    """uint32[n, n_shingles], as `hybriddup.kernels.shingles.bottom_shingles` returns them; None = there are none."""
+
+    def take(self, chosen: slice) -> LiveTexts:
+        """Return some of the texts."""
+        sketches = None if self.sketches is None else self.sketches[chosen]
+        shingles = None if self.shingles is None else self.shingles[chosen]
+        return LiveTexts(self.prints.take(chosen), sketches, shingles)
+
+
+class Scanned(NamedTuple):
+    """What came of comparing with some of the texts of an index."""
+
+    pairs: CandidatePairs
+    next_position: int | None
+    """Where to go on: the position of the next text; None = there is none."""
 
 
 @runtime_checkable
@@ -54,22 +72,38 @@ class LiveIndex(Protocol):
         ...
 
     @property
+    def n_shingles(self) -> int:
+        """How many shingles are kept of each text, and asked of each that is given; 0 = none."""
+        ...
+
+    @property
     def outgrown(self) -> bool:
         """Whether the window has grown so much that an index planned anew would suit it better."""
         ...
 
-    def add(self, prints: Fingerprints, sketches: UInt64s | None = None) -> None:
+    def add(self, prints: Fingerprints, sketches: UInt64s | None = None, shingles: UInt32s | None = None) -> None:
         """Make these texts findable; their positions rise from call to call.
 
-        ``sketches`` is uint64[n, 2], row by row, as `hybriddup.kernels.characters.sketch_characters` returns them.
+        Row by row: ``sketches`` is uint64[n, 2], as `hybriddup.kernels.characters.sketch_characters` returns them, and
+        ``shingles`` uint32[n, n_shingles or more], as `hybriddup.kernels.shingles.bottom_shingles` returns them.
         """
         ...
 
-    def candidates(self, later: Fingerprints, sketches: UInt64s | None = None) -> CandidatePairs:
+    def candidates(
+        self, later: Fingerprints, sketches: UInt64s | None = None, shingles: UInt32s | None = None
+    ) -> CandidatePairs:
         """Return the pairs between texts added and not forgotten (``earlier``) and these (``later``).
 
         Each is within its limits, as `hybriddup.steps.blocks.BlockIndex.candidates` has them, and, where the index is
         sketched, may have as many characters in common as it needs.
+        """
+        ...
+
+    def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
+        """Compare these with every text from a position on, up to about so many, and return all the pairs.
+
+        That is the truth by which the index is audited: `candidates` with every text looked at, a part at a time.
+        ``later`` may be of positions that were added; their pairs are with earlier texts only.
         """
         ...
 
@@ -80,8 +114,11 @@ class LiveIndex(Protocol):
         """
         ...
 
-    def texts(self) -> Iterator[LiveTexts]:
-        """Yield the texts that can be found, in order, in batches; nothing may be added meanwhile."""
+    def texts(self, position: int = 0, n_at_a_time: int = TEXTS_AT_A_TIME) -> Iterator[LiveTexts]:
+        """Yield the texts that can be found from a position on, in order, in batches of so many or fewer.
+
+        None of the batches is empty. Nothing may be added meanwhile.
+        """
         ...
 
     def report(self) -> LiveReport:
@@ -90,6 +127,10 @@ class LiveIndex(Protocol):
 
 
 def fill(index: LiveIndex, texts: Iterable[LiveTexts]) -> None:
-    """Add the texts of another index, or of a snapshot, to an empty index of the same width."""
+    """Add the texts of another index, or of a snapshot, to an empty index.
+
+    Fingerprints must be as wide, and there must be sketches, and at least as many shingles, where the index asks them.
+    """
     for some in texts:
-        index.add(some.prints, some.sketches if index.sketched else None)
+        sketches, shingles = some.sketches if index.sketched else None, some.shingles if index.n_shingles else None
+        index.add(some.prints, sketches, shingles)

@@ -6,14 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from hybriddup.kernels.likely_pairs import newest_places
 from hybriddup.kernels.ring_texts import LaterTexts, find_near_anywhere
 from hybriddup.parallel import map_slices
-from hybriddup.records import CandidatePairs, Fingerprints, UInt64s
+from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.join import no_pairs
-from hybriddup.window.live_index import LiveReport, LiveTexts
+from hybriddup.window.live_index import TEXTS_AT_A_TIME, LiveReport, LiveTexts, Scanned
 from hybriddup.window.text_ring import TextRing, as_later
 
+MOST_NEAR = 1024
+"""Texts within the limits of bits that are looked at for one later text, where a scan only stands in for tables."""
 SHAPE = "scan: every text of the window compared"
 FEWEST_IN_SLICE = 2**18
 """Comparisons that are worth a thread."""
@@ -26,6 +29,8 @@ class LiveScan:
     ----------
     expectation
         How many texts will be in the window, their bits, and how many threads to use.
+    n_shingles
+        How many of each text are kept, for an index that is made from this one.
     most_texts
         More are too many to be scanned; None = never.
     """
@@ -35,12 +40,13 @@ class LiveScan:
         expectation: Expectation,
         *,
         sketched: bool = False,
+        n_shingles: int = 0,
         most_texts: int | None = None,
     ) -> None:
-        self._ring = TextRing(expectation.bits, expectation.n_texts, sketched=sketched)
+        self._ring = TextRing(expectation.bits, expectation.n_texts, sketched=sketched, n_shingles=n_shingles)
         self._workers = expectation.workers
         self._most_texts = most_texts
-        self._n_look_ups = self._n_comparisons = self._largest = 0
+        self._n_look_ups = self._n_comparisons = self._largest = self._n_cut = 0
 
     @property
     def sketched(self) -> bool:
@@ -48,16 +54,26 @@ class LiveScan:
         return self._ring.sketched
 
     @property
+    def n_shingles(self) -> int:
+        """How many shingles of each text are kept."""
+        return self._ring.n_shingles
+
+    @property
     def outgrown(self) -> bool:
         """Whether there are too many texts to be scanned."""
         return self._most_texts is not None and self._ring.n_texts > self._most_texts
 
-    def add(self, prints: Fingerprints, sketches: UInt64s | None = None) -> None:
+    def add(self, prints: Fingerprints, sketches: UInt64s | None = None, shingles: UInt32s | None = None) -> None:
         """Make these texts findable."""
         if len(prints):
-            self._ring.append(prints, sketches)
+            self._ring.append(prints, sketches, shingles)
 
-    def candidates(self, later: Fingerprints, sketches: UInt64s | None = None) -> CandidatePairs:
+    def candidates(
+        self,
+        later: Fingerprints,
+        sketches: UInt64s | None = None,
+        shingles: UInt32s | None = None,  # noqa: ARG002  a scan goes by nothing
+    ) -> CandidatePairs:
         """Return the pairs between texts added and not forgotten and these."""
         ring = self._ring
         if not len(later) or not ring.n_texts:
@@ -65,20 +81,26 @@ class LiveScan:
         self._count(len(later))
         rows = as_later(later, sketches)
         parts = [self._find(rows, run, place) for run, place in zip(ring.runs(), self._places(), strict=True)]
-        return ring.select(np.sort(np.concatenate(parts)), rows, self._workers)
+        return ring.select(np.sort(self._newest(np.concatenate(parts), len(later))), rows, self._workers)
+
+    def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
+        """Compare these with every text from a position on, up to about so many."""
+        return self._ring.scan_from(position, n_texts, as_later(later, sketches))
 
     def forget_before(self, position: int) -> None:
         """Find texts before this position no more."""
         self._ring.forget_before(position)
 
-    def texts(self) -> Iterator[LiveTexts]:
-        """Yield the texts that can be found, in order, in batches."""
-        return self._ring.texts()
+    def texts(self, position: int = 0, n_at_a_time: int = TEXTS_AT_A_TIME) -> Iterator[LiveTexts]:
+        """Yield the texts that can be found from a position on, in order, in batches."""
+        return self._ring.texts(position, n_at_a_time)
 
     def report(self) -> LiveReport:
         """Return what the index is, and what was done since it was made."""
         ring = self._ring
-        return LiveReport(ring.n_texts, ring.n_bytes, SHAPE, True, self._n_look_ups, self._n_comparisons, self._largest)
+        counts = (self._n_look_ups, self._n_comparisons, self._largest)
+        limits_hit = {"most_near": self._n_cut} if self._n_cut else {}
+        return LiveReport(ring.n_texts, ring.n_bytes, SHAPE, self._most_texts is None, *counts, limits_hit)
 
     def _places(self) -> list[int]:
         runs = self._ring.runs()
@@ -93,6 +115,14 @@ class LiveScan:
 
         n_worthwhile = max(FEWEST_IN_SLICE // len(later.bits), 1)
         return np.concatenate(map_slices(find, last - first, self._workers, n_worthwhile))
+
+    def _newest(self, near: UInt64s, n_later: int) -> UInt64s:
+        """Return what is near, where all must not be read the newest of each text that has very many."""
+        if self._most_texts is None:
+            return near
+        newest: UInt64s = newest_places(near, n_later, MOST_NEAR)
+        self._n_cut += len(newest) < len(near)
+        return newest
 
     def _count(self, n_later: int) -> None:
         self._n_look_ups += n_later

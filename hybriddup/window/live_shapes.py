@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 
@@ -11,16 +11,18 @@ import numpy as np
 from hybriddup.config.settings import ComponentSettings
 from hybriddup.errors import ConfigError
 from hybriddup.kernels.planning import needed_weak_bits
-from hybriddup.records import Fingerprints, Float64s, Int64s
+from hybriddup.records import Fingerprints, Float64s, Int64s, UInt32s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.steps.blocks.table_shape import TableShape
 from hybriddup.steps.blocks.tables import CROWDING, MAX_TABLES, Tables, sample_keys, within_limits
+from hybriddup.window.bucket_keys import BucketKeys, FingerprintKeys, ShingleKeys
 from hybriddup.window.chained_tables import FEWEST_SWEEPS, best_chunk_bits, expected_chunks
 from hybriddup.window.live_index import LiveIndex
 from hybriddup.window.live_scan import LiveScan
 from hybriddup.window.live_tables import LiveShape, LiveTables
 from hybriddup.window.modeled_pairs import model_pairs
+from hybriddup.window.shingles import MOST_SHINGLES, n_needed
 
 FEW_TEXTS = 30_000
 """So few texts are compared in some 30 us, and tables that find short texts take about as long."""
@@ -37,6 +39,15 @@ MOST_IN_BUCKET, MOST_TO_MEAN = 64, 16
 """Where nothing else is set, only so many texts of a bucket of sampled tables are read, the newest first, or so many
 times the mean where that is more: texts made to share a key then slow nobody down. Such tables promise a share of the
 pairs only, and a pair that one of them misses so is mostly found by another. Exact tables are read to the end."""
+
+FEWEST_SHINGLES = 8
+"""The pilot does not see that crowded buckets are read in part, so that some shingles of a pair may not count."""
+NUMBERS_A_BUCKET = 4
+"""Texts in a bucket of shingles: each read in vain costs less than a bucket more would take memory."""
+MOST_SHINGLE_BITS = 30
+
+PilotShingles = Callable[[], tuple[UInt32s, UInt32s]]
+"""Returns the shingles of the pilot's earlier and later texts."""
 
 LIVE_FORMS = ("blocks", "probing", "tables", "scan")
 
@@ -57,7 +68,12 @@ class LivePlan:
 
 
 def make_live_index(
-    blocks: ComponentSettings, expectation: Expectation, *, sketched: bool = False, memory: int | None = None
+    blocks: ComponentSettings,
+    expectation: Expectation,
+    *,
+    sketched: bool = False,
+    pilot_shingles: PilotShingles | None = None,
+    memory: int | None = None,
 ) -> LiveIndex:
     """Return an empty live index for a window.
 
@@ -70,6 +86,9 @@ def make_live_index(
         ``n_texts`` is how many texts will be in the window. Pilot pairs are asked for by ``tables`` only.
     sketched
         Whether sketches of the characters are kept, 16 bytes a text, so that fewer pairs are handed on.
+    pilot_shingles
+        Returns the shingles of the pilot's texts, row by row; None = the texts have none. ``tables`` that are not fixed
+        by an option go by shingles where these find the target share of the pilot's pairs.
     memory
         Bytes that ``tables`` plans for; None = `BYTES_A_TEXT` for each text.
 
@@ -89,7 +108,7 @@ def make_live_index(
         return LiveScan(expectation, sketched=sketched)
     if blocks.use == "tables":
         limit = BYTES_A_TEXT * expectation.n_texts if memory is None else memory
-        return make_sampled(blocks, expectation, limit, sketched=sketched)
+        return make_sampled(blocks, expectation, limit, pilot_shingles, sketched=sketched)
     return make_exact(blocks, expectation, sketched=sketched)
 
 
@@ -103,16 +122,53 @@ def make_exact(blocks: ComponentSettings, expectation: Expectation, *, sketched:
     index.prepare(expectation)
     report, longest = index.report(), max(map(len, index.shape.keys))
     reaches = report.exact or index.options.max_bucket_size > 0
-    shape = LiveShape(index.shape, report.shape, reaches, fits_any=index.shape.bucket_bits == longest)
+    keys, fits_any = FingerprintKeys(index.shape), index.shape.bucket_bits == longest
+    shape = LiveShape(keys, report.shape, reaches, fits_any=fits_any)
     return LiveTables(shape, expectation, sketched=sketched)
 
 
-def make_sampled(blocks: ComponentSettings, expectation: Expectation, limit: int, *, sketched: bool) -> LiveIndex:
-    """Return sampled tables that reach the target within a limit of bytes; for few texts, one that compares all."""
+def make_sampled(
+    blocks: ComponentSettings,
+    expectation: Expectation,
+    limit: int,
+    pilot_shingles: PilotShingles | None,
+    *,
+    sketched: bool,
+) -> LiveIndex:
+    """Return tables that reach the target within a limit of bytes; for few texts, an index that compares all."""
     options = Tables.Options.model_validate(blocks.options)
     is_fixed = options.n_tables is not None or options.key_bits is not None
     if expectation.n_texts <= FEW_TEXTS and not is_fixed:
-        return LiveScan(expectation, sketched=sketched, most_texts=2 * FEW_TEXTS)
+        n_shingles = MOST_SHINGLES if pilot_shingles else 0
+        return LiveScan(expectation, sketched=sketched, n_shingles=n_shingles, most_texts=2 * FEW_TEXTS)
+    if pilot_shingles and not is_fixed:
+        shape = plan_shingles(options, expectation, pilot_shingles)
+        if shape and n_texts_bytes(expectation, shape.keys, sketched=sketched) <= limit:
+            return LiveTables(shape, expectation, sketched=sketched)
+    return make_bit_sampled(options, expectation, limit, sketched=sketched)
+
+
+def plan_shingles(options: Tables.Options, expectation: Expectation, pilot_shingles: PilotShingles) -> LiveShape | None:
+    """Return a table of the fewest shingles a text that find the target share; None where none do."""
+    within = within_limits(*expectation.pilot())
+    needed = n_needed(*pilot_shingles())[within]
+    if not len(needed):
+        return None
+    found = (needed[:, None] <= np.arange(1, MOST_SHINGLES + 1)).mean(axis=0)
+    reaching = np.flatnonzero(found - one_error(options, len(needed)) >= options.target_recall) + 1
+    if not len(reaching):
+        return None
+    n_shingles = max(int(reaching[0]), FEWEST_SHINGLES)
+    n_buckets = max(expectation.n_texts * n_shingles // NUMBERS_A_BUCKET, 1)
+    bucket_bits = min(max((n_buckets - 1).bit_length(), FEWEST_KEY_BITS), MOST_SHINGLE_BITS)
+    keys = ShingleKeys(n_shingles, bucket_bits, options.max_bucket_size or MOST_IN_BUCKET)
+    share = float(found[n_shingles - 1])
+    description = f"shingles: {n_shingles} of each text, 2^{bucket_bits} buckets, {share:.3f} of the pilot pairs found"
+    return LiveShape(keys, description, exact=False)
+
+
+def make_bit_sampled(options: Tables.Options, expectation: Expectation, limit: int, *, sketched: bool) -> LiveIndex:
+    """Return tables of sampled bits that reach the target within a limit of bytes."""
     keys = sample_keys(expectation.bits, MAX_TABLES, options.seed)
     plan = choose_plan(list(list_plans(options, expectation, keys, sketched=sketched)), options.target_recall, limit)
     mean = expectation.n_texts / 2**plan.key_bits
@@ -127,7 +183,7 @@ def make_sampled(blocks: ComponentSettings, expectation: Expectation, limit: int
         f"tables: {plan.n_tables} of {plan.key_bits} sampled bits, {1 << tables.n_weak_bits} probes each, "
         f"{plan.recall:.3f} of the pilot pairs found"
     )
-    return LiveTables(LiveShape(tables, description, exact=False), expectation, sketched=sketched)
+    return LiveTables(LiveShape(FingerprintKeys(tables), description, exact=False), expectation, sketched=sketched)
 
 
 def choose_plan(plans: list[LivePlan], target: float, memory: int) -> LivePlan:
@@ -156,7 +212,7 @@ def list_plans(
         needed = needed_weak_bits(earlier.bits, later.bits, later.strengths, keys, key_bits)
         for n_weak_bits in range(MAX_WEAK_BITS + 1) if options.n_weak_bits is None else [options.n_weak_bits]:
             found: Float64s = np.logical_or.accumulate(needed <= n_weak_bits, axis=0).mean(axis=1)
-            error = sqrt(options.target_recall * (1 - options.target_recall) / len(earlier))
+            error = one_error(options, len(earlier))
             enough = min(int(np.searchsorted(found - error, options.target_recall)) + 1, MAX_TABLES)
             for n_tables in [options.n_tables] if options.n_tables else range(max(enough // 2, 1), enough + 1):
                 recall = float(found[n_tables - 1])
@@ -174,15 +230,37 @@ def plan_of(
     sketched: bool,
 ) -> LivePlan:
     """Return a plan with its cost and its memory."""
-    n_texts = expectation.n_texts
-    bucket = CROWDING * n_texts / 2**key_bits
+    n_texts, n_buckets = expectation.n_texts, 1 << key_bits
+    bucket = CROWDING * n_texts / n_buckets
     a_probe = COST_OF_LOOK_UP + COST_OF_COMPARISON * bucket
     cost = n_tables * (COST_OF_ADDING + 2**n_weak_bits * a_probe)
-    chunk_bits = best_chunk_bits(n_texts / 2**key_bits)
-    chunks = expected_chunks(n_texts, key_bits, chunk_bits) * (1 + 1 / FEWEST_SWEEPS)
-    a_table = (4 << key_bits) + int(chunks * (4 << chunk_bits))
-    a_text = expectation.bits // 8 + 5 + 16 * sketched
+    a_table = table_bytes(n_texts, n_buckets)
+    a_text = text_bytes(expectation.bits, 0, sketched=sketched)
     return LivePlan(key_bits, n_tables, n_weak_bits, cost, n_texts * a_text + n_tables * a_table, recall, sure)
+
+
+def n_texts_bytes(expectation: Expectation, keys: BucketKeys, *, sketched: bool) -> int:
+    """Return about how many bytes a full window takes with these keys."""
+    n_texts = expectation.n_texts
+    a_text = text_bytes(expectation.bits, keys.n_shingles, sketched=sketched)
+    return n_texts * a_text + table_bytes(n_texts * keys.n_of_text, keys.n_buckets)
+
+
+def text_bytes(bits: int, n_shingles: int, *, sketched: bool) -> int:
+    """Return how many bytes the ring has for a text."""
+    return bits // 8 + 5 + 16 * sketched + 4 * n_shingles
+
+
+def table_bytes(n_numbers: int, n_buckets: int) -> int:
+    """Return about how many bytes so many numbers take in so many buckets, some of texts that are forgotten."""
+    chunk_bits = best_chunk_bits(n_numbers / n_buckets)
+    chunks = expected_chunks(n_numbers, n_buckets, chunk_bits) * (1 + 1 / FEWEST_SWEEPS)
+    return 4 * n_buckets + int(chunks * (4 << chunk_bits))
+
+
+def one_error(options: Tables.Options, n_pairs: int) -> float:
+    """Return the standard error of the target share, seen on so many pairs."""
+    return sqrt(options.target_recall * (1 - options.target_recall) / n_pairs)
 
 
 def pairs_to_find(expectation: Expectation) -> tuple[Fingerprints, Fingerprints]:

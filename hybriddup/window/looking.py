@@ -6,16 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from hybriddup.audit import wilson_interval
 from hybriddup.records import CandidatePairs, Float64s, Int32s
 from hybriddup.removed import EQUAL
 from hybriddup.steps.verifiers.judges import PairJudgement
 from hybriddup.window.event_time import NEVER, PostTimes
+from hybriddup.window.likely_pairs import MOST_PAIRS, most_pairs
 from hybriddup.window.records import Match, WindowStats
 from hybriddup.window.state import WindowState
 from hybriddup.window.steps import LocalPairs, PreparedTexts, Steps
 
-SCORED = 256
-"""Posts with the fewest differing bits whose texts are looked at; as many as are asked for if that is more."""
+FEWEST_SCORED = 4
+"""Posts with the fewest differing bits whose texts are looked at, however long the text is; for a short one
+`MOST_PAIRS`, or as many as are asked for if that is more."""
 
 
 def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
@@ -25,7 +28,9 @@ def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
     pairs = state.memory.candidates(prepared._replace(sketches=None), now)
     equal = int(state.memory.equal_posts(prepared, now, state.store)[0])
-    nearest = np.argsort(pairs.hamming_distances, kind="stable")[: max(limit, SCORED)]
+    share = most_pairs(prepared.lengths)[0] / MOST_PAIRS
+    n_scored = max(int(max(limit, MOST_PAIRS) * share), FEWEST_SCORED)
+    nearest = np.argsort(pairs.hamming_distances, kind="stable")[:n_scored]
     chosen = pairs.take(np.sort(nearest[pairs.earlier[nearest] != equal]))
     matches = list(scored_matches(state, chosen, prepared))
     matches += [equal_match(state, equal, prepared)] if equal >= 0 else []
@@ -36,7 +41,7 @@ def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
 def equal_match(state: WindowState, position: int, prepared: PreparedTexts) -> Match:
     """Return the match with a kept post whose text is equal."""
     post = state.store.posts(np.array([position]))[0]
-    band = state.band_of(prepared, 0)
+    band = state.bands_of(prepared)[0]
     return Match(post.id, position, post.text, post.time, 1.0, 1.0, True, 0, EQUAL, band)
 
 
@@ -84,6 +89,8 @@ def count_window(state: WindowState) -> WindowStats:
     """Return the counts of a window."""
     posts, report = state.counts.posts, state.memory.index.report()
     decided = posts["kept"] + posts["exact"] + posts["near"]
+    audit = state.live_audit.counts()
+    n_duplicates = audit.n_found + audit.n_missed
     return WindowStats(
         n_kept_in_window=state.memory.kept.n_after(state.watermark - state.timing.horizon),
         n_posts=decided,
@@ -97,8 +104,11 @@ def count_window(state: WindowState) -> WindowStats:
         index_bytes=state.memory.n_bytes,
         store_bytes=state.store.n_bytes(),
         index=report.shape,
-        limits_hit=dict(report.limits_hit),
+        limits_hit=report.limits_hit | dict(+state.counts.limits_hit),
         by_band={band: dict(counts) for band, counts in state.counts.by_band.items()},
         seconds=dict(state.counts.seconds),
+        estimated_recall=audit.estimated_recall,
+        recall_interval=wilson_interval(audit.n_found, n_duplicates) if n_duplicates else None,
+        audit=audit,
         recipe_id=state.steps.components.recipe_id(),
     )

@@ -16,6 +16,15 @@ from hybriddup.window.stores import WindowStore
 
 
 @dataclass
+class Growth:
+    """A larger index that is to take the place of another one, and how many of its texts it has."""
+
+    larger: LiveIndex
+    next_position: int
+    """Texts before it have moved."""
+
+
+@dataclass
 class Memory:
     """The kept posts that may still match: their fingerprints, the hashes of their texts, and their times."""
 
@@ -23,15 +32,17 @@ class Memory:
     horizon: float
     kept: KeptPosts = field(default_factory=KeptPosts)
     exact: ExactTexts = field(default_factory=ExactTexts)
+    growth: Growth | None = None
 
     @property
     def n_bytes(self) -> int:
         """Memory of all of it."""
-        return self.index.report().n_bytes + self.kept.n_bytes + self.exact.n_bytes
+        n_larger = self.growth.larger.report().n_bytes if self.growth else 0
+        return self.index.report().n_bytes + n_larger + self.kept.n_bytes + self.exact.n_bytes
 
     def candidates(self, prepared: PreparedTexts, times: PostTimes) -> CandidatePairs:
         """Return the pairs with kept posts that are within the horizon when the later post is decided."""
-        pairs = self.index.candidates(prepared.prints, prepared.sketches)
+        pairs = self.index.candidates(prepared.prints, prepared.sketches, prepared.shingles)
         if not len(pairs):
             return pairs
         edges = times.watermarks[pairs.later - prepared.positions[0]] - self.horizon
@@ -62,7 +73,8 @@ class Memory:
         self.exact.add(prepared.hashes[kept], positions, self.kept.first_position)
         findable = kept[prepared.places]
         sketches = None if prepared.sketches is None else prepared.sketches[findable]
-        self.index.add(prepared.prints.take(findable).without_strengths(), sketches)
+        shingles = None if prepared.shingles is None else prepared.shingles[findable]
+        self.index.add(prepared.prints.take(findable).without_strengths(), sketches, shingles)
 
     def forget(self, watermark: float) -> int:
         """Forget kept posts that match no more; return how many."""

@@ -12,14 +12,16 @@ from typing import Any
 from hybriddup.api import check_workers
 from hybriddup.components import Components
 from hybriddup.config.load import Config, open_session
+from hybriddup.config.settings import Settings
 from hybriddup.errors import WindowError
 from hybriddup.parallel import available_workers
+from hybriddup.plugin.registry import Registry
 from hybriddup.recipe import compare_recipes
 from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.deriving import remembered
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, WindowTime
-from hybriddup.window.indexes import sample_texts
+from hybriddup.window.learning import prepare_verifiers
 from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
 from hybriddup.window.saved_memory import load_memory
 from hybriddup.window.state import WindowState
@@ -39,8 +41,14 @@ def open_state(
     """Return the state of a window; the parameters and errors are those of `hybriddup.Window.open`."""
     check_workers(workers)
     settings, manager = open_session(config, plugins)
-    workers = workers or available_workers()
-    components = Components.create(settings, manager.registry, workers)
+    return open_with(path, settings, manager.registry, timing, workers or available_workers())
+
+
+def open_with(
+    path: str | Path | None, settings: Settings, registry: Registry, timing: WindowTime, workers: int
+) -> WindowState:
+    """Return the state of a window with these settings, whose components are in a registry; raises as `open_state`."""
+    components = Components.create(settings, registry, workers)
     is_learning = learns(components)
     folder = None if path is None else Path(path)
     store = MemoryStore() if folder is None else open_store(folder)
@@ -77,13 +85,14 @@ class Opening:
             memory=remembered(self.steps, self.store, self.timing.horizon, saved),
             folder=self.folder,
             edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
-            is_learning=self.is_learning and not is_fitted,
+            weights_learn=self.is_learning and not is_fitted,
+            verifiers_learn=prepare_verifiers(self.steps, self.store),
             n_remembered=self.store.next_position,
             watermark=watermark,
             last_arrival=watermark,
         )
         state.forget()
-        self.steps.prepare_verifiers(sample_texts(self.store))
+        state.learn_if_due()
         return state
 
     def load_weights(self) -> bool:

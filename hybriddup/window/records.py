@@ -103,6 +103,26 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditCounts:
+    """What came of the posts that were sampled to audit the live index, exact repeats left out."""
+
+    n_compared: int = 0
+    """Sampled posts of which it is known whether they are near duplicates."""
+    n_found: int = 0
+    """Those of them that were decided to be near duplicates."""
+    n_missed: int = 0
+    """Those that were kept and match an earlier kept post."""
+    n_skipped: int = 0
+    """Sampled posts that came while others were compared, or that could not be compared."""
+
+    @property
+    def estimated_recall(self) -> float | None:
+        """Share of the near duplicates that was found; None where none was sampled."""
+        n_duplicates = self.n_found + self.n_missed
+        return self.n_found / n_duplicates if n_duplicates else None
+
+
+@dataclass(frozen=True, slots=True)
 class WindowStats:
     """Counts of a window, since it was opened unless said otherwise."""
 
@@ -129,7 +149,11 @@ class WindowStats:
     by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """For each length band, how many posts were kept, and duplicates exact and near."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Time by step: normalize, fingerprint, look up, verify, store, index."""
+    """Time by step: normalize, fingerprint, look up, verify, store, index, audit."""
     estimated_recall: float | None = None
-    """Share of duplicates found, by comparing one post in a thousand with every kept one; None = none compared yet."""
+    """Share of near duplicates found, by comparing one post in a thousand with every kept one, within the same limits;
+    None = no near duplicate was among them yet."""
+    recall_interval: tuple[float, float] | None = None
+    """The 95 % interval of the estimate."""
+    audit: AuditCounts = AuditCounts()
     recipe_id: str = ""

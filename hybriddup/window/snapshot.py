@@ -22,10 +22,10 @@ from hybriddup.records import Fingerprints, PairLimits
 from hybriddup.window.live_index import LiveIndex, LiveTexts, fill
 
 MAGIC = b"hybriddup live index\n"
-VERSION = 1
+VERSION = 2
 READ_AT_ONCE = 2**22
 BYTES_OF_DIGEST = 8
-INT64, INT32, FLOAT32, UINT64 = (np.dtype(code) for code in ("<i8", "<i4", "<f4", "<u8"))
+INT64, INT32, FLOAT32, UINT64, UINT32 = (np.dtype(code) for code in ("<i8", "<i4", "<f4", "<u8", "<u4"))
 
 logger = logging.getLogger("hybriddup")
 
@@ -40,6 +40,7 @@ class Snapshot:
     n_texts: int
     bits: int
     sketched: bool
+    n_shingles: int
     start: int
     """Where the first batch begins in the file, in bytes."""
 
@@ -49,12 +50,16 @@ class Snapshot:
         with self.path.open("rb") as file:
             file.seek(self.start)
             while n_read < self.n_texts:
-                texts = read_batch(file, self.bits // 64, sketched=self.sketched)
+                texts = read_batch(file, self.bits // 64, self.n_shingles, sketched=self.sketched)
                 n_read += len(texts.prints)
                 yield texts
 
+    def suits(self, index: LiveIndex) -> bool:
+        """Return whether there is everything of each text that an index asks for."""
+        return index.n_shingles <= self.n_shingles and index.sketched <= self.sketched
+
     def restore(self, index: LiveIndex) -> None:
-        """Add the texts to an empty index of the same width, sketched only where the snapshot is."""
+        """Add the texts to an empty index for which `suits` is true."""
         fill(index, self.texts())
 
 
@@ -112,7 +117,12 @@ def write(file: BinaryIO, index: LiveIndex, header: dict[str, Any]) -> None:
     batches = index.texts()
     first = next(batches, None)
     words = first.prints.bits.shape[1] if first else 1
-    about = header | {"n_texts": index.report().n_texts, "bits": 64 * words, "sketched": index.sketched}
+    about = header | {
+        "n_texts": index.report().n_texts,
+        "bits": 64 * words,
+        "sketched": index.sketched,
+        "n_shingles": index.n_shingles,
+    }
     text = json.dumps(about).encode()
     put(MAGIC)
     put(np.array([VERSION, len(text)], INT64).tobytes())
@@ -139,9 +149,11 @@ def columns_of(texts: LiveTexts) -> Iterator[np.ndarray]:
     yield prints.bits.astype(UINT64)
     if texts.sketches is not None:
         yield texts.sketches.astype(UINT64)
+    if texts.shingles is not None:
+        yield texts.shingles.astype(UINT32)
 
 
-def read_batch(file: BinaryIO, words: int, *, sketched: bool) -> LiveTexts:
+def read_batch(file: BinaryIO, words: int, n_shingles: int, *, sketched: bool) -> LiveTexts:
     """Return the next batch of a file."""
 
     def take(n: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -153,7 +165,8 @@ def read_batch(file: BinaryIO, words: int, *, sketched: bool) -> LiveTexts:
     limits = rows.take(take(n_texts, INT32).astype(np.int64))
     positions, bits = take(n_texts, INT64), take(n_texts * words, UINT64).reshape(n_texts, words)
     sketches = take(n_texts * 2, UINT64).reshape(n_texts, 2) if sketched else None
-    return LiveTexts(Fingerprints(positions, bits, np.zeros((n_texts, 0), np.uint8), limits), sketches)
+    shingles = take(n_texts * n_shingles, UINT32).reshape(n_texts, n_shingles) if n_shingles else None
+    return LiveTexts(Fingerprints(positions, bits, np.zeros((n_texts, 0), np.uint8), limits), sketches, shingles)
 
 
 def read_header(path: Path, recipe_id: str) -> tuple[str, Snapshot | None]:
@@ -171,7 +184,7 @@ def read_header(path: Path, recipe_id: str) -> tuple[str, Snapshot | None]:
         about = cast("dict[str, Any]", json.loads(file.read(length)))
     if about["recipe_id"] != recipe_id:
         return f"its recipe id is {about['recipe_id']}, and that of this window {recipe_id}", None
-    fields = {name: about[name] for name in ("position", "n_texts", "bits", "sketched")}
+    fields = {name: about[name] for name in ("position", "n_texts", "bits", "sketched", "n_shingles")}
     return "", Snapshot(path, **fields, start=len(prefix) + length)
 
 

@@ -18,7 +18,10 @@ from hybriddup.window.batch import Found, Verdicts, decide_batch
 from hybriddup.window.deriving import remembered
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
-from hybriddup.window.indexes import sample_texts, suited
+from hybriddup.window.growing import grow
+from hybriddup.window.learning import learn_for_good
+from hybriddup.window.likely_pairs import likeliest
+from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.memory import Memory
 from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
@@ -37,6 +40,8 @@ class Counts:
     """Posts by what became of them: kept, exact, near, repeated_id, late, expired."""
     by_band: dict[str, Counter[str]] = field(default_factory=dict)
     """The same for kept, exact and near, by length band."""
+    limits_hit: Counter[str] = field(default_factory=Counter)
+    """How often a limit cut something short, besides those of the live index."""
     seconds: Counter[str] = field(default_factory=Counter)
     """Time by step."""
 
@@ -61,13 +66,16 @@ class WindowState:
     edges: Edges
     folder: Path | None = None
     """Where what is in memory is saved when the window is closed; None = nowhere."""
-    is_learning: bool = False
+    weights_learn: bool = False
     """Whether the weights of tokens are still to be fitted."""
+    verifiers_learn: bool = False
+    """Whether a verifier is still to learn what is then kept."""
     n_remembered: int = 0
     """The next position when what is in memory was brought up to date."""
     watermark: float = NEVER
     last_arrival: float = NEVER
     counts: Counts = field(default_factory=Counts)
+    live_audit: LiveAudit = field(default_factory=LiveAudit)
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
         """Return the decisions about posts, when they are on disk."""
@@ -122,13 +130,19 @@ class WindowState:
         stored = self.describe(posts, found, verdicts)
         with self.counts.timed("store"):
             self.store.append(stored, self.meta_after(times))
+        self.audit(found, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
             self.remember(prepared, times, verdicts)
         self.count(stored, prepared, times)
-        if self.is_learning and self.store.next_position >= FIT_AT:
-            self.fit()
+        self.learn_if_due()
         return stored
+
+    def audit(self, found: Found, verdicts: Verdicts) -> None:
+        """Sample decided posts and go on comparing them with all of the window, as it was when they were decided."""
+        if self.steps.components.settings.audit.sample and not self.is_learning:
+            with self.counts.timed("audit"):
+                self.live_audit.follow(found, verdicts, self.memory, self.steps, self.store)
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
         """Return what the store has to remember together with a batch."""
@@ -147,12 +161,15 @@ class WindowState:
 
     def find(self, prepared: PreparedTexts, times: PostTimes) -> Found:
         """Return what the posts match, in the window and among themselves."""
+        first = int(prepared.positions[0])
         with self.counts.timed("look up"):
             equal = self.memory.equal_posts(prepared, times, self.store)
             in_window = self.memory.candidates(prepared, times)
             pairs = join_candidates([in_window, self.steps.pairs_within(prepared.prints)])
         with self.counts.timed("verify"):
-            near = self.steps.verify(pairs, prepared, self.store.texts)
+            likely, n_cut = likeliest(pairs, first, prepared.lengths)
+            self.counts.limits_hit["most_pairs"] += n_cut
+            near = self.steps.verify(likely, prepared, self.store.texts)
         return Found(prepared, times, self.timing.horizon, equal, near)
 
     def describe(self, posts: Sequence[Post], found: Found, verdicts: Verdicts) -> list[StoredPost]:
@@ -162,7 +179,7 @@ class WindowState:
             made_id(int(position)) if post.id is None else post.id
             for post, position in zip(posts, prepared.positions.tolist(), strict=True)
         ]
-        keepers = self.ids_of_keepers(ids, prepared, verdicts)
+        keepers, bands = self.ids_of_keepers(ids, prepared, verdicts), self.bands_of(prepared)
         return [
             StoredPost(
                 position=int(prepared.positions[place]),
@@ -170,7 +187,7 @@ class WindowState:
                 time=float(found.times.times[place]),
                 text=post.text,
                 normalized=None if prepared.normalized[place] == post.text else prepared.normalized[place],
-                evidence=self.evidence(place, prepared, verdicts, keepers),
+                evidence=self.evidence(place, bands[place], verdicts, keepers),
             )
             for place, post in enumerate(posts)
         ]
@@ -184,13 +201,11 @@ class WindowState:
         in_batch = {position: ids[position - first] for position in positions if position >= first}
         return {post.position: post.id for post in stored} | in_batch
 
-    def evidence(
-        self, place: int, prepared: PreparedTexts, verdicts: Verdicts, keepers: dict[int, PostId]
-    ) -> Evidence | None:
-        """Return why a post is a duplicate; None where it was kept."""
+    def evidence(self, place: int, band: str, verdicts: Verdicts, keepers: dict[int, PostId]) -> Evidence | None:
+        """Return why a post is a duplicate, whose text is of a band; None where it was kept."""
         bands = self.steps.components.bands
         if (equal := verdicts.exact.get(place)) is not None:
-            return Evidence(keepers[equal], equal, "exact", 0, EQUAL, 1.0, 1.0, self.band_of(prepared, place))
+            return Evidence(keepers[equal], equal, "exact", 0, EQUAL, 1.0, 1.0, band)
         if (match := verdicts.near.get(place)) is None:
             return None
         return Evidence(
@@ -204,29 +219,41 @@ class WindowState:
             length_band=bands.names[match.length_band],
         )
 
-    def band_of(self, prepared: PreparedTexts, place: int) -> str:
-        """Return the length band of a text by itself."""
+    def bands_of(self, prepared: PreparedTexts) -> list[str]:
+        """Return the length band of each text by itself."""
         bands = self.steps.components.bands
-        return bands.names[int(bands.of_lengths(prepared.lengths[place : place + 1])[0])]
+        return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
 
     def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
         """Make posts that were kept and written findable, and those that are too old not."""
         kept = np.fromiter(map(verdicts.is_kept, range(len(prepared.positions))), np.bool_, len(prepared.positions))
         self.memory.add(prepared, times, kept)
-        self.memory.index = suited(self.memory.index, self.steps, self.store)
+        grow(self.memory, len(prepared.positions), self.steps, self.store)
         self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
         self.n_remembered = self.store.next_position
         self.forget()
 
-    def fit(self) -> None:
-        """Fit the weights of tokens on the posts so far, for good."""
-        texts = [post.compared_text for posts in self.store.kept_since(0) for post in posts]
+    @property
+    def is_learning(self) -> bool:
+        """Whether something is still to be learned from the first posts."""
+        return self.weights_learn or self.verifiers_learn
+
+    def learn_if_due(self) -> None:
+        """Learn from the posts when enough are there."""
+        if self.is_learning and self.store.next_position >= FIT_AT:
+            self.learn()
+
+    def learn(self) -> None:
+        """Learn from the posts so far, for good: the weights of tokens, and what verifiers keep."""
         with self.counts.timed("fit"):
-            self.steps.fit(texts)
-            self.store.set_meta(fitted_meta(self.steps.components))
-            self.memory = remembered(self.steps, self.store, self.timing.horizon)
-        self.steps.prepare_verifiers(sample_texts(self.store))
-        self.is_learning = False
+            meta = learn_for_good(self.steps, self.store)
+            if self.weights_learn:
+                self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
+                meta |= fitted_meta(self.steps.components)
+            self.store.set_meta(meta)
+            if self.weights_learn:
+                self.memory = remembered(self.steps, self.store, self.timing.horizon)
+        self.weights_learn = self.verifiers_learn = False
 
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
@@ -237,11 +264,13 @@ class WindowState:
     def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
         """Count what became of posts."""
         self.counts.posts["late"] += int((times.times <= times.watermarks - self.timing.horizon).sum())
-        for place, post in enumerate(stored):
-            outcome = "kept" if post.evidence is None else post.evidence.reason
-            band = self.band_of(prepared, place) if post.evidence is None else post.evidence.length_band
-            self.counts.posts[outcome] += 1
-            self.counts.by_band.setdefault(band, Counter())[outcome] += 1
+        outcomes: Counter[tuple[str, str]] = Counter(
+            ("kept", band) if post.evidence is None else (post.evidence.reason, post.evidence.length_band)
+            for post, band in zip(stored, self.bands_of(prepared), strict=True)
+        )
+        for (outcome, band), n in outcomes.items():
+            self.counts.posts[outcome] += n
+            self.counts.by_band.setdefault(band, Counter())[outcome] += n
 
     def close(self) -> None:
         """Save what is in memory, and let go of the store."""

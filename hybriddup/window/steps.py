@@ -11,11 +11,21 @@ import numpy as np
 from hybriddup.characters import count_classes
 from hybriddup.components import Components
 from hybriddup.number_guard import number_keys, with_same_numbers
-from hybriddup.records import CandidatePairs, Fingerprints, Int32s, Int64s, UInt64s, VerifiedPairs, text_lengths
+from hybriddup.records import (
+    CandidatePairs,
+    Fingerprints,
+    Int32s,
+    Int64s,
+    UInt32s,
+    UInt64s,
+    VerifiedPairs,
+    text_lengths,
+)
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.window.exact_texts import exact_keys, hash_keys
+from hybriddup.window.shingles import shingles_of
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the compared texts at some positions of the window."""
@@ -38,6 +48,8 @@ class PreparedTexts(NamedTuple):
     """int64[n_prints]: which texts these are."""
     sketches: UInt64s | None
     """uint64[n_prints, 2]: of their characters; None = nobody asks."""
+    shingles: UInt32s | None = None
+    """uint32[n_prints, MOST_SHINGLES]: of their texts; None = nobody asks."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +72,9 @@ class Steps:
             bands.limits_of(lengths[chosen]),
         )
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
-        sketches = self.sketches([normalized[place] for place in chosen.tolist()])
-        return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, prints, chosen, sketches)
+        texts = [normalized[place] for place in chosen.tolist()]
+        sketches, shingles = self.sketches(texts), shingles_of(texts) if self.uses_shingles else None
+        return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, prints, chosen, sketches, shingles)
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on these texts, in place of what it weighed by before."""
@@ -72,10 +85,15 @@ class Steps:
         """Return uint64[n, 2]: the sketches of the characters; None where no verifier tells how many are needed."""
         return count_classes(texts, 1).sketches if self.counts_characters else None
 
-    def prepare_verifiers(self, texts: Sequence[str]) -> None:
-        """Let verifiers that learn from a corpus learn from these texts."""
+    def verifier_context(self, texts: Sequence[str]) -> VerifierContext:
+        """Return these texts as verifiers look at them."""
         maker = self.components.fingerprinter
-        self.components.plan.prepare(VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers))
+        return VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers)
+
+    @property
+    def uses_shingles(self) -> bool:
+        """Whether the live index may be one that finds texts by their shingles."""
+        return self.components.settings.blocks.use == "tables"
 
     @property
     def counts_characters(self) -> bool:
@@ -123,8 +141,7 @@ class Steps:
         )
         if self.components.settings.numbers_must_match:
             local = with_same_numbers(local, number_keys(texts))
-        maker = self.components.fingerprinter
-        self.components.plan.renew(VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers))
+        self.components.plan.renew(self.verifier_context(texts))
         return LocalPairs(local, positions, text_lengths(texts))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hybriddup.errors import WindowError
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
@@ -14,6 +15,7 @@ from hybriddup.kernels.ring_texts import (
     LaterTexts,
     LengthRows,
     RingColumns,
+    find_near_anywhere,
     first_from,
     number_texts,
     select_in_ring,
@@ -21,21 +23,21 @@ from hybriddup.kernels.ring_texts import (
     write_texts,
 )
 from hybriddup.parallel import map_slices
-from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
-from hybriddup.window.live_index import LiveTexts
+from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
+from hybriddup.window.live_index import LiveTexts, Scanned
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
 GROWTH = 1.25
 """A full ring becomes so much larger, at least; its columns are copied one after another, and sooner or later all
 slots are used."""
-TEXTS_AT_A_TIME = 2**16
 MANY_NEAR = 2**15
 """Near texts that are worth a thread."""
 MOST_TEXTS = 2**31
 """Running numbers are told apart by their low 32 bits, so that older texts have to be forgotten."""
 MOST_SHORT_NUMBERS = 2**16
 NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
+NO_SHINGLES: UInt32s = np.zeros((0, 0), np.uint32)
 
 
 class LengthTable:
@@ -80,10 +82,13 @@ class TextRing:
         Texts that will be in the ring at a time. It grows where there are more.
     sketched
         Whether a sketch of the characters is kept of each.
+    n_shingles
+        How many shingles are kept of each.
     """
 
-    def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
+    def __init__(self, bits: int, n_texts: int, *, sketched: bool, n_shingles: int = 0) -> None:
         self.sketched = sketched
+        self.n_shingles = n_shingles
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
@@ -92,9 +97,8 @@ class TextRing:
         """The number in slot 0."""
         self._touched = 0
         self._edge = 0
-        self.columns = make_columns(
-            bits // 64, round_up(n_texts + n_texts // SPARE) + IN_BLOCK, np.uint16, sketched=sketched
-        )
+        capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
+        self.columns = make_columns(bits // 64, capacity, np.uint16, sketched=sketched, n_shingles=n_shingles)
 
     @property
     def capacity(self) -> int:
@@ -122,15 +126,23 @@ class TextRing:
         a_slot = sum(column.nbytes for column in self.columns) / self.capacity
         return int(a_slot * self._touched) + sum(row.nbytes for row in self.table.rows)
 
-    def append(self, prints: Fingerprints, sketches: UInt64s | None) -> Int64s:
-        """Take in texts at least one, whose positions rise, and return int64[n]: their numbers, rising."""
+    def append(self, prints: Fingerprints, sketches: UInt64s | None, shingles: UInt32s | None) -> Int64s:
+        """Take in texts, at least one, whose positions rise, and return int64[n]: their numbers, rising."""
         anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
         numbers, anchors = number_texts(prints.positions, self.next, anchor)
         lengths = self.table.numbers(prints.limits)
         self._make_room(int(numbers[-1]) + 1)
-        sketches = NO_SKETCHES if sketches is None else sketches
         write_texts(
-            self.columns, numbers, anchors, self.next, self._turn, prints.positions, prints.bits, lengths, sketches
+            self.columns,
+            numbers,
+            anchors,
+            self.next,
+            self._turn,
+            prints.positions,
+            prints.bits,
+            lengths,
+            NO_SKETCHES if sketches is None else sketches,
+            NO_SHINGLES if shingles is None else shingles,
         )
         self._advance(int(numbers[-1]) + 1)
         self.n_texts += len(numbers)
@@ -156,18 +168,55 @@ class TextRing:
         columns = zip(*((pairs.earlier, pairs.later, pairs.hamming_distances) for pairs in parts), strict=True)
         return CandidatePairs(*map(np.concatenate, columns))
 
-    def texts(self) -> Iterator[LiveTexts]:
-        """Yield the texts in order, in batches."""
-        for first in range(self.first, self.next, TEXTS_AT_A_TIME):
-            slots = self._slots(np.arange(first, min(first + TEXTS_AT_A_TIME, self.next)))
-            yield self._texts_in(slots[self.columns.offsets[slots] != NO_TEXT])
+    def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
+        """Compare with so many texts from a position on; see `hybriddup.window.live_index.LiveIndex`."""
+        first = self._number_from(position)
+        last = min(first + n_texts, self.next)
+        columns, widest, place = self.columns, self.table.widest, first - self.first
+        near = []
+        for start, stop in self._runs(first, last):
+            near.append(find_near_anywhere(columns.bits, start, stop, place, later, widest))
+            place += stop - start
+        # each run has its pairs by later text; together they have to be put in order
+        pairs = self._select(np.sort(np.concatenate(near)), later)
+        number, _ = first_from(columns, last, self.next, self._turn, 0)
+        return Scanned(pairs, self._position(number) if number < self.next else None)
+
+    def texts(self, position: int, n_at_a_time: int) -> Iterator[LiveTexts]:
+        """Yield the texts from a position on, in order, in batches of so many or fewer, none of them empty."""
+        for first in range(self._number_from(position), self.next, n_at_a_time):
+            slots = self._slots(np.arange(first, min(first + n_at_a_time, self.next)))
+            if len(slots := slots[self.columns.offsets[slots] != NO_TEXT]):
+                yield self._texts_in(slots)
 
     def runs(self) -> list[tuple[int, int]]:
         """Return the bounds of the slots in use, in order: two ranges where they go past the end."""
-        first, last = self.first_slot, self.first_slot + self.span
-        if last <= self.capacity:
-            return [(first, last)]
-        return [(first, self.capacity), (0, last - self.capacity)]
+        return self._runs(self.first, self.next)
+
+    def _runs(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Return the bounds of the slots of some numbers, in order."""
+        start = self._slot(first)
+        stop = start + last - first
+        if stop <= self.capacity:
+            return [(start, stop)]
+        return [(start, self.capacity), (0, stop - self.capacity)]
+
+    def _number_from(self, position: int) -> int:
+        """Return the number of the first text that is not before a position, the next number where there is none."""
+        block, last = self.first >> BLOCK_BITS, self.next - 1 >> BLOCK_BITS
+        while block < last:  # the last block whose anchor is not after the position
+            middle = (block + last + 1) // 2
+            if self.columns.anchors[self._slot(middle << BLOCK_BITS) >> BLOCK_BITS] <= position:
+                block = middle
+            else:
+                last = middle - 1
+        first = max(self.first, block << BLOCK_BITS)
+        number, _ = first_from(self.columns, first, self.next, self._turn, position)
+        return int(number)
+
+    def _position(self, number: int) -> int:
+        slot = self._slot(number)
+        return int(self.columns.anchors[slot >> BLOCK_BITS]) + int(self.columns.offsets[slot])
 
     def _select(self, near: UInt64s, later: LaterTexts) -> CandidatePairs:
         return CandidatePairs(*select_in_ring(near, self.columns, self.first_slot, self.table.rows, later))
@@ -178,7 +227,8 @@ class TextRing:
         limits = self.table.limits(columns.length_numbers[slots].astype(np.int64))
         strengths = np.zeros((len(slots), 0), np.uint8)
         prints = Fingerprints(positions, columns.bits[slots], strengths, limits)
-        return LiveTexts(prints, columns.sketches[slots] if self.sketched else None)
+        sketches = columns.sketches[slots] if self.sketched else None
+        return LiveTexts(prints, sketches, columns.shingles[slots] if self.n_shingles else None)
 
     def _advance(self, last: int) -> None:
         """Go on to the next number to be given out."""
@@ -200,7 +250,10 @@ class TextRing:
     def _make_room(self, last: int) -> None:
         """Grow where the numbers before ``last`` are more than there are slots."""
         if last - self.first > MOST_TEXTS:
-            raise OverflowError(f"a live index holds at most {MOST_TEXTS:,} texts at a time; forget some before.")
+            raise WindowError(
+                f"a window holds at most {MOST_TEXTS:,} kept posts at a time, and has {self.n_texts:,}. "
+                "Give it a shorter horizon."
+            )
         start = self.first - self.first % IN_BLOCK
         if last - start > self.capacity:
             self._copy(max(round_up(last - start), round_up(int(self.capacity * GROWTH))))
@@ -221,7 +274,7 @@ class TextRing:
         self._turn, self._touched = start, n
 
 
-def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
+def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool, n_shingles: int) -> RingColumns:
     """Return empty columns, whose memory is taken when they are written to."""
     return RingColumns(
         bits=np.zeros((capacity, words), np.uint64),
@@ -229,6 +282,7 @@ def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) ->
         offsets=np.zeros(capacity, np.uint16),
         anchors=np.zeros(capacity // IN_BLOCK, np.int64),
         sketches=np.zeros((capacity if sketched else 0, 2), np.uint64),
+        shingles=np.zeros((capacity, n_shingles), np.uint32),
     )
 
 

@@ -23,7 +23,7 @@ from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.meta import RECIPE, WEIGHTS
 
 FIT_AT = FIT_SAMPLE
-"""Posts after which the weights are fitted."""
+"""Posts after which the weights are fitted, and verifiers learn."""
 
 
 def learns(components: Components) -> bool:

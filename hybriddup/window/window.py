@@ -14,7 +14,9 @@ from typing import Any
 
 from hybriddup.config.load import Config
 from hybriddup.errors import WindowError
+from hybriddup.explanation import Explanation
 from hybriddup.window.event_time import TimeOf, WindowTime, parse_horizon
+from hybriddup.window.explaining import explainer_of
 from hybriddup.window.looking import count_window, similar_posts
 from hybriddup.window.opening import open_state
 from hybriddup.window.posts import as_post, as_posts
@@ -145,6 +147,20 @@ class Window:
         """Return the kept posts most similar to a text, best first, without adding it."""
         with self._lock:
             return similar_posts(self._open_state(), as_post(0, text).text, limit)
+
+    def explain(self, text: str, post_id: PostId) -> Explanation:
+        """Return every step for a post of the window (``a``) and a text (``b``), and whether the text repeats the post.
+
+        Weights and verifiers are those by which the window decides now; the block keys are those of its own index.
+
+        Raises
+        ------
+        InputError
+            The text is none, or no post with this id was decided within the horizon.
+        """
+        with self._lock:
+            explainer = explainer_of(self._open_state(), as_post(0, text).text, post_id)
+        return explainer.explain()
 
     def get(self, post_id: PostId) -> StoredPost | None:
         """Return the post with this id, if it was decided within the horizon."""

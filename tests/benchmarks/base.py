@@ -14,6 +14,8 @@ MOVED_SHARE = 0.05
 RANK_WINDOW = 64
 """How many letters of about the same frequency change places among each other."""
 LINKS = re.compile(r"(https?://\S+)")
+CLAUSES = re.compile(r"[^，。！？；：、,!?;\s]*[，。！？；：、,!?;\s]*")
+"""A clause with the marks after it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,25 @@ class Base:
             phrases.append(self.phrase(min(missing, shortest + int(self.random.random() * (longest - shortest + 1)))))
             missing -= len(phrases[-1])
         return "".join(phrases)
+
+    @cached_property
+    def clauses(self) -> list[str]:
+        """All clauses of all texts, each as often as it occurs."""
+        return [clause for text in self.texts for clause in CLAUSES.findall(text) if clause]
+
+    def spliced(self, length: int) -> str:
+        """Return a text of clauses from anywhere, each at most half of it; the last may be the end of one.
+
+        So two such texts that share a clause are still far from being copies.
+        """
+        draw, clauses = self.random.random, self.clauses
+        longest = (length + 1) // 2
+        parts: list[str] = []
+        missing = length
+        while missing > 0:
+            parts.append(clauses[int(draw() * len(clauses))][-min(longest, missing) :])
+            missing -= len(parts[-1])
+        return "".join(parts)
 
     def edited(self, text: str) -> str:
         """Return a copy of which 0 to 20 % of the characters are replaced, inserted, deleted, or moved elsewhere."""

@@ -12,6 +12,8 @@ Each line of the output is ``{"id": ..., "text": ...}``. The shapes:
 ``distinct``    random characters of the base, no two posts alike
 ``ordinary70``  posts of about 70 characters, three in ten of them edits of one shortly before; made without holding
                 them in memory, for corpora of tens of millions
+``stream``      posts of the base's lengths, put together from clauses of many posts; a quarter repeat one before them,
+                as it was or edited, some posts many times; made one by one, too
 """
 
 from __future__ import annotations
@@ -45,6 +47,11 @@ ORDINARY_PHRASES = (4, 12)
 ORDINARY_REPEATS = 0.3
 N_REMEMBERED = 20_000
 """Posts back that an ``ordinary70`` post may repeat."""
+STREAM_REPEATS = 0.26
+STREAM_EQUAL = 0.3
+"""Share of the repeats in a ``stream`` that are not edited."""
+STREAM_REMEMBERED = 500_000
+"""Posts back that a post of a ``stream`` may repeat."""
 
 
 class Post(NamedTuple):
@@ -151,8 +158,30 @@ def ordinary70(base: Base, n: int, **_: Any) -> Iterator[Post]:
         yield Post(f"ordinary-{row}", text)
 
 
+def stream(base: Base, n: int, **_: Any) -> Iterator[Post]:
+    """Yield posts as a feed has them; a quarter repeat one of the 500,000 before, where that is a repeat its original.
+
+    So what was repeated is the likelier to be repeated again, and edits do not add up.
+    """
+    recent: list[str] = []
+    draw = base.random.random
+    for row in range(n):
+        if recent and draw() < STREAM_REPEATS:
+            original = recent[int(draw() * len(recent))]
+            text = original if draw() < STREAM_EQUAL else base.edited(original)
+        else:
+            original = text = base.spliced(base.lengths[int(draw() * len(base.lengths))])
+        if row < STREAM_REMEMBERED:
+            recent.append(original)
+        else:
+            recent[row % STREAM_REMEMBERED] = original
+        yield Post(f"stream-{row}", text)
+
+
 Shape = Callable[..., Iterable[Post]]
-SHAPES: dict[str, Shape] = {shape.__name__: shape for shape in (copies, templates, tiny, equal, distinct, ordinary70)}
+SHAPES: dict[str, Shape] = {
+    shape.__name__: shape for shape in (copies, templates, tiny, equal, distinct, ordinary70, stream)
+}
 
 
 def generate(
@@ -170,9 +199,13 @@ def generate(
 
 def read_texts(path: Path = SAMPLE_POSTS, n: int | None = None) -> list[str]:
     """Return the ``text`` of the first ``n`` lines of a JSON Lines file, plain or ``.gz``; of all where n is None."""
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rb") as lines:
+    with opened(path) as lines:
         return [orjson.loads(line)["text"] for line in islice(lines, n)]
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Return the lines of a file, plain or ``.gz``."""
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def write_posts(posts: Iterable[Post], path: Path) -> int:

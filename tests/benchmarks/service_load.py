@@ -1,12 +1,14 @@
 """How many requests and posts a second `hybriddup serve` decides, and how long a client waits.
 
 python -m tests.benchmarks.service_load --base FILE [--window 300000] [--seconds 20] [--connections 64] [--batch 256]
+python -m tests.benchmarks.service_load --corpus FILE --store DIR --window 6900000
 
-A store is filled with ``ordinary70`` posts made from a base of posts (or with those of ``--corpus``), a server is
-started on it, and a client in a process of its own, on the same machine, sends it new ones: each connection sends a
-request when the one before is answered, first one post a request, then ``--batch`` posts over an eighth of the
-connections. The client speaks HTTP/1.1 over plain asyncio (with uvloop where it is there); what it costs is part of
-what is measured. Prints one line of JSON for each part, with the setting.
+A store is filled with the first ``--window`` posts of ``--corpus``, or of an ``ordinary70`` corpus made from a base of
+posts; a store that is there already is taken as it is, and as many posts are left out. A server is started on it, and a
+client in a process of its own, on the same machine, sends it the posts after these: each connection sends a request
+when the one before is answered, first one post a request, then ``--batch`` posts over an eighth of the connections. The
+client speaks HTTP/1.1 over plain asyncio (with uvloop where it is there); what it costs is part of what is measured.
+Prints one line of JSON for each part, with the setting.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from multiprocessing import get_context
@@ -26,13 +29,14 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import numpy as np
 import orjson
 
 from hybriddup.window import Window
 from tests.benchmarks.base import Base
-from tests.benchmarks.corpora import ordinary70, read_texts
+from tests.benchmarks.corpora import opened, ordinary70, read_texts
 from tests.benchmarks.setting import setting
 
 WARM_UP = 2.0
@@ -71,6 +75,8 @@ class Client:
         self.host, self.port = parts.hostname, parts.port
         self.texts = texts
         self.batch = batch
+        # ids of an earlier run on the same store would get the answers of then
+        self.run_id = f"{time.time_ns():x}"
         self.n_made = self.errors = self.requests = 0
         self.latencies: list[float] = []
         self.counts_from = self.ends_at = 0.0
@@ -78,7 +84,7 @@ class Client:
     def request(self) -> bytes:
         """Return the next request."""
         first, self.n_made = self.n_made, self.n_made + self.batch
-        posts = [{"id": f"{self.batch}-{n}", "text": self.text(n)} for n in range(first, self.n_made)]
+        posts = [{"id": f"{self.run_id}-{n}", "text": self.text(n)} for n in range(first, self.n_made)]
         body = orjson.dumps(posts if self.batch > 1 else posts[0])
         return HEAD + str(len(body)).encode() + b"\r\n\r\n" + body
 
@@ -123,13 +129,15 @@ def measure(address: str, texts: Sequence[str], batch: int, connections: int, se
     return run(Client(address, texts, batch).run(connections, seconds))
 
 
-def fill(store: Path, texts: Iterator[str], n: int, config: str) -> int:
-    """Fill a store with posts and return how many of them are kept."""
+def fill(store: Path, texts: Iterator[str], n: int, config: str) -> None:
+    """Fill a store with ``n`` posts; go past them where there is one."""
+    if store.exists():
+        deque(islice(texts, n), maxlen=0)
+        return
     with Window.open(store, config) as window:
         while n > 0 and (part := list(islice(texts, min(n, FILLED_AT_ONCE)))):
             window.add_many(part)
             n -= len(part)
-        return window.stats().n_kept_in_window
 
 
 def start(store: Path, config: str) -> tuple[subprocess.Popen[str], str, float]:
@@ -146,39 +154,55 @@ def start(store: Path, config: str) -> tuple[subprocess.Popen[str], str, float]:
 
 def benchmark(store: Path, texts: Iterator[str], asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the measurements of each part."""
-    n_kept = fill(store, texts, asked.window, asked.config)
+    fill(store, texts, asked.window, asked.config)
     new = list(islice(texts, N_NEW))
+    if len(new) < 2:
+        raise SystemExit(f"the corpus has no posts after the first {asked.window:,}, so there are no new ones to send")
     process, address, seconds = start(store, asked.config)
-    fixed = {"config": asked.config, "kept_in_window": n_kept, "ready_after_s": round(seconds, 1), **setting()}
     try:
+        n_kept = stats_of(address)["n_kept_in_window"]
+        fixed = {"config": asked.config, "kept_in_window": n_kept, "ready_after_s": round(seconds, 1)}
         for batch, connections, part in (
-            (1, asked.connections, new[: N_NEW // 2]),
-            (asked.batch, max(1, asked.connections // 8), new[N_NEW // 2 :]),
+            (1, asked.connections, new[: len(new) // 2]),
+            (asked.batch, max(1, asked.connections // 8), new[len(new) // 2 :]),
         ):
             with get_context("spawn").Pool(1) as pool:
                 load = pool.apply(measure, (address, part, batch, connections, asked.seconds))
-            yield {"posts_a_request": batch, "connections": connections, **load.to_dict(), **fixed}
+            yield {"posts_a_request": batch, "connections": connections, **load.to_dict(), **fixed, **setting()}
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=120)
+        process.communicate(timeout=600)
+
+
+def stats_of(address: str) -> dict[str, Any]:
+    """Return the counts of the window that is served."""
+    with urlopen(f"{address}/v1/stats", timeout=60) as answer:  # noqa: S310  the server was started here
+        return dict(orjson.loads(answer.read()))
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run as a command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--base", type=Path, help="posts that ordinary70 posts are made from; default: the samples")
-    parser.add_argument("--corpus", type=Path, help="posts to send as they are, in this order, instead")
-    parser.add_argument("--window", type=int, default=300_000, help="posts in the store before measuring")
+    parser.add_argument("--corpus", type=Path, help="posts to fill with and to send, in this order, instead")
+    parser.add_argument("--window", type=int, default=300_000, help="posts in the store before measuring, kept or not")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each part")
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--batch", type=int, default=256, help="posts a request in the second part")
     parser.add_argument("--config", default="weibo")
-    parser.add_argument("--store", type=Path, help="directory for the store; default: a temporary one")
+    parser.add_argument("--store", type=Path, help="a store that stays; default: a temporary one")
     asked = parser.parse_args(arguments)
-    texts = iter(read_texts(asked.corpus)) if asked.corpus else made(asked.base, asked.window + N_NEW)
+    texts = texts_of(asked.corpus) if asked.corpus else made(asked.base, asked.window + N_NEW)
     with tempfile.TemporaryDirectory() as folder:
         for result in benchmark(asked.store or Path(folder) / "window", texts, asked):
             print(json.dumps(result), flush=True)
+
+
+def texts_of(corpus: Path) -> Iterator[str]:
+    """Yield the texts of a file without holding them."""
+    with opened(corpus) as lines:
+        for line in lines:
+            yield orjson.loads(line)["text"]
 
 
 def made(base: Path | None, n: int) -> Iterator[str]:

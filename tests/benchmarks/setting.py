@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("hybriddup", "numpy", "numba", "rapidfuzz", "rensa", "gaoya", "datasketch", "simhash-pybind")
+PACKAGES = ("hybriddup", "numpy", "numba", "rapidfuzz", "rensa", "gaoya", "datasketch", "redis", "simhash-pybind")
 
 
 def setting() -> dict[str, Any]:

@@ -17,11 +17,15 @@ from tests.benchmarks.corpora import (
     ORDINARY_LENGTH,
     ORDINARY_REPEATS,
     SHAPES,
+    STREAM_EQUAL,
+    STREAM_REPEATS,
     UNRELATED_SHARE,
+    Shape,
     generate,
     main,
     ordinary70,
     read_texts,
+    stream,
     write_posts,
 )
 
@@ -142,11 +146,44 @@ def test_ordinary_posts_have_about_seventy_characters_and_repeat_in_part() -> No
     assert abs(n_repeats / 400 - ORDINARY_REPEATS) < 0.08
 
 
-def test_ordinary_posts_are_made_one_by_one() -> None:
+@pytest.mark.parametrize("shape", [ordinary70, stream])
+def test_posts_for_tens_of_millions_are_made_one_by_one(shape: Shape) -> None:
     """The first of a billion are there at once, because the others are not made yet."""
     base = Base(TEXTS, Random(6))  # noqa: S311
 
-    assert len(list(islice(ordinary70(base, 10**9), 5))) == 5
+    assert len(list(islice(shape(base, 10**9), 5))) == 5
+
+
+def test_a_stream_has_the_lengths_of_its_base() -> None:
+    """Quartiles of the lengths are those of the base, but for what edits change."""
+    posts = list(generate("stream", 4000, TEXTS))
+    ours, theirs = (sorted(map(len, texts)) for texts in ([post.text for post in posts], TEXTS))
+
+    for share in (0.25, 0.5, 0.75):
+        assert abs(ours[int(share * len(ours))] - theirs[int(share * len(theirs))]) <= 4
+
+
+def test_a_stream_repeats_a_quarter_some_of_it_as_it_was() -> None:
+    """Shares of posts that are equal to an earlier one and that resemble one, among those long enough to tell."""
+    seen: list[str] = []
+    n_equal = n_repeats = n_long = 0
+    for post in generate("stream", 1500, TEXTS, seed=8):
+        if len(post.text) >= 40:
+            best = max((Indel.normalized_similarity(post.text, text) for text in seen), default=0.0)
+            n_long, n_repeats, n_equal = n_long + 1, n_repeats + (best >= 0.76), n_equal + (best == 1.0)
+        seen.append(post.text)
+
+    assert abs(n_repeats / n_long - STREAM_REPEATS) < 0.06
+    assert n_equal / n_long >= STREAM_REPEATS * STREAM_EQUAL * 0.6
+
+
+def test_spliced_texts_have_no_clause_of_more_than_half() -> None:
+    """Even where the base has long clauses only, two texts are put together."""
+    base = Base(["a" * 50, "b" * 50, "c" * 50], Random(7))  # noqa: S311
+    runs = [max(map(base.spliced(20).count, "abc")) for _ in range(200)]
+
+    assert min(runs) == 10
+    assert {len(base.spliced(n)) for n in range(1, 30)} == set(range(1, 30))
 
 
 def test_command_line_writes_json_lines(tmp_path: Path) -> None:

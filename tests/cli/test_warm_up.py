@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import numba
 import pytest
@@ -14,7 +18,7 @@ import pytest
 from hybriddup.compiler import MESSAGE, note_compiling, start_compiler
 from hybriddup.config.read import shipped_names
 from hybriddup.warmup import made_up_posts
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, names, write_posts
+from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, distinct_texts, names, write_posts
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
 
@@ -26,14 +30,21 @@ def cached(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
+@pytest.fixture(scope="module")
+def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache after a warm-up, which takes a while; to be left as it is."""
+    cache = tmp_path_factory.mktemp("warm") / "cache"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-m", "hybriddup", "warm-up"]
+    subprocess.run(command, env=environment, cwd=cache.parent, capture_output=True, timeout=250, check=True)
+    return cache
+
+
 @pytest.mark.slow
 @needs_compiler
-def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path) -> None:
+def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path, warm_cache: Path) -> None:
     """Whichever shipped configuration it has, and with the block index of a small corpus or of a large one."""
-    cache = tmp_path / "cache"
-    warm = start("warm-up", NUMBA_CACHE_DIR=str(cache))
-    _, said = warm.communicate(timeout=200)
-    assert warm.returncode == 0, said
+    cache = warm_cache
     before = cached(cache)
     assert any(name.endswith(".nbc") for name in before)
     posts = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER, *distinct_texts(2000), "long " * 200)
@@ -43,7 +54,56 @@ def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path) 
         _, said = run.communicate(timeout=100)
         assert run.returncode == 0, said
         assert MESSAGE not in said.decode()
+    assert windows_compile(tmp_path, cache) == []
     assert cached(cache) == before
+
+
+WINDOWS = """
+import json, sys
+from itertools import count
+from pathlib import Path
+from numba.core.event import install_recorder
+from hybriddup.window import Window, live_shapes, state
+from hybriddup.window.live_audit import LiveAudit
+
+live_shapes.FEW_TEXTS, state.FIT_AT = 400, 700  # so that few posts are enough to outgrow an index, and to learn from
+folder, posts, clock = Path(sys.argv[1]), Path(sys.argv[2]), count()
+texts = [json.loads(line)["text"] for line in posts.read_text("utf-8").splitlines()]
+with install_recorder("numba:compile") as recorder:
+    for config in sys.argv[3:]:
+        store = folder / Path(config).stem
+        for first in range(0, len(texts), 400):
+            with Window.open(store, config, horizon=9.0, clock=lambda: float(next(clock))) as window:
+                window._state.live_audit = LiveAudit(one_in=1)
+                for start, n in ((first, 1), (first + 1, 9), (first + 10, 90), (first + 100, 200), (first + 300, 100)):
+                    window.add_many(texts[start : start + n])
+                window.add({"id": first, "text": texts[first]})
+                window.match(texts[first])
+                window.get(first), window.stats()
+            if first == 800:
+                for saved in set(store.iterdir()) - set(store.glob("posts.sqlite3*")):
+                    saved.unlink()  # what is in memory is made from the posts then
+print(*(event.data["dispatcher"] for _, event in recorder.buffer), sep="\\n", end="")
+"""
+
+
+def mixed_texts() -> list[str]:
+    """Return 1,600 texts of all lengths and several scripts, near repeats among them."""
+    samples = (Path(__file__).parents[1] / "samples" / "posts.jsonl").read_text("utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in samples] + distinct_texts(1600)
+    Random(1).shuffle(texts)  # noqa: S311
+    return texts[:1600]
+
+
+def windows_compile(folder: Path, cache: Path) -> list[str]:
+    """Return what is compiled while windows of every shipped configuration grow, forget, and are opened again."""
+    configs = [*shipped_names(), str(folder / "large.yaml")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache)}
+    posts = write_posts(folder / "mixed.jsonl", *mixed_texts())
+    command = [sys.executable, "-c", WINDOWS, str(folder / "windows"), str(folder / posts), *configs]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()
 
 
 def test_warm_up_says_what_it_is_ready_for(run: Run) -> None:
@@ -103,18 +163,27 @@ def test_kernel_that_is_compiled_already_is_not_noted() -> None:
     assert progress.notes == []
 
 
+def says_that_it_compiles(start: Start, posts: str, cache: Path) -> bool:
+    """Return whether a run says so; it is ended then."""
+    with start("dedupe", posts, "--dry-run", NUMBA_CACHE_DIR=str(cache)) as run:
+        says_so = any(MESSAGE in line.decode() for line in run.stderr)  # type: ignore[union-attr]
+        if says_so:
+            run.terminate()
+        else:
+            assert run.wait(60) == 0
+    return says_so
+
+
 @pytest.mark.slow
 @needs_compiler
-def test_run_says_that_it_compiles_unless_the_cache_holds_its_kernels(start: Start, tmp_path: Path) -> None:
+def test_run_says_that_it_compiles_unless_the_cache_holds_its_kernels(
+    start: Start, tmp_path: Path, warm_cache: Path
+) -> None:
     """Kernels of another Python that lie there, under names that differ in its version alone, do not count."""
     cache, posts = tmp_path / "cache", write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER)
-
-    def said() -> str:
-        run = start("dedupe", posts, "--dry-run", NUMBA_CACHE_DIR=str(cache))
-        return run.communicate(timeout=100)[1].decode()
-
-    assert MESSAGE in said()
-    assert MESSAGE not in said()
+    assert says_that_it_compiles(start, posts, cache)
+    cache = Path(shutil.copytree(warm_cache, tmp_path / "warm"))
+    assert not says_that_it_compiles(start, posts, cache)
     for path in [*cache.rglob("*.nbi"), *cache.rglob("*.nbc")]:
         path.rename(path.with_name(re.sub(r"py3\d+", "py39", path.name)))
-    assert MESSAGE in said()
+    assert says_that_it_compiles(start, posts, cache)

@@ -6,11 +6,14 @@ import json
 import signal
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hybriddup.cli.watch_job import recall_line
+from hybriddup.window import AuditCounts, WindowStats
 from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl, packages_loaded_by
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -164,3 +167,13 @@ def test_help_loads_nothing_slow(command: str) -> None:
     """Neither what decides, nor what the extra for the service brings."""
     slow = {"numba", "numpy", "jieba", "sklearn", "starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}
     assert packages_loaded_by(command, "--help") & slow == set()
+
+
+def test_estimated_recall_is_told_at_the_end() -> None:
+    """With its interval and what it rests on; nothing where there is none."""
+    none = WindowStats(0, 0, 0, 0, 0, 0, 0, 0, None, 0, 0, "scan")
+    some = replace(none, estimated_recall=0.9, recall_interval=(0.5958, 0.9821), audit=AuditCounts(50, 9, 1, 3))
+    assert recall_line(none) == ""
+    assert recall_line(some) == (
+        "estimated recall of near duplicates 0.9000 (95 %: 0.596 to 0.982), by 10 of them among 50 sampled posts"
+    )

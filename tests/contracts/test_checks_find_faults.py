@@ -1,12 +1,13 @@
 """The contract checks find what they are there to find: each broken component fails at the clause that it breaks."""
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hybriddup.records import Bools, CandidatePairs, Fingerprints, Float32s, Float64s, Int32s, Tokens, tokens_from_lists
 from hybriddup.steps.blocks import Expectation
@@ -15,6 +16,8 @@ from hybriddup.steps.readers import Fields, RecordBatch
 from hybriddup.steps.readers.lines import LinesReader
 from hybriddup.steps.readers.sources import Source
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
+from hybriddup.steps.verifiers.cosine import Cosine
+from hybriddup.steps.verifiers.document_frequencies import InverseDocumentFrequencies
 from hybriddup.steps.verifiers.edit import Edit
 from hybriddup.steps.verifiers.lcs import Lcs
 from hybriddup.steps.writers import LinesWriter
@@ -235,6 +238,26 @@ class WorkerScores(Edit):
         return super().score_pairs(pairs, thresholds) * (1.0 if self.workers == 1 else 0.9)
 
 
+class LearnsAnew(Cosine):
+    def renew(self, context: VerifierContext) -> None:
+        self.prepare(context)
+
+
+class KeepsNothing(Cosine):
+    def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
+        self._frequencies = InverseDocumentFrequencies()
+
+
+class KeepsAnObject(Cosine):
+    def learned(self) -> dict[str, Any]:
+        return {"frequencies": self._frequencies}
+
+
+class KeepsAndNeverUses(Edit):
+    def learned(self) -> dict[str, Any]:
+        return {}
+
+
 class Nameless(LinesReader):
     extensions = "txt"  # type: ignore[assignment]
 
@@ -324,6 +347,10 @@ def write_lines(component: Any) -> None:
         (check_verifier, AsksOfOneOnly, "least_in_common tells two shares for any threshold"),
         (check_verifier, BatchScores, "a pair's score does not depend on the batch"),
         (check_verifier, WorkerScores, "the same pairs score the same with any number of workers"),
+        (check_verifier, LearnsAnew, "renew looks at other texts and keeps what was learned"),
+        (check_verifier, KeepsNothing, "use_learned has another instance score as the one that learned"),
+        (check_verifier, KeepsAnObject, "learned returns arrays of numbers or strings by name"),
+        (check_verifier, KeepsAndNeverUses, "renew may stand alone; learned and use_learned need each other and renew"),
         (read_lines, Nameless, "extensions is a tuple of file name endings"),
         (read_lines, Skipping, "end counts the rows so far"),
         (read_lines, Strict, "a damaged file gives bad rows or an InputError"),

@@ -33,7 +33,7 @@ def empty_chains(n_buckets: int, n_chunks: int, chunk_bits: int) -> Chains:
     """Chains with nothing in them."""
     book = np.zeros(N_BOOK, np.int64)
     book[FRESH] = 1
-    return Chains(np.zeros(n_buckets, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32), book, chunk_bits)
+    return Chains(np.zeros(n_buckets + 1, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32), book, chunk_bits)
 
 
 def numbers_in(chains: Chains, bucket: int) -> list[int]:

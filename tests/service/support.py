@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx
 
-from hybriddup.cli.serve_job import ServeRequest, explainer
+from hybriddup.cli.serve_job import ServeRequest
 from hybriddup.service.app import create_app
 from hybriddup.service.limits import Limits
 from hybriddup.service.service import Service
@@ -28,7 +28,7 @@ OTHER = "明天下雨吗，要不要带伞出门"
 SHAPE = {"error", "message", "allowed"}
 JSON = {"content-type": "application/json"}
 DEFAULTS = ServeRequest(
-    "unused", "weibo", (), "2d", "arrival", 1, "127.0.0.1", 0, None, 2**20, 1000, 20_000, 20_000, 10.0
+    "unused", "weibo", (), "2d", "arrival", 1, "127.0.0.1", 0, None, 2**20, 1000, 20_000, 20_000, 512, 10.0, 5.0, 30
 )
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def make_service(
 ) -> Service:
     """Return a service over a window in memory."""
     opener = open_window or (lambda: Window.open(None, workers=1))
-    return Service(opener, explainer(DEFAULTS), limits or Limits(), time_of)
+    return Service(opener, limits or Limits(), time_of)
 
 
 @asynccontextmanager

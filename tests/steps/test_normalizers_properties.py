@@ -266,7 +266,7 @@ import sys
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
 options = MicroblogOptions.model_validate_json(sys.argv[1])
 for unit in {units!r}:
-    for text in (unit * (1_000_000 // len(unit)), "a " + unit * (1_000_000 // len(unit)) + " :#"):
+    for text in (unit * (400_000 // len(unit)), "a " + unit * (400_000 // len(unit)) + " :#"):
         MicroblogNormalizer(options).normalize_batch([text])
 print("done")
 """
@@ -280,9 +280,9 @@ OPTIONS = [
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1])
 @pytest.mark.parametrize("chosen", OPTIONS, ids=["defaults", "drop", "mask"])
-def test_a_megabyte_of_adversarial_text_is_finished(part: int, chosen: MicroblogOptions) -> None:
-    """A million characters made to trip a rule end at all: in quadratic time each text would take hours."""
+def test_a_long_adversarial_text_is_finished(part: int, chosen: MicroblogOptions) -> None:
+    """400,000 characters made to trip a rule end soon: in quadratic time each text would take an hour, or minutes."""
     program = PROGRAM.format(units=ADVERSARIAL[part::2])
     arguments = [sys.executable, "-c", program, chosen.model_dump_json()]
-    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=250, check=False)
+    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=120, check=False)
     assert finished.stdout == "done\n", finished.stderr

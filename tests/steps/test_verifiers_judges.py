@@ -158,6 +158,7 @@ def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
     ]
     plan = plan_judges(bands, make_recorded)
     assert plan.names == ("cosine", "edit", "cosine")
+    assert plan.keys == ("cosine {}", "edit {}", 'cosine {"idf": false}')
     assert len(plan.verifiers) == 3
 
 

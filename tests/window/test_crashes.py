@@ -18,6 +18,8 @@ from hybriddup.window import Decision, Window
 from tests.window.reference_window import CONFIG
 
 POSTS_A_BATCH = 16
+MOST_BYTES = 40_000
+"""Answers, some 200 bytes each, that are written before a kill, at most."""
 WORDS = ["rain", "paper", "winter", "concert", "bridge", "summer", "price", "closed", "number", "open"]
 
 
@@ -46,13 +48,13 @@ def add_posts(folder: Path, acknowledged: Path, first: int) -> None:
             file.flush()
 
 
-def kill_while_adding(folder: Path, acknowledged: Path, first: int, seconds: float) -> None:
-    """Let another process add posts, and kill it when it has done so for a while."""
+def kill_while_adding(folder: Path, acknowledged: Path, first: int, n_bytes: int, seconds: float) -> None:
+    """Let another process add posts, and kill it a moment after it has written down so many bytes of answers."""
     process = multiprocessing.get_context("fork").Process(target=add_posts, args=(folder, acknowledged, first))
     size = acknowledged.stat().st_size
     process.start()
     deadline = monotonic() + 60
-    while process.is_alive() and acknowledged.stat().st_size == size and monotonic() < deadline:
+    while process.is_alive() and acknowledged.stat().st_size <= size + n_bytes and monotonic() < deadline:
         sleep(0.001)
     sleep(seconds)
     assert process.pid is not None
@@ -74,7 +76,8 @@ def crash(folder: Path, rounds: int) -> int:
     acknowledged.touch()
     answers: dict[object, dict[str, object]] = {}
     for _ in range(rounds):
-        kill_while_adding(store, acknowledged, max(0, len(answers) - 40), random.random() * 0.2)
+        first, n_bytes = max(0, len(answers) - 40), random.randrange(MOST_BYTES)
+        kill_while_adding(store, acknowledged, first, n_bytes, random.random() * 0.05)
         for answer in read_acknowledged(acknowledged):
             assert answers.setdefault(answer["id"], answer) == answer
         acknowledged.write_text("")

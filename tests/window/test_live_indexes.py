@@ -57,9 +57,9 @@ class FindsTheForgotten(LiveTables):
 class FindsTwice(LiveTables):
     """Finds each pair twice."""
 
-    def candidates(self, later: Fingerprints, sketches: Any = None) -> CandidatePairs:
+    def candidates(self, later: Fingerprints, sketches: Any = None, shingles: Any = None) -> CandidatePairs:
         """Return each pair twice."""
-        pairs = super().candidates(later, sketches)
+        pairs = super().candidates(later, sketches, shingles)
         return pairs.take(np.repeat(np.arange(len(pairs)), 2))
 
 

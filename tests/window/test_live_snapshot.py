@@ -89,7 +89,8 @@ def test_damaged_snapshots_are_refused(tmp_path: Path, caplog: pytest.LogCapture
 
 
 @pytest.mark.parametrize(
-    ("recipe_id", "version", "reason"), [("other", 1, "recipe id is abc"), ("abc", 2, "of version 1")]
+    ("recipe_id", "version", "reason"),
+    [("other", snapshots.VERSION, "recipe id is abc"), ("abc", snapshots.VERSION + 1, "of version")],
 )
 def test_foreign_snapshots_are_refused(
     tmp_path: Path,

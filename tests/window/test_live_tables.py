@@ -166,7 +166,7 @@ def test_less_memory_means_fewer_tables() -> None:
         for memory in (100_000_000, 7_000_000)
     ]
     plenty, little = (index for index in shapes if isinstance(index, LiveTables))
-    assert len(little.shape.tables.keys) < len(plenty.shape.tables.keys)
+    assert little.shape.keys.n_of_text < plenty.shape.keys.n_of_text
 
 
 def test_other_block_indexes_are_refused() -> None:

@@ -259,7 +259,7 @@ def test_an_interruption_just_after_the_commit_leaves_memory_and_file_in_agreeme
     store.close()
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the administrator may write anywhere")
+@pytest.mark.ordinary_user
 def test_a_directory_that_cannot_be_written_to_is_an_error(tmp_path):
     """The message names the directory, and that it is a matter of permissions."""
     tmp_path.chmod(0o500)

@@ -14,7 +14,6 @@ import hybriddup
 from hybriddup.errors import ConfigError, InputError, StoreError, WindowError
 from hybriddup.window import Decision, Post, Window
 from hybriddup.window.state import WindowState
-from hybriddup.window.weights import FIT_AT
 from tests.window.reference_window import CONFIG
 
 FIRST = "你妈妈喊你回家吃饭哦，回家罗回家罗"
@@ -94,18 +93,21 @@ def test_decisions_are_those_of_a_run_over_files() -> None:
     assert keepers == {post.row: post.keeper_row for post in run.removed}
 
 
-@pytest.mark.parametrize("batch", [1000, 1777])
-def test_weights_are_fitted_after_the_same_post_however_posts_are_sent(batch: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("batch", [100, 177])
+def test_weights_are_fitted_after_the_same_post_however_posts_are_sent(
+    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And kept with the store, so that an opening changes no answer."""
-    random = Random(7)  # noqa: S311
-    texts = ["".join(random.choice("今天的天气很好我们去公园吧") for _ in range(20)) for _ in range(FIT_AT + 300)]
+    fit_at, random = 410, Random(7)  # noqa: S311
+    monkeypatch.setattr("hybriddup.window.state.FIT_AT", fit_at)
+    texts = ["".join(random.choice("今天的天气很好我们去公园吧") for _ in range(20)) for _ in range(fit_at + 30)]
     with Window.open(tmp_path / "store", {"blocks": {"use": "scan"}}) as window:
         assert window.stats().recipe_id
         for start in range(0, len(texts), batch):
             window.add_many(texts[start : start + batch])
         recipe = window.stats().recipe_id
     with Window.open(tmp_path / "store", {"blocks": {"use": "scan"}}) as window:
-        assert window.stats().recipe_id == recipe == fitted_recipe(texts[:FIT_AT])
+        assert window.stats().recipe_id == recipe == fitted_recipe(texts[:fit_at])
 
 
 def fitted_recipe(texts: list[str]) -> str:
@@ -178,11 +180,11 @@ def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> Non
         for _ in range(12):
             for _ in range(25):
                 now[0] += 2
-                window.add_many(["".join(random.choices("abcdefghijklmnop", k=60)) for _ in range(40)])
+                window.add_many(["".join(random.choices("abcdefghijklmnop", k=60)) for _ in range(20)])
             stats = window.stats()
-            assert stats.n_kept_in_window <= 50 * 40
+            assert stats.n_kept_in_window <= 50 * 20
             sizes.append((stats.index_bytes, stats.store_bytes))
-        assert stats.n_expired > 5000
+        assert stats.n_expired > 4000
     assert max(size for size, _ in sizes[6:]) <= max(size for size, _ in sizes[:6])
     assert max(size for _, size in sizes[6:]) <= 1.2 * max(size for _, size in sizes[:6])
 

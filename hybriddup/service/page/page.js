@@ -166,7 +166,8 @@ function size(bytes) {
 }
 
 function showCounts(stats) {
-  const recall = stats.estimated_recall === null ? "not yet" : stats.estimated_recall.toFixed(4);
+  const recall = stats.estimated_recall === null ? "not yet"
+    : `${stats.estimated_recall.toFixed(4)} (${stats.recall_interval.map((bound) => bound.toFixed(3)).join(" to ")})`;
   const counts = [
     ["posts decided", whole(stats.n_posts)],
     ["kept", whole(stats.n_kept) + share(stats.n_kept, stats.n_posts)],

@@ -1,9 +1,11 @@
 """Verify: candidate pairs -> scores. Stage 2, a second look at the text itself; it decides precision."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
+
+from numpy.typing import NDArray
 
 from hybriddup.characters import count_classes
 from hybriddup.records import CandidatePairs, CharacterCounts, Float64s, Int32s
@@ -55,7 +57,9 @@ class Verifier(Protocol):
         """Look at the texts of the run; called once, before any pair is scored.
 
         In a live window, texts change from batch to batch. A verifier that learns from a corpus has a method ``renew``
-        too, which looks at other texts and keeps what was learned; of others ``prepare`` is called each time.
+        too, which looks at other texts and keeps what was learned; of others ``prepare`` is called each time. One with
+        the other methods of `LearningVerifier` as well learns once; without them it learns at each opening of the
+        window, so that a pair's score may move a little from one to the next.
         """
         ...
 
@@ -72,3 +76,28 @@ class Verifier(Protocol):
         Lengths are code points; 2**31 - 1 where length alone rules nothing out.
         """
         ...
+
+
+class LearningVerifier(Verifier, Protocol):
+    """A verifier that learns from a corpus and can tell what: in a live window, a pair's score then stays the same."""
+
+    def renew(self, context: VerifierContext) -> None:
+        """Look at other texts, and keep what was learned."""
+        ...
+
+    def learned(self) -> Mapping[str, NDArray[Any]]:
+        """Return what `prepare` learned as arrays by name, of numbers or strings, to be kept in a file."""
+        ...
+
+    def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
+        """Score by what another instance with the same options learned; `renew` follows before any pair is scored."""
+        ...
+
+
+KEEPING = ("renew", "learned", "use_learned")
+"""The methods that a `LearningVerifier` has and others lack."""
+
+
+def keeps_learning(verifier: Verifier) -> TypeGuard[LearningVerifier]:
+    """Return whether what a verifier learns can be kept."""
+    return all(callable(getattr(verifier, method, None)) for method in KEEPING)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from hybriddup.limits import round_onto
@@ -61,6 +63,14 @@ class Cosine:
     def renew(self, context: VerifierContext) -> None:
         """Look at other texts, and keep the IDF."""
         self._source = FeatureSource.of_run(context, self.options)
+
+    def learned(self) -> dict[str, NDArray[Any]]:
+        """Return the counts behind the IDF."""
+        return self._frequencies.arrays()
+
+    def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
+        """Score by the IDF that `learned` returned elsewhere."""
+        self._frequencies = InverseDocumentFrequencies.from_arrays(learned)
 
     def _sample(self, texts: Sequence[str]) -> Sequence[str]:
         n = self.options.idf_sample

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybriddup.records import Float64s, Int64s, Tokens, UInt64s
 from hybriddup.steps.hashers import Xxh3
@@ -26,6 +28,19 @@ class InverseDocumentFrequencies:
         self._keys: UInt64s = np.empty(0, np.uint64)
         self._n_with: Int64s = np.empty(0, np.int64)
         self._hasher = Xxh3(Xxh3.Options())
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the frequencies that `arrays` returned."""
+        frequencies = cls()
+        frequencies._n_texts = int(arrays["n_texts"])
+        frequencies._keys = arrays["keys"].astype(np.uint64)
+        frequencies._n_with = arrays["n_with"].astype(np.int64)
+        return frequencies
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned: how many texts there were, and how many of them hold each feature."""
+        return {"n_texts": np.array(self._n_texts), "keys": self._keys, "n_with": self._n_with}
 
     def learn(self, batches: Iterable[Tokens]) -> None:
         """Count the texts that hold each feature, given the features of some texts at a time."""

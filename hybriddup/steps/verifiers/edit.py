@@ -68,9 +68,10 @@ class Edit:
 
     def _upper_bounds(self, pairs: CandidatePairs) -> Int64s:
         """Return int64[n_pairs]: the characters in common, whatever their order."""
+        counts = self._context.characters.counts  # here, in several threads, and not by each slice for itself
 
         def bound_slice(first: int, last: int) -> Int64s:
-            chosen, counts = pairs.take(slice(first, last)), self._context.characters.counts
+            chosen = pairs.take(slice(first, last))
             bounds: Int64s = lcs_upper_bounds(counts, self._lengths, chosen.earlier, chosen.later)
             return bounds
 

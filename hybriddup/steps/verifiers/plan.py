@@ -22,6 +22,8 @@ class JudgePlan:
     names: tuple[str, ...]
     """The registered name of each verifier; a name stands twice where it is used with two sets of options."""
     verifiers: tuple[Verifier, ...]
+    keys: tuple[str, ...]
+    """What tells each verifier from the others, in any run: its name and its options as JSON."""
 
     def prepare(self, context: VerifierContext) -> None:
         """Let every verifier look at the texts of the run; called once, before any pair is judged."""
@@ -63,5 +65,8 @@ def plan_judges(
 
     judges = tuple(map(build, bands))
     return JudgePlan(
-        judges, tuple(name for name, _ in verifiers), tuple(verifier for _, verifier in verifiers.values())
+        judges,
+        names=tuple(name for name, _ in verifiers),
+        verifiers=tuple(verifier for _, verifier in verifiers.values()),
+        keys=tuple(" ".join(key) for key in verifiers),
     )

@@ -1,0 +1,74 @@
+"""Why a text matches a post of the window or does not: every step, with what the window itself has learned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybriddup.errors import InputError
+from hybriddup.explanation import Explainer
+from hybriddup.steps.blocks import KeysInCommon
+from hybriddup.window.live_index import LiveTexts
+from hybriddup.window.records import PostId
+from hybriddup.window.state import WindowState
+from hybriddup.window.weights import FIT_AT
+
+
+def explainer_of(state: WindowState, text: str, post_id: PostId) -> WindowExplainer:
+    """Return what explains whether a text repeats a post of the window; the post is A, the text B.
+
+    Raises
+    ------
+    InputError
+        No post with this id was decided within the horizon.
+    """
+    post = state.store.find_ids([post_id])[0]
+    if post is None:
+        raise InputError(
+            f"no post with the id {post_id!r} was decided within the horizon. Give the id of a decision or a match; "
+            "the number 17 and the text '17' are two ids."
+        )
+    return WindowExplainer(state, post.text, text)
+
+
+class WindowExplainer(Explainer):
+    """Runs the steps on two texts with the window's weights, with what its verifiers learned, and on its index.
+
+    Making one asks all that there is to ask of the window; `explain` can be called when the window goes on.
+    """
+
+    def __init__(self, state: WindowState, earlier: str, later: str) -> None:
+        super().__init__(state.steps.components, (earlier, later), is_fitted=not state.weights_learn)
+        self.state = state
+        self._keys = self._count_keys()
+        self._shape = state.memory.index.report().shape
+        _ = self.evidence
+
+    def keys_in_common(self) -> KeysInCommon | None:
+        """Return by how many keys of the window's index the text would find the post.
+
+        None where the index has no keys, and where it would not hold both texts, since one repeats equal ones only.
+        """
+        return self._keys
+
+    def _count_keys(self) -> KeysInCommon | None:
+        prepared = self.state.steps.prepare(self.raw, self.normalized, np.arange(2))
+        texts = LiveTexts(prepared.prints, prepared.sketches, prepared.shingles)
+        count = getattr(self.state.memory.index, "keys_in_common", None)
+        if count is None or len(prepared.prints) < 2:
+            return None
+        counted: KeysInCommon = count(texts.take(slice(0, 1)), texts.take(slice(1, 2)))
+        return counted
+
+    def block_index(self) -> str:
+        """Return the shape of the live index."""
+        return self._shape
+
+    def prepare_verifiers(self) -> None:
+        """Let the verifiers look at the two texts, and keep what they learned."""
+        self.bands.plan.renew(self.state.steps.verifier_context(self.normalized))
+
+    def caution(self) -> str:
+        """Return what to add to a verdict that rests on the Hamming distance."""
+        if self.is_fitted:
+            return ""
+        return f" Weights are those of rare tokens until {FIT_AT:,} posts have come; then the distance can be another."

@@ -1,0 +1,105 @@
+"""What the verifiers of a window learn: once, like the weights of tokens, and then kept with the store.
+
+A verifier that learns from a corpus has learned nothing when a window begins. After `hybriddup.window.weights.FIT_AT`
+posts it learns from these, and what it learned is kept, so that a pair has the same score at every later opening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.errors import PluginError, WindowError
+from hybriddup.spread import spread_rows
+from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
+from hybriddup.window.indexes import sample_texts
+from hybriddup.window.meta import VERIFIER
+from hybriddup.window.steps import Steps
+from hybriddup.window.stores import WindowStore
+from hybriddup.window.weights import FIT_AT
+
+
+def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
+    """Prepare the verifiers of a window that is opened; return whether one is still to learn what is then kept.
+
+    Verifiers go on with what was kept with the store. Where what a verifier learns cannot be kept, it learns from some
+    of the store's texts now.
+    """
+    plan, is_learning = steps.components.plan, False
+    of_store, of_nothing = steps.verifier_context(sample_texts(store)), steps.verifier_context([])
+    for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
+        kept = store.meta(VERIFIER + key)
+        if not keeps_learning(verifier):
+            verifier.prepare(of_store)
+        elif kept is None:
+            verifier.prepare(of_nothing)
+            is_learning = True
+        else:
+            use_kept(verifier, name, kept)
+    return is_learning
+
+
+def learn_for_good(steps: Steps, store: WindowStore) -> dict[str, bytes]:
+    """Let verifiers learn from kept posts of the store, evenly spread; return what is to be kept with it.
+
+    What was kept before stays as it is.
+    """
+    plan, n = steps.components.plan, store.next_position - store.first_position
+    posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
+    context = steps.verifier_context([post.compared_text for post in posts if post.kept])
+    learned: dict[str, bytes] = {}
+    for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
+        if store.meta(VERIFIER + key) is None:
+            verifier.prepare(context)
+            if keeps_learning(verifier):
+                learned[VERIFIER + key] = pack_arrays(verifier.learned())
+    return learned
+
+
+def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:
+    """Let a verifier go on with what it learned.
+
+    Raises
+    ------
+    WindowError
+        It cannot: it is of another version, say.
+    """
+    try:
+        verifier.use_learned(unpack_arrays(kept))
+    except Exception as error:
+        raise WindowError(
+            f"what verifier {name} learned in this window cannot be used: {type(error).__name__}: {error}. Open the "
+            "window with the version of the verifier that it was made with, or begin a new store."
+        ) from error
+
+
+def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return arrays by name as bytes.
+
+    Raises
+    ------
+    PluginError
+        They are no arrays of numbers or strings.
+
+    Examples
+    --------
+    >>> unpack_arrays(pack_arrays({"n": np.array(3)}))
+    {'n': array(3)}
+    """
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+            raise PluginError(f"learned must return arrays of numbers or strings; {name!r} is {array!r:.80}.")
+    file = BytesIO()
+    named: dict[str, Any] = dict(arrays)
+    np.savez_compressed(file, **named)
+    return file.getvalue()
+
+
+def unpack_arrays(packed: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays that `pack_arrays` packed."""
+    with np.load(BytesIO(packed), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}

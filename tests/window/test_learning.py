@@ -1,0 +1,172 @@
+"""What verifiers learn in a window is learned once, and kept with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from hybriddup.errors import StoreError, WindowError
+from hybriddup.plugin.registry import Registry
+from hybriddup.plugin.spec import hookimpl
+from hybriddup.steps.verifiers.cosine import Cosine
+from hybriddup.window import Window
+from hybriddup.window.meta import VERIFIER
+from hybriddup.window.stores.sqlite import SqliteStore
+from tests.window.reference_window import CONFIG
+
+LEARN_AT = 60
+WORDS = ["rain", "paper", "winter", "concert", "bridge", "summer", "price", "closed", "number", "open"]
+KEY = 'cosine {"features": "tokens", "idf": true, "idf_sample": 100000, "size": 2}'
+PROBE = "rain paper rain bridge price"
+
+
+def comparing_by(use: str, **options: Any) -> dict[str, Any]:
+    """A configuration with a verifier, whose weights need no learning."""
+    verifier = {"use": use, "threshold": 0.99, **options}
+    return CONFIG | {"tokenizer": {"use": "words"}, "lengths": [{"max_hamming_distance": 63, "verifier": verifier}]}
+
+
+COSINE = comparing_by("cosine")
+
+
+@pytest.fixture(autouse=True)
+def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have windows learn after a few posts."""
+    for module in ("state", "learning"):
+        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
+
+
+def texts(n: int) -> list[str]:
+    """Texts of which the first words of the list are in most, and the last in few."""
+    random = Random(3)  # noqa: S311
+    return [" ".join(WORDS[min(int(random.expovariate(0.4)), 9)] for _ in range(6)) + f" {i}" for i in range(n)]
+
+
+def scores(window: Window) -> dict[str | int, float]:
+    """The scores of a text with the posts of a window."""
+    return {match.id: match.score for match in window.match(PROBE, limit=500)}
+
+
+def kept(folder: Path) -> bytes | None:
+    """What the store of a closed window keeps of the verifier."""
+    store = SqliteStore.open(folder)
+    packed = store.meta(VERIFIER + KEY)
+    store.close()
+    return packed
+
+
+def test_a_pair_has_the_same_score_at_every_opening(tmp_path: Path) -> None:
+    """Whatever came since the window learned."""
+    with Window.open(tmp_path, COSINE) as window:
+        window.add_many(texts(LEARN_AT))
+        learned = scores(window)
+        window.add_many([f"{text} bridge price" for text in texts(LEARN_AT)])
+        later = scores(window)
+    assert len(set(learned.values())) > 5
+    with Window.open(tmp_path, COSINE) as window:
+        assert scores(window) == later
+    assert {post: later[post] for post in learned} == learned
+
+
+def test_scores_are_by_how_rare_words_are_once_enough_posts_came() -> None:
+    """Before, all weigh the same."""
+    with Window.open(None, COSINE) as window, Window.open(None, comparing_by("cosine", idf=False)) as plain:
+        for each in (window, plain):
+            each.add_many(texts(LEARN_AT - 1))
+        assert scores(window) == scores(plain)
+        window.add("one more")
+        assert scores(window) != scores(plain)
+
+
+@pytest.mark.parametrize("batch", [1, 7, LEARN_AT + 20])
+def test_verifiers_learn_after_the_same_post_however_posts_are_sent(batch: int, tmp_path: Path) -> None:
+    """And before it not, however often the window is opened."""
+    posts = texts(LEARN_AT + 20)
+    with Window.open(tmp_path / "at once", COSINE) as window:
+        window.add_many(posts[:LEARN_AT])
+    for start in range(0, len(posts), batch):
+        with Window.open(tmp_path / "in parts", COSINE) as window:
+            window.add_many(posts[start : start + batch])
+    assert kept(tmp_path / "at once") == kept(tmp_path / "in parts") is not None
+
+
+def test_a_verifier_that_is_new_to_a_window_learns_when_it_is_opened(tmp_path: Path) -> None:
+    """From the posts that are there; another verifier, or other options, learn for themselves."""
+    with Window.open(tmp_path, comparing_by("cosine", features="char_ngrams")) as window:
+        window.add_many(texts(LEARN_AT + 20))
+    with Window.open(tmp_path, COSINE) as window:
+        learned = scores(window)
+        window.add_many(["price price", "number number"])
+    with Window.open(tmp_path, COSINE) as window:
+        assert learned.items() <= scores(window).items()
+
+
+def test_learning_that_could_not_be_written_is_done_at_the_next_opening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the power goes between the posts and what is learned of them."""
+    posts = texts(LEARN_AT)
+    with Window.open(tmp_path / "whole", COSINE) as window:
+        window.add_many(posts)
+    with Window.open(tmp_path / "cut", COSINE) as window, monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "set_meta", refuse)
+        with pytest.raises(StoreError):
+            window.add_many(posts)
+    assert kept(tmp_path / "cut") is None
+    with Window.open(tmp_path / "cut", COSINE):
+        pass
+    assert kept(tmp_path / "cut") == kept(tmp_path / "whole")
+
+
+def refuse(*_: object) -> None:
+    """Fail as a full disk does."""
+    raise StoreError("the disk is full")
+
+
+class CannotKeep(Cosine):
+    """Learns, and cannot tell what."""
+
+    learned = None  # type: ignore[assignment]
+
+
+class OfAnotherVersion(Cosine):
+    """Asks for what was not kept."""
+
+    def use_learned(self, learned: Any) -> None:
+        self._frequencies = learned["something else"]
+
+
+def plugin(component: type) -> ModuleType:
+    """A plugin with a verifier."""
+    module = ModuleType("tests_learning")
+
+    @hookimpl
+    def hybriddup_register(registry: Registry) -> None:
+        registry.add_verifier("own", component)
+
+    module.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
+    return module
+
+
+def test_a_verifier_whose_learning_cannot_be_kept_learns_at_each_opening(tmp_path: Path) -> None:
+    """From texts of the store."""
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(CannotKeep)]) as window:
+        window.add_many(texts(LEARN_AT // 2))
+        unlearned = scores(window)
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(CannotKeep)]) as window:
+        assert scores(window) != unlearned
+
+
+def test_what_a_verifier_cannot_use_is_an_error_that_names_it(tmp_path: Path) -> None:
+    """The store is as it was."""
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine)]) as window:
+        window.add_many(texts(LEARN_AT))
+        learned = scores(window)
+    with pytest.raises(WindowError, match="what verifier own learned in this window cannot be used: KeyError"):
+        Window.open(tmp_path, comparing_by("own"), plugins=[plugin(OfAnotherVersion)])
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine)]) as window:
+        assert scores(window) == learned

@@ -1,0 +1,163 @@
+"""Live indexes that find texts by their shingles: what is planned, what is found, and how an index becomes another."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from hybriddup.config.settings import ComponentSettings
+from hybriddup.kernels.shingles import NO_SHINGLE
+from hybriddup.records import Fingerprints, UInt32s
+from hybriddup.steps.blocks import Expectation
+from hybriddup.testing import check_live_index
+from hybriddup.testing.live_indexes import shingles_like
+from hybriddup.window import Window
+from hybriddup.window.live_index import LiveIndex, fill
+from hybriddup.window.live_scan import LiveScan
+from hybriddup.window.live_shapes import FEW_TEXTS, make_live_index
+from hybriddup.window.live_tables import LiveTables
+from hybriddup.window.modeled_pairs import model_pairs
+from hybriddup.window.shingles import MOST_SHINGLES, n_needed
+from tests.builders import as_triples, make_prints
+
+TABLES = ComponentSettings(use="tables")
+
+
+def same_shingles() -> tuple[UInt32s, UInt32s]:
+    """Pilot texts that share their second shingle and no other."""
+    n = len(model_pairs(64, 3)[0])
+    earlier = np.arange(n * MOST_SHINGLES, dtype=np.uint32).reshape(n, MOST_SHINGLES)
+    later = earlier + np.uint32(n * MOST_SHINGLES)
+    later[:, 1] = earlier[:, 1]
+    return earlier, later
+
+
+def no_shared_shingles() -> tuple[UInt32s, UInt32s]:
+    """Pilot texts that share none."""
+    earlier, later = same_shingles()
+    return earlier, later + np.uint32(2**20)
+
+
+def index_for(n_texts: int, pilot_shingles: object = same_shingles, bits: int = 64) -> LiveIndex:
+    """An index of `tables` for so many texts."""
+    expectation = Expectation(n_texts, 1, bits, 3, lambda: model_pairs(bits, 3))
+    return make_live_index(TABLES, expectation, pilot_shingles=pilot_shingles, memory=10**9)  # type: ignore[arg-type]
+
+
+def prints_at(first: int, n: int) -> Fingerprints:
+    """Fingerprints that differ in many bits, at positions from ``first`` on."""
+    rng = np.random.default_rng(first)
+    return make_prints([int(word) for word in rng.integers(0, 2**64, n, np.uint64)], positions=range(first, first + n))
+
+
+def test_live_indexes_of_shingles_keep_their_contract() -> None:
+    """The conformance suite, with an index of shingles as planned for a large window."""
+
+    def make(expectation: Expectation) -> LiveIndex:
+        large = Expectation(
+            FEW_TEXTS + 1,
+            expectation.workers,
+            expectation.bits,
+            expectation.max_hamming_distance,
+            lambda: model_pairs(expectation.bits, 3),
+        )
+        index = make_live_index(TABLES, large, pilot_shingles=same_shingles, memory=10**9)
+        assert index.n_shingles > 0
+        return index
+
+    check_live_index(make)
+
+
+def test_shingles_are_taken_where_they_find_enough() -> None:
+    """They are so where all pilot pairs share one; otherwise bits of the fingerprints are sampled."""
+    by_shingles, by_bits = index_for(FEW_TEXTS + 1), index_for(FEW_TEXTS + 1, no_shared_shingles)
+
+    assert by_shingles.report().shape.startswith("shingles: 8 of each text")
+    assert by_bits.report().shape.startswith("tables: ")
+    assert not by_shingles.report().exact
+
+
+def test_a_fixed_shape_is_kept_to() -> None:
+    """Options that fix tables of sampled bits are heeded."""
+    blocks = ComponentSettings(use="tables", options={"n_tables": 2, "key_bits": 8})
+    expectation = Expectation(FEW_TEXTS + 1, 1, 64, 3, lambda: model_pairs(64, 3))
+    index = make_live_index(blocks, expectation, pilot_shingles=same_shingles)
+
+    assert index.n_shingles == 0
+
+
+def test_texts_are_found_by_one_shingle_in_common() -> None:
+    """Whatever bits differ, as long as no more do than the limit says."""
+    index = index_for(FEW_TEXTS + 1)
+    prints = make_prints([0b000, 0b001, 0b111], positions=range(3))
+    shingles = np.arange(3 * 8, dtype=np.uint32).reshape(3, 8) << np.uint32(24)
+    shingles[2, 5] = shingles[0, 3]
+    index.add(prints.take(slice(0, 2)), None, shingles[:2])
+
+    assert as_triples(index.candidates(prints.take(slice(2, 3)), None, shingles[2:])) == [(0, 2, 3)]
+
+
+def test_texts_without_shingles_find_nothing() -> None:
+    """The sign for no shingle is none that two texts could have in common."""
+    index = index_for(FEW_TEXTS + 1)
+    prints = make_prints([5, 5])
+    none = np.full((2, 8), NO_SHINGLE, np.uint32)
+    index.add(prints.take(slice(0, 1)), None, none[:1])
+
+    assert as_triples(index.candidates(prints.take(slice(1, 2)), None, none[1:])) == []
+
+
+def test_missing_shingles_are_an_error() -> None:
+    """An index that goes by shingles says so, instead of finding nothing."""
+    with pytest.raises(ValueError, match="shingles"):
+        index_for(FEW_TEXTS + 1).add(make_prints([5]))
+
+
+def test_a_scan_keeps_shingles_for_the_index_after_it() -> None:
+    """When the window outgrows it, the next index is filled from it."""
+    scan, prints = index_for(10), prints_at(0, 50)
+    assert isinstance(scan, LiveScan)
+    scan.add(prints, None, shingles_like(prints, MOST_SHINGLES))
+    index = index_for(FEW_TEXTS + 1)
+    fill(index, scan.texts())
+    later = Fingerprints(prints.positions + 50, prints.bits, prints.strengths, prints.limits)
+
+    assert isinstance(index, LiveTables)
+    found = as_triples(index.candidates(later, None, shingles_like(later, MOST_SHINGLES)))
+    assert found == [(place, 50 + place, 0) for place in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "needed"),
+    [([1, 2, 3], [1, 5, 6], 1), ([1, 2, 3], [2, 3, 4], 2), ([1, 2, 3], [4, 5, 3], 3), ([1, 2], [3, 4], 17)],
+)
+def test_how_many_shingles_a_pair_needs(earlier: list[int], later: list[int], needed: int) -> None:
+    """The smallest number of first ones among which there is one in common."""
+    assert n_needed(np.array([earlier], np.uint32), np.array([later], np.uint32)).tolist() == [needed]
+
+
+def test_pairs_need_a_shingle_that_there_is() -> None:
+    """That both texts have too few is nothing in common."""
+    none = np.full((1, 4), NO_SHINGLE, np.uint32)
+    assert n_needed(none, none).tolist() == [MOST_SHINGLES + 1]
+
+
+def test_a_window_by_shingles_finds_what_a_scan_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decisions about texts and edited copies of them, with so large a window that texts go by shingles."""
+    monkeypatch.setattr("hybriddup.window.live_shapes.FEW_TEXTS", 100)
+    random = Random(4)  # noqa: S311
+    letters = [chr(0x4E00 + number) for number in range(3000)]
+    texts = ["".join(random.choices(letters, k=random.randint(12, 60))) for _ in range(1500)]
+    copies = [text[:5] + random.choice(letters) + text[6:] for text in texts]
+    with (
+        Window.open(None, "weibo") as window,
+        Window.open(None, {"blocks": {"use": "scan"}}) as truth,
+    ):
+        posts = [text for pair in zip(texts, copies, strict=True) for text in pair]
+        found = [window.add_many(posts[first : first + 100]) for first in range(0, len(posts), 100)]
+        expected = [truth.add_many(posts[first : first + 100]) for first in range(0, len(posts), 100)]
+        assert window.stats().index.startswith("shingles: ")
+    assert found == expected
+    assert sum(not decision.kept for batch in found for decision in batch) > 1000
