@@ -35,7 +35,7 @@ def make_index(steps: Steps, store: WindowStore, n_texts: int) -> LiveIndex:
         steps.components.settings.blocks,
         expectation_of(steps, texts, n_texts),
         sketched=steps.counts_characters,
-        pilot_shingles=pilot_shingles if steps.uses_shingles else None,
+        pilot_shingles=pilot_shingles if steps.finds_a_share else None,
         memory=memory_for(n_texts),
     )
 

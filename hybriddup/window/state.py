@@ -167,9 +167,10 @@ class WindowState:
             in_window = self.memory.candidates(prepared, times)
             pairs = join_candidates([in_window, self.steps.pairs_within(prepared.prints)])
         with self.counts.timed("verify"):
-            likely, n_cut = likeliest(pairs, first, prepared.lengths)
-            self.counts.limits_hit["most_pairs"] += n_cut
-            near = self.steps.verify(likely, prepared, self.store.texts)
+            if self.steps.finds_a_share:  # an index that finds every pair was asked for, so that every one counts
+                pairs, n_cut = likeliest(pairs, first, prepared.lengths)
+                self.counts.limits_hit["most_pairs"] += n_cut
+            near = self.steps.verify(pairs, prepared, self.store.texts)
         return Found(prepared, times, self.timing.horizon, equal, near)
 
     def describe(self, posts: Sequence[Post], found: Found, verdicts: Verdicts) -> list[StoredPost]:

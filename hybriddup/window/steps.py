@@ -73,7 +73,7 @@ class Steps:
         )
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
         texts = [normalized[place] for place in chosen.tolist()]
-        sketches, shingles = self.sketches(texts), shingles_of(texts) if self.uses_shingles else None
+        sketches, shingles = self.sketches(texts), shingles_of(texts) if self.finds_a_share else None
         return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, prints, chosen, sketches, shingles)
 
     def fit(self, texts: Sequence[str]) -> None:
@@ -91,8 +91,8 @@ class Steps:
         return VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers)
 
     @property
-    def uses_shingles(self) -> bool:
-        """Whether the live index may be one that finds texts by their shingles."""
+    def finds_a_share(self) -> bool:
+        """Whether stage 1 promises a share of the pairs only; its live index may then go by shingles."""
         return self.components.settings.blocks.use == "tables"
 
     @property

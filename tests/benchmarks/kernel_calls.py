@@ -42,6 +42,7 @@ WINDOWS: Sequence[Mapping[str, Any]] = (
     {"blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2}, "lengths": 3},
 )
 """The same for live windows; small ones are scanned unless the index is exact."""
+LONG_TEXT = " ".join(map(str, range(3000)))
 EDIT = {"use": "edit", "threshold": 0.8}
 
 
@@ -167,6 +168,8 @@ def make_runs(texts: Sequence[str]) -> None:
         hybriddup.dedupe(list(texts), config=configuration(**changes))
     for changes in WINDOWS:
         send_through_window(texts, configuration(**changes))
+    with hybriddup.Window.open() as window:  # of posts as long as these, not all pairs are verified
+        window.add_many([LONG_TEXT + text for text in texts[:4]])
 
 
 def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None:
