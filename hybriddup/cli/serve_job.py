@@ -18,7 +18,7 @@ import typer
 from hybriddup.cli.options import EXIT_INTERRUPTED
 from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
-from hybriddup.window import Window
+from hybriddup.window import Window, WindowStats
 from hybriddup.window.event_time import parse_horizon
 
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
@@ -76,7 +76,13 @@ def perform(request: ServeRequest) -> bool:
     )
     service = Service(window_opener(request), limits, request.time, partial(try_disk, Path(request.store)))
     hosts = () if token else {*LOOPBACK_NAMES, request.host.lower()}
-    app = create_app(service, token=token, hosts=hosts, on_failure=lambda: setattr(server, "should_exit", True))
+    app = create_app(
+        service,
+        token=token,
+        hosts=hosts,
+        on_ready=say_ready,
+        on_failure=lambda: setattr(server, "should_exit", True),
+    )
     server = make_server(app, limits, lambda error: service.metrics.refused.labels(error).inc())
     opened = listen(request.host, request.port)
     shown = f"[{request.host}]" if ":" in request.host else request.host
@@ -88,6 +94,11 @@ def perform(request: ServeRequest) -> bool:
     if not service.is_closed:
         leave_at_once(EXIT_INTERRUPTED if server.ended_by == signal.SIGINT else 0)
     return server.ended_by == signal.SIGINT
+
+
+def say_ready(stats: WindowStats) -> None:
+    """Tell whoever started the service that it takes posts."""
+    typer.echo(f"ready: {stats.n_kept_in_window:,} kept posts in the window", err=True)
 
 
 def try_disk(folder: Path) -> None:
@@ -161,7 +172,6 @@ def window_opener(request: ServeRequest) -> Callable[[], Window]:
         except BaseException:
             window.close()
             raise
-        typer.echo(f"ready: {window.stats().n_kept_in_window:,} kept posts in the window", err=True)
         return window
 
     return open_window

@@ -39,7 +39,7 @@ def nearest_pairs(rows: Int64s, distances: Int32s, most: Int64s, n_distances: in
 
 @njit(cache=True, nogil=True)
 def newest_places(near: UInt64s, n_rows: int, most: int) -> UInt64s:
-    """Return the entries of each row with the largest places: about ``most`` of a row that has more, or all.
+    """Return the entries of each row with the largest places: about ``most`` of a row that has more, else all of them.
 
     Parameters
     ----------
@@ -53,6 +53,8 @@ def newest_places(near: UInt64s, n_rows: int, most: int) -> UInt64s:
     for i in range(len(near)):
         counts[near[i] >> np.uint64(32)] += 1
         largest = max(largest, near[i] & LOW_HALF)
+    if counts.max() <= most:
+        return near
     shift = np.uint64(0)
     while largest >> shift >= np.uint64(1024):
         shift += np.uint64(1)

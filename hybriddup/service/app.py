@@ -16,6 +16,7 @@ from hybriddup.service.openapi import openapi_schema
 from hybriddup.service.problems import RequestError, answer_http_error, answer_problem, answer_unexpected
 from hybriddup.service.routes import ROUTES
 from hybriddup.service.service import Service
+from hybriddup.window import WindowStats
 
 
 def create_app(
@@ -23,6 +24,7 @@ def create_app(
     *,
     token: str | None = None,
     hosts: Iterable[str] = (),
+    on_ready: Callable[[WindowStats], None] = lambda _: None,
     on_failure: Callable[[], None] = lambda: None,
 ) -> ASGIApp:
     """Return the application that serves a window.
@@ -33,13 +35,15 @@ def create_app(
         What clients must send; None = no token.
     hosts
         Names by which the service may be addressed; empty = any.
+    on_ready
+        Called with its counts once the window is open and posts are taken.
     on_failure
         Called when the window cannot be opened; ``service.failure`` then says why.
     """
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        service.start(on_failure)
+        service.start(on_ready, on_failure)
         yield
         await service.close()
 

@@ -63,17 +63,19 @@ class Service:
         self.is_closed = False
         """Whether all that was accepted is decided, and the window closed."""
 
-    def start(self, on_failure: Callable[[], None]) -> None:
-        """Begin to open the window in the background."""
-        self.opening = asyncio.ensure_future(self._open(on_failure))
+    def start(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:
+        """Begin to open the window in the background; call one of these when that is done."""
+        self.opening = asyncio.ensure_future(self._open(on_ready, on_failure))
 
-    async def _open(self, on_failure: Callable[[], None]) -> None:
+    async def _open(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:
         try:
             window = await asyncio.get_running_loop().run_in_executor(self.queue.thread, self.open_window)
             self.window, self.last_stats, self.status = window, window.stats(), "ready"
         except Exception as error:
             self.failure, self.status = error, "failed"
             on_failure()
+        else:
+            on_ready(self.last_stats)
 
     async def close(self) -> None:
         """Decide what was accepted, and close the window; one that is still being loaded is left alone."""

@@ -15,10 +15,10 @@ MOVED_A_POST = 8
 FEWEST_MOVED = 256
 
 
-def grow(memory: Memory, n_posts: int, steps: Steps, store: WindowStore) -> None:
+def grow(memory: Memory, n_posts: int, steps: Steps, store: WindowStore) -> LiveIndex | None:
     """Bring the index nearer to one that suits, after so many posts were decided.
 
-    The index that was outgrown answers until the larger one has all of its texts.
+    The index that was outgrown answers until the larger one has all of its texts, and is then returned.
     """
     if memory.growth is None and memory.index.outgrown:
         n_texts = ROOM_TO_GROW * memory.index.report().n_texts
@@ -26,8 +26,10 @@ def grow(memory: Memory, n_posts: int, steps: Steps, store: WindowStore) -> None
     if memory.growth is not None:
         move_texts(memory.index, memory.growth, max(MOVED_A_POST * n_posts, FEWEST_MOVED), steps, store)
         if next(memory.index.texts(memory.growth.next_position, 1), None) is None:
-            memory.index, memory.growth = memory.growth.larger, None
+            outgrown, memory.index, memory.growth = memory.index, memory.growth.larger, None
             memory.index.forget_before(memory.kept.first_position)
+            return outgrown
+    return None
 
 
 def move_texts(index: LiveIndex, growth: Growth, n_texts: int, steps: Steps, store: WindowStore) -> None:

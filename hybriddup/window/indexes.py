@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from hybriddup.pilot import N_PILOT_PAIRS, edited_copies, make_pilot
-from hybriddup.records import UInt32s, text_lengths
+from hybriddup.components import Components
+from hybriddup.pilot import N_PILOT_PAIRS, as_prints, edited_copies
+from hybriddup.records import Fingerprints, UInt32s, text_lengths
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.length_classes import compatible_share
@@ -26,18 +28,46 @@ with which it can go by shingles."""
 
 def make_index(steps: Steps, store: WindowStore, n_texts: int) -> LiveIndex:
     """Return an empty index for about so many texts such as the store holds."""
-    texts = sample_texts(store)
-
-    def pilot_shingles() -> tuple[UInt32s, UInt32s]:
-        return shingles_of(texts), shingles_of(edited_copies(texts, steps.components))
-
+    pilot = WindowPilot(sample_texts(store), steps.components)
     return make_live_index(
         steps.components.settings.blocks,
-        expectation_of(steps, texts, n_texts),
+        expectation_of(steps, pilot, n_texts),
         sketched=steps.counts_characters,
-        pilot_shingles=pilot_shingles if steps.finds_a_share else None,
+        pilot_shingles=pilot.shingles if steps.finds_a_share else None,
         memory=memory_for(n_texts),
     )
+
+
+class WindowPilot:
+    """Texts of the window and an edited copy of each, by which an index is planned; what is made of them, once.
+
+    Parameters
+    ----------
+    texts
+        Compared texts, spread evenly over the window.
+    """
+
+    def __init__(self, texts: Sequence[str], components: Components) -> None:
+        self.texts = texts
+        self._components = components
+
+    @cached_property
+    def copies(self) -> list[str]:
+        """The edited copies, row by row."""
+        return edited_copies(self.texts, self._components)
+
+    @cached_property
+    def _prints(self) -> tuple[Fingerprints, Fingerprints]:
+        bands, maker = self._components.bands, self._components.fingerprinter
+        return as_prints(self.texts, bands, maker), as_prints(self.copies, bands, maker)
+
+    def prints(self) -> tuple[Fingerprints, Fingerprints]:
+        """Return the fingerprints of the texts and of the copies."""
+        return self._prints
+
+    def shingles(self) -> tuple[UInt32s, UInt32s]:
+        """Return the shingles of the texts and of the copies."""
+        return shingles_of(self.texts), shingles_of(self.copies)
 
 
 def memory_for(n_texts: int) -> int:
@@ -51,15 +81,15 @@ def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
     return steps.prepare([post.text for post in posts], [post.compared_text for post in posts], positions)
 
 
-def expectation_of(steps: Steps, texts: Sequence[str], n_texts: int) -> Expectation:
-    """Return what an index may know of a window with texts such as these."""
+def expectation_of(steps: Steps, pilot: WindowPilot, n_texts: int) -> Expectation:
+    """Return what an index may know of a window with texts such as those of the pilot."""
     return Expectation(
         n_texts=n_texts,
         workers=steps.workers,
         bits=steps.components.fingerprinter.n_bits,
         max_hamming_distance=steps.components.settings.max_hamming_distance,
-        pilot=lambda: make_pilot(texts, steps.components),
-        compatible_share=compatible_share(steps.components.bands.limits_of(text_lengths(texts))),
+        pilot=pilot.prints,
+        compatible_share=compatible_share(steps.components.bands.limits_of(text_lengths(pilot.texts))),
     )
 
 

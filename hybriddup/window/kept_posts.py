@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from hybriddup.records import Bools, Float64s, Int64s
 
 SMALLEST = 1024
+ROUNDING = 1e-3
+"""Seconds, more than differences of times since 1970 lose."""
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -22,6 +24,8 @@ class KeptPosts:
         self._times: Float64s = np.zeros(SMALLEST)
         self._watermarks: Float64s = np.zeros(SMALLEST)
         self._first = self._end = 0
+        self._longest_lag = 0.0
+        """Seconds by which the time of a remembered post is before its watermark, at most."""
 
     def __len__(self) -> int:
         """Return the number of kept posts that are remembered."""
@@ -40,6 +44,7 @@ class KeptPosts:
         where = slice(self._end, self._end + n)
         self._positions[where], self._times[where], self._watermarks[where] = positions, times, watermarks
         self._end += n
+        self._longest_lag = max(self._longest_lag, longest_lag(times, watermarks))
 
     def _move(self, n_more: int) -> None:
         """Make room: move what is remembered to the front, of columns twice as large as it is."""
@@ -48,6 +53,7 @@ class KeptPosts:
         self._times = self._moved(self._times, size)
         self._watermarks = self._moved(self._watermarks, size)
         self._first, self._end = 0, len(self)
+        self._longest_lag = longest_lag(self._times[: self._end], self._watermarks[: self._end])
 
     def _moved(self, column: NDArray[Number], size: int) -> NDArray[Number]:
         moved = np.empty(size, column.dtype)
@@ -87,5 +93,16 @@ class KeptPosts:
         return n
 
     def n_after(self, time: float) -> int:
-        """Return how many remembered posts have a later time."""
-        return int((self._times[self._first : self._end] > time).sum())
+        """Return how many remembered posts have a later time.
+
+        Only those are looked at whose watermark is so early that their time may be before; by arrival time, next to
+        none.
+        """
+        _, times, watermarks = self.columns()
+        n = int(np.searchsorted(watermarks, time + self._longest_lag + ROUNDING, side="right"))
+        return len(times) - n + int((times[:n] > time).sum())
+
+
+def longest_lag(times: Float64s, watermarks: Float64s) -> float:
+    """Return the seconds by which times are before their watermarks at most, 0.0 where there are none."""
+    return float((watermarks - times).max(initial=0.0))

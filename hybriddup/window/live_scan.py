@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from hybriddup.kernels.likely_pairs import newest_places
@@ -12,8 +10,9 @@ from hybriddup.parallel import map_slices
 from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.join import no_pairs
-from hybriddup.window.live_index import TEXTS_AT_A_TIME, LiveReport, LiveTexts, Scanned
-from hybriddup.window.text_ring import TextRing, as_later
+from hybriddup.window.live_index import LiveReport
+from hybriddup.window.ring_index import RingIndex
+from hybriddup.window.text_ring import as_later
 
 MOST_NEAR = 1024
 """Texts within the limits of bits that are looked at for one later text, where a scan only stands in for tables."""
@@ -22,7 +21,7 @@ FEWEST_IN_SLICE = 2**18
 """Comparisons that are worth a thread."""
 
 
-class LiveScan:
+class LiveScan(RingIndex):
     """Compares all fingerprints; needs no tables, misses nothing, and takes about a nanosecond a text of the window.
 
     Parameters
@@ -43,20 +42,8 @@ class LiveScan:
         n_shingles: int = 0,
         most_texts: int | None = None,
     ) -> None:
-        self._ring = TextRing(expectation.bits, expectation.n_texts, sketched=sketched, n_shingles=n_shingles)
-        self._workers = expectation.workers
+        super().__init__(expectation, sketched=sketched, n_shingles=n_shingles)
         self._most_texts = most_texts
-        self._n_look_ups = self._n_comparisons = self._largest = self._n_cut = 0
-
-    @property
-    def sketched(self) -> bool:
-        """Whether sketches of the characters are kept."""
-        return self._ring.sketched
-
-    @property
-    def n_shingles(self) -> int:
-        """How many shingles of each text are kept."""
-        return self._ring.n_shingles
 
     @property
     def outgrown(self) -> bool:
@@ -78,29 +65,17 @@ class LiveScan:
         ring = self._ring
         if not len(later) or not ring.n_texts:
             return no_pairs()
-        self._count(len(later))
+        self._count(len(later), len(later) * ring.n_texts, ring.n_texts)
         rows = as_later(later, sketches)
         parts = [self._find(rows, run, place) for run, place in zip(ring.runs(), self._places(), strict=True)]
         return ring.select(np.sort(self._newest(np.concatenate(parts), len(later))), rows, self._workers)
-
-    def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
-        """Compare these with every text from a position on, up to about so many."""
-        return self._ring.scan_from(position, n_texts, as_later(later, sketches))
-
-    def forget_before(self, position: int) -> None:
-        """Find texts before this position no more."""
-        self._ring.forget_before(position)
-
-    def texts(self, position: int = 0, n_at_a_time: int = TEXTS_AT_A_TIME) -> Iterator[LiveTexts]:
-        """Yield the texts that can be found from a position on, in order, in batches."""
-        return self._ring.texts(position, n_at_a_time)
 
     def report(self) -> LiveReport:
         """Return what the index is, and what was done since it was made."""
         ring = self._ring
         counts = (self._n_look_ups, self._n_comparisons, self._largest)
-        limits_hit = {"most_near": self._n_cut} if self._n_cut else {}
-        return LiveReport(ring.n_texts, ring.n_bytes, SHAPE, self._most_texts is None, *counts, limits_hit)
+        is_exact = self._most_texts is None
+        return LiveReport(ring.n_texts, ring.n_bytes, SHAPE, is_exact, *counts, dict(self._limits_hit))
 
     def _places(self) -> list[int]:
         runs = self._ring.runs()
@@ -117,14 +92,9 @@ class LiveScan:
         return np.concatenate(map_slices(find, last - first, self._workers, n_worthwhile))
 
     def _newest(self, near: UInt64s, n_later: int) -> UInt64s:
-        """Return what is near, where all must not be read the newest of each text that has very many."""
+        """Return what is near; where this only stands in for tables, of a text with very much only the newest."""
         if self._most_texts is None:
             return near
         newest: UInt64s = newest_places(near, n_later, MOST_NEAR)
-        self._n_cut += len(newest) < len(near)
+        self._hit_limit("most_near", int(len(newest) < len(near)))
         return newest
-
-    def _count(self, n_later: int) -> None:
-        self._n_look_ups += n_later
-        self._n_comparisons += n_later * self._ring.n_texts
-        self._largest = max(self._largest, self._ring.n_texts)

@@ -147,7 +147,7 @@ def make_sampled(
         return LiveScan(expectation, sketched=sketched, n_shingles=n_shingles, most_texts=2 * FEW_TEXTS)
     if pilot_shingles and not is_fixed:
         shape = plan_shingles(options, expectation, pilot_shingles)
-        if shape and n_texts_bytes(expectation, shape.keys, sketched=sketched) <= limit:
+        if shape and window_bytes(expectation, shape.keys, sketched=sketched) <= limit:
             return LiveTables(shape, expectation, sketched=sketched)
     return make_bit_sampled(options, expectation, limit, sketched=sketched)
 
@@ -243,7 +243,7 @@ def plan_of(
     return LivePlan(key_bits, n_tables, n_weak_bits, cost, n_texts * a_text + n_tables * a_table, recall, sure)
 
 
-def n_texts_bytes(expectation: Expectation, keys: BucketKeys, *, sketched: bool) -> int:
+def window_bytes(expectation: Expectation, keys: BucketKeys, *, sketched: bool) -> int:
     """Return about how many bytes a full window takes with these keys."""
     n_texts = expectation.n_texts
     a_text = text_bytes(expectation.bits, keys.n_shingles, sketched=sketched)

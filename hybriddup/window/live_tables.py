@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.kernels.chain_look_ups import LookUpCounts
 from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
 from hybriddup.steps.blocks import Expectation, KeysInCommon
 from hybriddup.steps.blocks.join import no_pairs
 from hybriddup.window.bucket_keys import BucketKeys
 from hybriddup.window.chained_tables import ChainedTables
-from hybriddup.window.live_index import TEXTS_AT_A_TIME, LiveReport, LiveTexts, Scanned
-from hybriddup.window.text_ring import TextRing, as_later
+from hybriddup.window.live_index import LiveReport, LiveTexts
+from hybriddup.window.ring_index import RingIndex
+from hybriddup.window.text_ring import as_later
 
 OUTGROWN = 4
 """With so many times the texts that the shape was planned for, another one suits better."""
@@ -32,7 +31,7 @@ class LiveShape:
     """Whether the same shape would be planned for a larger window."""
 
 
-class LiveTables:
+class LiveTables(RingIndex):
     """Texts of a window, found by tables.
 
     Parameters
@@ -44,24 +43,10 @@ class LiveTables:
     """
 
     def __init__(self, shape: LiveShape, expectation: Expectation, *, sketched: bool = False) -> None:
+        super().__init__(expectation, sketched=sketched, n_shingles=shape.keys.n_shingles)
         self.shape = shape
-        n_shingles = shape.keys.n_shingles
-        self._ring = TextRing(expectation.bits, expectation.n_texts, sketched=sketched, n_shingles=n_shingles)
         self._tables = ChainedTables(shape.keys, expectation.n_texts)
         self._n_planned = expectation.n_texts
-        self._workers = expectation.workers
-        self._n_look_ups = self._n_comparisons = self._largest = 0
-        self._limits_hit: dict[str, int] = {}
-
-    @property
-    def sketched(self) -> bool:
-        """Whether sketches of the characters are kept."""
-        return self._ring.sketched
-
-    @property
-    def n_shingles(self) -> int:
-        """How many shingles of each text are kept."""
-        return self._ring.n_shingles
 
     @property
     def outgrown(self) -> bool:
@@ -82,20 +67,9 @@ class LiveTables:
             return no_pairs()
         rows = as_later(later, sketches)
         pairs, counts = self._tables.find(LiveTexts(later, sketches, shingles), rows, self._ring, self._workers)
-        self._count(counts)
+        self._count(counts.n_look_ups, counts.n_comparisons, counts.largest_bucket)
+        self._hit_limit("max_bucket_size", counts.n_buckets_cut)
         return CandidatePairs(pairs.earlier, pairs.later, pairs.distances)
-
-    def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
-        """Compare these with every text from a position on, up to about so many."""
-        return self._ring.scan_from(position, n_texts, as_later(later, sketches))
-
-    def forget_before(self, position: int) -> None:
-        """Find texts before this position no more."""
-        self._ring.forget_before(position)
-
-    def texts(self, position: int = 0, n_at_a_time: int = TEXTS_AT_A_TIME) -> Iterator[LiveTexts]:
-        """Yield the texts that can be found from a position on, in order, in batches."""
-        return self._ring.texts(position, n_at_a_time)
 
     def keys_in_common(self, earlier: LiveTexts, later: LiveTexts) -> KeysInCommon:
         """Return in how many of its buckets a text is found by another, one each, as long as no bucket is cut."""
@@ -110,10 +84,3 @@ class LiveTables:
         n_bytes = ring.n_bytes + tables.n_bytes
         counts = (self._n_look_ups, self._n_comparisons, self._largest, dict(self._limits_hit))
         return LiveReport(ring.n_texts, n_bytes, shape.description, exact, *counts)
-
-    def _count(self, counts: LookUpCounts) -> None:
-        self._n_look_ups += counts.n_look_ups
-        self._n_comparisons += counts.n_comparisons
-        self._largest = max(self._largest, counts.largest_bucket)
-        if counts.n_buckets_cut:
-            self._limits_hit["max_bucket_size"] = self._limits_hit.get("max_bucket_size", 0) + counts.n_buckets_cut

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -104,7 +105,7 @@ def count_window(state: WindowState) -> WindowStats:
         index_bytes=state.memory.n_bytes,
         store_bytes=state.store.n_bytes(),
         index=report.shape,
-        limits_hit=report.limits_hit | dict(+state.counts.limits_hit),
+        limits_hit=dict(Counter(report.limits_hit) + state.counts.limits_hit),
         by_band={band: dict(counts) for band, counts in state.counts.by_band.items()},
         seconds=dict(state.counts.seconds),
         estimated_recall=audit.estimated_recall,

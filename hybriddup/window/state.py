@@ -22,6 +22,7 @@ from hybriddup.window.growing import grow
 from hybriddup.window.learning import learn_for_good
 from hybriddup.window.likely_pairs import likeliest
 from hybriddup.window.live_audit import LiveAudit
+from hybriddup.window.live_index import LiveIndex
 from hybriddup.window.memory import Memory
 from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
@@ -41,7 +42,7 @@ class Counts:
     by_band: dict[str, Counter[str]] = field(default_factory=dict)
     """The same for kept, exact and near, by length band."""
     limits_hit: Counter[str] = field(default_factory=Counter)
-    """How often a limit cut something short, besides those of the live index."""
+    """How often a limit cut something short, besides what the live index counts since it was made."""
     seconds: Counter[str] = field(default_factory=Counter)
     """Time by step."""
 
@@ -93,10 +94,19 @@ class WindowState:
     def catch_up(self) -> None:
         """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
         if self.n_remembered != self.store.next_position:
-            self.memory = remembered(self.steps, self.store, self.timing.horizon)
+            self.derive_memory()
             watermark = self.store.meta(WATERMARK)
             self.watermark = NEVER if watermark is None else unpack_float(watermark)
             self.n_remembered = self.store.next_position
+
+    def derive_memory(self) -> None:
+        """Derive anew from the store what is in memory."""
+        self.count_limits(self.memory.index)
+        self.memory = remembered(self.steps, self.store, self.timing.horizon)
+
+    def count_limits(self, index: LiveIndex) -> None:
+        """Add to the counts what an index counted that is given up, so that no limit is forgotten with it."""
+        self.counts.limits_hit.update(index.report().limits_hit)
 
     def known_ids(self, posts: Sequence[Post]) -> dict[int, StoredPost | int]:
         """Return, by place, the posts whose id was decided before, or stands before in this batch (then its place)."""
@@ -229,7 +239,8 @@ class WindowState:
         """Make posts that were kept and written findable, and those that are too old not."""
         kept = np.fromiter(map(verdicts.is_kept, range(len(prepared.positions))), np.bool_, len(prepared.positions))
         self.memory.add(prepared, times, kept)
-        grow(self.memory, len(prepared.positions), self.steps, self.store)
+        if outgrown := grow(self.memory, len(prepared.positions), self.steps, self.store):
+            self.count_limits(outgrown)
         self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
         self.n_remembered = self.store.next_position
         self.forget()
@@ -253,7 +264,7 @@ class WindowState:
                 meta |= fitted_meta(self.steps.components)
             self.store.set_meta(meta)
             if self.weights_learn:
-                self.memory = remembered(self.steps, self.store, self.timing.horizon)
+                self.derive_memory()
         self.weights_learn = self.verifiers_learn = False
 
     def forget(self) -> None:

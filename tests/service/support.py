@@ -45,7 +45,7 @@ def make_service(
 async def running(service: Service, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client of a service in this process, once the window is open."""
     app = create_app(service, **options)
-    service.start(lambda: None)
+    service.start(lambda _: None, lambda: None)
     assert service.opening is not None
     await service.opening
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -186,6 +186,22 @@ def test_the_page_comes_from_the_package_and_asks_no_one_else() -> None:
         assert "innerHTML" not in answer.text
 
 
+def test_a_service_says_that_it_is_ready_once_posts_are_taken() -> None:
+    """Not earlier: whoever waits for that line sends posts at once."""
+    told: list[tuple[int, str]] = []
+
+    async def talk() -> None:
+        service = make_service(Limits())
+        service.start(lambda stats: told.append((stats.n_kept_in_window, service.status)), lambda: told.clear())
+        assert service.opening is not None
+        await service.opening
+        service.ready_window()
+        await service.close()
+
+    asyncio.run(talk())
+    assert told == [(0, "ready")]
+
+
 def test_a_service_is_alive_before_it_is_ready() -> None:
     """While the window is opened, and when that has failed."""
 

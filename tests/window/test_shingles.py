@@ -157,3 +157,20 @@ def test_a_window_by_shingles_finds_what_a_scan_finds(monkeypatch: pytest.Monkey
         assert window.stats().index.startswith("shingles: ")
     assert found == expected
     assert sum(not decision.kept for batch in found for decision in batch) > 1000
+
+
+def test_limits_hit_are_counted_on_when_the_index_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an index counted that was outgrown is not forgotten with it."""
+    monkeypatch.setattr("hybriddup.window.live_shapes.FEW_TEXTS", 100)
+    monkeypatch.setattr("hybriddup.window.live_scan.MOST_NEAR", 5)
+    alike = [f"{'天气预报说今天有小雨' * 3}{chr(0x4E00 + 40 * number) * 12}" for number in range(190)]
+    with Window.open(None, "weibo") as window:
+        window.add_many(alike[:100])
+        window.add_many(alike[100:])
+        before = window.stats()
+        window.add_many([chr(0x5E00 + number) * 9 + chr(0x7000 + number) * 9 for number in range(300)])
+        after = window.stats()
+
+    assert before.index.startswith("scan")
+    assert after.index.startswith("shingles")
+    assert after.limits_hit["most_near"] >= before.limits_hit["most_near"] > 0

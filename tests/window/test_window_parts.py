@@ -73,6 +73,22 @@ def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]]
     assert kept.n_after(edge) == int(((times > edge) & (watermarks > edge)).sum())
 
 
+@given(
+    st.lists(st.tuples(st.floats(0, 5, width=16), st.sampled_from([0.0, 0.5, 3.0, 40.0])), max_size=60),
+    st.sampled_from([2.0, 10.0]),
+)
+def test_kept_posts_after_a_time_are_counted(posts: list[tuple[float, float]], horizon: float) -> None:
+    """As by looking at each, however far behind the watermark posts came."""
+    kept, watermark, held = KeptPosts(), 1e9, list[tuple[float, float]]()
+    for position, (step, lag) in enumerate(posts):
+        watermark += step
+        kept.add(np.array([position]), np.array([watermark - lag]), np.array([watermark]))
+        held.append((watermark - lag, watermark))
+        kept.forget_until(watermark - horizon)
+        held = [(time, at) for time, at in held if at > watermark - horizon]
+        assert kept.n_after(watermark - horizon) == sum(time > watermark - horizon for time, _ in held)
+
+
 def test_memory_of_kept_posts_stops_growing() -> None:
     """When as many are forgotten as are added."""
     kept, sizes = KeptPosts(), []
