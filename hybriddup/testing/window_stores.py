@@ -141,6 +141,8 @@ class Course:
         require(given == [self.posts[each] for each in asked], "posts() returns posts as they were appended", asked)
         texts = [self.posts[each].compared_text for each in asked]
         require(self.store.texts(asked) == texts, "texts() returns the texts in the form compared", asked)
+        ids = [post.id for post in given]
+        require(self.store.ids(asked) == ids, "ids() returns the ids of the posts", asked)
         self.compare_ids(held)
         start = int(self.rng.integers(0, n + 1))
         kept = list(chain.from_iterable(self.store.kept_since(start)))
@@ -175,8 +177,8 @@ def _positions(*positions: int) -> Int64s:
 def _check_empty(store: WindowStore) -> None:
     given = (store.first_position, store.next_position, store.find_ids(["a", 0]), store.find_ids([]))
     require(given == (0, 0, [None, None], []), "a new store has no posts", given)
-    nothing = (store.texts(_positions()), store.posts(_positions()), list(store.kept_since(0)))
-    require(nothing == ([], [], []), "a new store has no posts", nothing)
+    nothing = (store.texts(_positions()), store.ids(_positions()), store.posts(_positions()), list(store.kept_since(0)))
+    require(not any(nothing), "a new store has no posts", nothing)
     store.append([])
     store.forget_before(0)
     require(store.next_position == 0, "an empty batch changes nothing", store.next_position)
@@ -218,7 +220,7 @@ def _check_refusals(store: WindowStore) -> None:
     store.forget_before(0)
     require(store.first_position == 1, "what is forgotten stays forgotten", store.first_position)
     for wrong in (-1, 0, 3):
-        for ask in (store.texts, store.posts):
+        for ask in (store.texts, store.ids, store.posts):
             require_error(partial(ask, _positions(1, wrong)), "only posts held can be asked for")
     require(store.texts(_positions(2)) == ["text"], "a store can be used after it has refused something", 2)
     store.close()

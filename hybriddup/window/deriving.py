@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
+
 import numpy as np
 
 from hybriddup.window.event_time import NEVER, PostTimes
@@ -27,10 +29,15 @@ def remembered(steps: Steps, store: WindowStore, horizon: float, saved: SavedMem
     if saved is not None and saved.index.suits(memory.index):
         saved.restore(memory)
         watermark, first = float(saved.watermarks.max(initial=NEVER)), saved.index.position
-    for posts in store.kept_since(first):
-        times = np.array([post.time for post in posts])
-        watermarks = np.maximum(np.maximum.accumulate(times), watermark)
-        memory.add(prepare_stored(steps, posts), PostTimes(times, watermarks, NEVER), np.ones(len(posts), np.bool_))
-        grow(memory, len(posts), steps, store)
-        watermark = float(watermarks[-1])
+    batches = store.kept_since(first)
+    with ThreadPoolExecutor(1, "reading") as reader:
+        coming = reader.submit(next, batches, None)
+        while posts := coming.result():
+            coming = reader.submit(next, batches, None)
+            times = np.array([post.time for post in posts])
+            watermarks = np.maximum(np.maximum.accumulate(times), watermark)
+            memory.add(prepare_stored(steps, posts), PostTimes(times, watermarks, NEVER), np.ones(len(posts), np.bool_))
+            wait([coming])  # growing reads as well, and a store answers one call at a time
+            grow(memory, len(posts), steps, store)
+            watermark = float(watermarks[-1])
     return memory

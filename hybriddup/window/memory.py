@@ -52,12 +52,13 @@ class Memory:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
         found = self.exact.find(prepared.hashes)
         matches = (found >= 0) & (self.kept.times_of(found) > times.watermarks - self.horizon)
-        places = np.flatnonzero(matches)
+        says = np.fromiter((says_something for says_something, _ in prepared.keys), np.bool_, len(found))
+        compared, sent = np.flatnonzero(matches & says), np.flatnonzero(matches & ~says)
+        texts = [*store.texts(found[compared]), *(post.text for post in store.posts(found[sent]))]
         equal = np.full(len(found), -1, np.int64)
-        for place, post in zip(places.tolist(), store.posts(found[places]), strict=True):
-            says_something, text = prepared.keys[place]
-            if (post.compared_text if says_something else post.text) == text:
-                equal[place] = post.position
+        for place, text in zip([*compared.tolist(), *sent.tolist()], texts, strict=True):
+            if text == prepared.keys[place][1]:
+                equal[place] = found[place]
         return equal
 
     def add(self, prepared: PreparedTexts, times: PostTimes, kept: Bools) -> None:

@@ -7,18 +7,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.kernels.shingles import NO_SHINGLE, bottom_shingles
+from hybriddup.parallel import map_slices
 from hybriddup.records import Int64s, UInt32s, encode_texts
 
 UNITS = 5
 """A shingle is three characters of a dense script such as Han, or five letters."""
+WORTHWHILE = 64
+"""Texts that are worth a thread."""
 MOST_SHINGLES = 16
 """So many of each text are at hand; an index keeps the first of them."""
 
 
-def shingles_of(texts: Sequence[str]) -> UInt32s:
+def shingles_of(texts: Sequence[str], workers: int = 1) -> UInt32s:
     """Return uint32[n, MOST_SHINGLES], as `hybriddup.kernels.shingles.bottom_shingles` returns them."""
-    shingles: UInt32s = bottom_shingles(*encode_texts(texts), UNITS, MOST_SHINGLES)
-    return shingles
+    code_points, offsets = encode_texts(texts)
+
+    def of_slice(first: int, last: int) -> UInt32s:
+        shingles: UInt32s = bottom_shingles(code_points, offsets[first : last + 1], UNITS, MOST_SHINGLES)
+        return shingles
+
+    parts = map_slices(of_slice, len(texts), workers, WORTHWHILE)
+    return np.concatenate(parts) if parts else np.zeros((0, MOST_SHINGLES), np.uint32)
 
 
 def n_needed(earlier: UInt32s, later: UInt32s) -> Int64s:

@@ -208,9 +208,9 @@ class WindowState:
         first = int(prepared.positions[0])
         positions = sorted({*verdicts.exact.values(), *(match.position for match in verdicts.near.values())})
         of_window = np.array([position for position in positions if position < first], np.int64)
-        stored = self.store.posts(of_window) if len(of_window) else []
+        ids_in_window = dict(zip(of_window.tolist(), self.store.ids(of_window), strict=True))
         in_batch = {position: ids[position - first] for position in positions if position >= first}
-        return {post.position: post.id for post in stored} | in_batch
+        return ids_in_window | in_batch
 
     def evidence(self, place: int, band: str, verdicts: Verdicts, keepers: dict[int, PostId]) -> Evidence | None:
         """Return why a post is a duplicate, whose text is of a band; None where it was kept."""

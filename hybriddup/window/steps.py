@@ -73,7 +73,7 @@ class Steps:
         )
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
         texts = [normalized[place] for place in chosen.tolist()]
-        sketches, shingles = self.sketches(texts), shingles_of(texts) if self.finds_a_share else None
+        sketches, shingles = self.sketches(texts), shingles_of(texts, self.workers) if self.finds_a_share else None
         return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, prints, chosen, sketches, shingles)
 
     def fit(self, texts: Sequence[str]) -> None:

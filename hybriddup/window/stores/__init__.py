@@ -58,6 +58,10 @@ class WindowStore(Protocol):
         """
         ...
 
+    def ids(self, positions: Int64s) -> list[PostId]:
+        """Return the ids of the posts at these positions in the order asked; raises as `texts` does."""
+        ...
+
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions in the order asked; raises as `texts` does."""
         ...

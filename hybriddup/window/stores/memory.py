@@ -67,6 +67,10 @@ class MemoryStore:
         """Return the texts in the form in which they are compared."""
         return [post.compared_text for post in self.posts(positions)]
 
+    def ids(self, positions: Int64s) -> list[PostId]:
+        """Return the ids of the posts at these positions."""
+        return [post.id for post in self.posts(positions)]
+
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
         self._check_open()

@@ -6,6 +6,7 @@ table in memory (`IdTable`), made from hashes that the file holds besides the po
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checking import check_consecutive, check_edge, check_held, check_ids_new
 from hybriddup.window.stores.id_table import IdTable, hash_ids
+from hybriddup.window.stores.kept_copies import IS_POSSIBLE, Copy, KeptCopies
 from hybriddup.window.stores.sqlite_file import (
     FILE,
     LOCK,
@@ -34,6 +36,8 @@ from hybriddup.window.stores.writer_lock import WriterLock
 
 BATCH = 4096
 """Posts yielded together."""
+COPIES_KEY = "copies"
+"""Where it is noted since when copies were made: a file that is put back from a backup is of another time."""
 FEWEST_CLEARED = 256
 """Forgotten posts that a batch clears at least, where there are as many."""
 
@@ -53,6 +57,8 @@ class SqliteStore:
         self._ids = IdTable(0)
         self._agrees = False
         """Whether what is in memory is known to agree with the file."""
+        self._copies: KeptCopies | None = None
+        """None = all posts are read from the file."""
 
     @classmethod
     def open(cls, folder: str | Path, *, read_only: bool = False, busy_timeout: float = 5.0) -> SqliteStore:
@@ -89,6 +95,8 @@ class SqliteStore:
         try:
             store = cls(path, connection, lock)
             with store._reading():
+                if lock is not None and IS_POSSIBLE:
+                    store._open_copies(connection)
                 return store
         except BaseException:
             connection.close()
@@ -122,6 +130,7 @@ class SqliteStore:
             self._ids.add(hashes)
             self._ids.forget_before(self._first)
             self._agrees = True
+            self._copy(posts)
 
     def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
         """Return the post of each id, or None."""
@@ -130,18 +139,21 @@ class SqliteStore:
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the texts in the form in which they are compared."""
-        with explained(self._path):
-            rows = self._rows(queries.SELECT_TEXTS, positions)
-            return [text.decode("utf-8", "surrogatepass") for _, text in rows]
+        return [copy.compared_text for copy in self._copied(positions)]
+
+    def ids(self, positions: Int64s) -> list[PostId]:
+        """Return the ids of the posts at these positions."""
+        return [copy.id for copy in self._copied(positions)]
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
         with explained(self._path):
-            return to_posts(self._rows(queries.SELECT_POSTS, positions))
+            return to_posts(self._rows(positions))
 
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
         """Yield the kept posts from a position on, in batches."""
         while batch := self._kept(position):
+            self._copy(batch)
             yield batch
             position = batch[-1].position + 1
 
@@ -164,7 +176,8 @@ class SqliteStore:
     def n_bytes(self) -> int:
         """Return how many bytes the files take."""
         files = (self._path, *(self._path.with_name(self._path.name + ending) for ending in ("-wal", "-shm")))
-        return sum(file.stat().st_size for file in files if file.exists())
+        n_copied = 0 if self._copies is None else self._copies.n_bytes
+        return n_copied + sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
         """Close the file and let others write to it; a second call does nothing."""
@@ -176,6 +189,8 @@ class SqliteStore:
                     queries.write_state(connection, self._first, self._next)
         self._connection.close()
         self._connection = None
+        if self._copies is not None:
+            self._copies.close()
         if self._lock is not None:
             self._lock.release()
 
@@ -236,12 +251,34 @@ class SqliteStore:
         if self._ids.end != self._next or self._ids.first_position > self._first:
             raise damaged(self._path, f"it has the ids of the posts {self._ids.first_position} to {self._ids.end - 1}")
 
-    def _rows(self, select: str, positions: Int64s) -> list[Row]:
+    def _copy(self, posts: Sequence[StoredPost]) -> None:
+        """Copy the kept ones of some posts, and let go of copies of forgotten ones."""
+        if self._copies is not None:
+            self._copies.hold(posts)
+            self._copies.forget_before(self._first)
+
+    def _open_copies(self, connection: sqlite3.Connection) -> None:
+        """Take note, in the file and beside the copies, that they belong together from now on."""
+        before, token = queries.read_meta(connection, COPIES_KEY), os.urandom(16)
+        with suppress(sqlite3.Error), transaction(connection):  # a disk that is full: there are no copies then
+            queries.insert_meta(connection, {COPIES_KEY: token})
+            self._copies = KeptCopies(self._path.parent, before, token, self._next)
+
+    def _copied(self, positions: Int64s) -> list[Copy]:
+        """Return id and text of the posts at these positions, in the order asked."""
+        with self._reading():
+            check_held(positions, self._first, self._next)
+            copied = {} if self._copies is None else self._copies.read(positions)
+        others = np.array([each for each in positions.tolist() if each not in copied], np.int64)
+        copied |= {post.position: Copy(post.id, post.compared_text) for post in self.posts(others)}
+        return [copied[position] for position in positions.tolist()]
+
+    def _rows(self, positions: Int64s) -> list[Row]:
         """Return a row for each position, in the order asked."""
         wanted = positions.tolist()
         with self._reading() as connection:
             check_held(positions, self._first, self._next)
-            rows = queries.rows_at(connection, select, wanted)
+            rows = queries.rows_at(connection, wanted)
         missing = [position for position in wanted if position not in rows]
         if missing:
             raise damaged(self._path, f"the post at position {missing[0]} is missing")

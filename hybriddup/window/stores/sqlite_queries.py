@@ -19,7 +19,6 @@ HASHES_TOGETHER = 1 << 16
 INSERT_POST = f"INSERT INTO posts VALUES ({', '.join('?' * N_COLUMNS)})"  # noqa: S608  question marks only
 INSERT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 SELECT_POSTS = f"SELECT {COLUMNS} FROM posts WHERE position IN"  # noqa: S608  our own columns
-SELECT_TEXTS = "SELECT position, coalesce(normalized, text) FROM posts WHERE position IN"
 SELECT_KEPT = (
     "SELECT position, id, time, text, normalized FROM posts "
     "WHERE position >= ? AND of_position IS NULL ORDER BY position LIMIT ?"
@@ -97,8 +96,8 @@ def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple
     yield first, _unpacked(parts)
 
 
-def rows_at(connection: sqlite3.Connection, select: str, positions: Sequence[int]) -> dict[int, Row]:
-    """Return the rows at positions, by position, which is their first column."""
+def rows_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, Row]:
+    """Return the rows of posts at positions, by position."""
     wanted = sorted(set(positions))
     rows: dict[int, Row] = {}
     place = 0
@@ -106,7 +105,7 @@ def rows_at(connection: sqlite3.Connection, select: str, positions: Sequence[int
         size = next((size for size in ASKED_TOGETHER if size >= len(wanted) - place), ASKED_TOGETHER[-1])
         asked = wanted[place : place + size]
         asked += asked[-1:] * (size - len(asked))
-        statement = f"{select} ({', '.join('?' * size)})"
+        statement = f"{SELECT_POSTS} ({', '.join('?' * size)})"
         rows.update((row[0], row) for row in connection.execute(statement, asked))
         place += size
     return rows

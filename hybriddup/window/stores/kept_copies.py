@@ -1,0 +1,296 @@
+"""Copies of the kept posts in plain files beside the store, where one access to the disk finds one.
+
+Every batch asks for the ids and texts of a hundred kept posts or so from all over the window. In a tree of pages, each
+takes several accesses, one after another; here it is known where each copy begins, and all are asked of the disk
+together.
+
+The copies are believed no more than what else is derived from the store: each has a checksum, over its position as
+well, and one that is missing or damaged is read from the store. All of them are made anew where the store is not the
+one that they were made beside, such as a file that was put back from a backup.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from struct import Struct
+from typing import NamedTuple
+
+import numpy as np
+import xxhash
+
+from hybriddup.kernels.copy_places import WORDS_OF_UNIT, find_copies
+from hybriddup.records import Int64s, UInt32s
+from hybriddup.window.records import PostId, StoredPost
+
+FOLDER, TOKEN_FILE = "copies", "token"
+SHARE_OF_FILE, SMALLEST_FILE = 8, 2**20
+"""Another file is begun when one has such a share of all bytes, and so many; one is deleted when its posts are all
+forgotten."""
+UNIT = 4 * WORDS_OF_UNIT
+"""A copy begins at a multiple of so many bytes."""
+READ_AT_ONCE = 512
+"""Bytes that most copies take; more is read where one is longer."""
+HEADER = Struct("<QqII")
+"""Checksum of what follows, position, and the bytes of the id and of the text; as `hybriddup.kernels.copy_places`."""
+BYTES_OF_CHECKSUM = 8
+SMALLEST = 4096
+IS_POSSIBLE = hasattr(os, "pread") and hasattr(os, "posix_fadvise")
+"""Not on every platform; without copies, the posts are read from the store."""
+
+logger = logging.getLogger("hybriddup")
+
+
+class Copy(NamedTuple):
+    """What deciding asks of a kept post."""
+
+    id: PostId
+    compared_text: str
+
+
+@dataclass
+class CopyFile:
+    """A file of copies of posts of rising positions."""
+
+    path: Path
+    first_position: int
+    descriptor: int
+    size: int
+
+    def remove(self) -> None:
+        """Close and delete the file."""
+        os.close(self.descriptor)
+        self.path.unlink(missing_ok=True)
+
+
+class Places:
+    """Where the copy of each position begins in its file, in units and from 1; 0 = there is none."""
+
+    def __init__(self, base: int = 0) -> None:
+        self._base = base
+        """The position of the first place."""
+        self._places: UInt32s = np.zeros(0, np.uint32)
+        self._n = 0
+
+    @property
+    def end(self) -> int:
+        """The position after the last one."""
+        return self._base + self._n
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that is held."""
+        return self._places.nbytes
+
+    def of(self, positions: Int64s) -> UInt32s:
+        """Return uint32[n]: the places of positions."""
+        rows = positions - self._base
+        known = (rows >= 0) & (rows < self._n)
+        places = np.zeros(len(positions), np.uint32)
+        places[known] = self._places[rows[known]]
+        return places
+
+    def add(self, positions: Int64s, places: UInt32s) -> None:
+        """Take in the places of positions, at least one, that rise and come after all others."""
+        if not self._n:
+            self._base = int(positions[0])
+        end = int(positions[-1]) + 1 - self._base
+        if end > len(self._places):
+            longer = np.zeros(max(2 * end, SMALLEST), np.uint32)
+            longer[: self._n] = self._places[: self._n]
+            self._places = longer
+        self._places[positions - self._base] = places
+        self._n = end
+
+    def forget_before(self, position: int) -> None:
+        """Let go of the places before a position, when they are half of all."""
+        n_gone = min(position - self._base, self._n)
+        if n_gone > self._n // 2 and self._n > SMALLEST:
+            self._places = self._places[n_gone : self._n].copy()
+            self._base, self._n = self._base + n_gone, self._n - n_gone
+
+
+class KeptCopies:
+    """The copies beside one store, for the process that writes to it.
+
+    Parameters
+    ----------
+    folder
+        The directory of the store.
+    before, token
+        Tell the time of the store: ``before`` as it was when it was opened last, ``token`` as it is from now on. Copies
+        that were made at another time are deleted.
+    next_position
+        The next position of the store; copies of later posts are deleted, too.
+    """
+
+    def __init__(self, folder: Path, before: bytes | None, token: bytes, next_position: int) -> None:
+        self._folder = folder / FOLDER
+        self._files: list[CopyFile] = []
+        self._places = Places()
+        self._number = 0
+        """Of the last file."""
+        self._is_complete = True
+        """Whether the next copies go into a file of their own."""
+        self._is_stuck = False
+        """Whether the last copies could not be written, which is said once."""
+        try:
+            self._resume(before, token, next_position)
+        except OSError as error:
+            self._warn(error)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the files."""
+        return sum(file.size for file in self._files)
+
+    def hold(self, posts: Sequence[StoredPost]) -> None:
+        """Copy the kept ones of some posts that come after all those copied so far; others are left out."""
+        end = self._places.end
+        kept = [post for post in posts if post.kept and post.position >= end]
+        if not kept:
+            return
+        try:
+            self._write(kept)
+            self._is_stuck = False
+        except OSError as error:
+            self._warn(error)
+
+    def read(self, positions: Int64s) -> dict[int, Copy]:
+        """Return, by position, the posts of which there is a sound copy."""
+        wanted = list(self._located(positions))
+        for descriptor, start, _ in wanted:
+            os.posix_fadvise(descriptor, start, READ_AT_ONCE, os.POSIX_FADV_WILLNEED)
+        found = ((position, read_copy(descriptor, start, position)) for descriptor, start, position in wanted)
+        return {position: copy for position, copy in found if copy is not None}
+
+    def forget_before(self, position: int) -> None:
+        """Delete the files whose posts are all before a position."""
+        self._places.forget_before(position)
+        while len(self._files) > 1 and self._files[1].first_position <= position:
+            self._files.pop(0).remove()
+
+    def close(self) -> None:
+        """Close the files; a second call does nothing."""
+        for file in self._files:
+            os.close(file.descriptor)
+        self._files = []
+
+    def _write(self, posts: Sequence[StoredPost]) -> None:
+        """Append copies to the last file, or to a new one."""
+        if self._is_complete or self._files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
+            self._begin_file(posts[0].position)
+        file, records = self._files[-1], [pack(post.position, post.id, post.compared_text) for post in posts]
+        starts = np.cumsum([0, *map(len, records)]) + file.size
+        write_all(file.descriptor, b"".join(records), file.size)
+        file.size = int(starts[-1])
+        self._places.add(np.array([post.position for post in posts]), starts[:-1] // UNIT + 1)
+
+    def _begin_file(self, first_position: int) -> None:
+        path = self._folder / f"{self._number + 1:06}.posts"
+        descriptor = open_randomly(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        self._number += 1
+        self._files.append(CopyFile(path, first_position, descriptor, 0))
+        self._is_complete = False
+
+    def _located(self, positions: Int64s) -> Iterator[tuple[int, int, int]]:
+        """Yield the descriptor, the offset and the position of each copy that there should be."""
+        firsts = [file.first_position for file in self._files]
+        for position, place in zip(positions.tolist(), self._places.of(positions).tolist(), strict=True):
+            if place:
+                file = self._files[bisect_right(firsts, position) - 1]
+                yield file.descriptor, (place - 1) * UNIT, position
+
+    def _resume(self, before: bytes | None, token: bytes, next_position: int) -> None:
+        """Use the files of before, or delete them where they are not of the same time."""
+        self._folder.mkdir(exist_ok=True)
+        noted = self._folder / TOKEN_FILE
+        is_same = before is not None and noted.exists() and noted.read_bytes() == before
+        for path in sorted(self._folder.glob("*.posts")):
+            if not is_same or not self._use(path, next_position):
+                path.unlink()
+        unfinished = self._folder / f"{TOKEN_FILE}.unfinished"
+        unfinished.write_bytes(token)
+        unfinished.replace(noted)
+
+    def _use(self, path: Path, next_position: int) -> bool:
+        """Note where the copies of a file begin; return whether there are any."""
+        size = path.stat().st_size
+        if not path.stem.isdecimal() or size < UNIT:
+            return False
+        words = np.memmap(path, "<u4", "r", shape=(size // 4,))
+        positions, units = find_copies(np.asarray(words), self._places.end - 1)
+        n = int(np.searchsorted(positions, next_position))
+        if not n:
+            return False
+        self._places.add(positions[:n], units[:n] + np.uint32(1))
+        self._files.append(CopyFile(path, int(positions[0]), open_randomly(path, os.O_RDONLY), size))
+        self._number = int(path.stem)
+        return True
+
+    def _warn(self, error: OSError) -> None:
+        if not self._is_stuck:
+            logger.warning("%s: posts are not copied, and read from the store instead: %s", self._folder, error)
+        self._is_stuck = True
+
+
+def open_randomly(path: Path, flags: int) -> int:
+    """Return the descriptor of a file that is read here and there, so that nothing is read besides."""
+    descriptor = os.open(path, flags, 0o666)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+    return descriptor
+
+
+def write_all(descriptor: int, data: bytes, offset: int) -> None:
+    """Write all of some bytes at an offset."""
+    left = memoryview(data)
+    while left:
+        n = os.pwrite(descriptor, left, offset)
+        left, offset = left[n:], offset + n
+
+
+def pack(position: int, post_id: PostId, text: str) -> bytes:
+    """Return the copy of a kept post."""
+    packed_id, packed_text = id_to_bytes(post_id), text.encode("utf-8", "surrogatepass")
+    header = HEADER.pack(0, position, len(packed_id), len(packed_text))
+    body = b"".join((header[BYTES_OF_CHECKSUM:], packed_id, packed_text))
+    checksum = xxhash.xxh3_64_intdigest(body).to_bytes(BYTES_OF_CHECKSUM, "little")
+    return b"".join((checksum, body, bytes(-(BYTES_OF_CHECKSUM + len(body)) % UNIT)))
+
+
+def read_copy(descriptor: int, start: int, position: int) -> Copy | None:
+    """Return the copy that begins at an offset; None where it is not whole or of another position."""
+    try:
+        data = os.pread(descriptor, READ_AT_ONCE, start)
+        if len(data) < HEADER.size:
+            return None
+        _, copied, n_id, n_text = HEADER.unpack_from(data)
+        size = HEADER.size + n_id + n_text
+        if copied == position and size > len(data) == READ_AT_ONCE:
+            data += os.pread(descriptor, size - len(data), start + len(data))
+    except OSError:
+        return None
+    return unpack(data[:size]) if copied == position else None
+
+
+def unpack(data: bytes) -> Copy | None:
+    """Return the content of a copy; None where the checksum is another."""
+    checksum, _, n_id, _ = HEADER.unpack_from(data)
+    if xxhash.xxh3_64_intdigest(memoryview(data)[BYTES_OF_CHECKSUM:]) != checksum:
+        return None
+    text_at = HEADER.size + n_id
+    return Copy(id_from_bytes(data[HEADER.size : text_at]), data[text_at:].decode("utf-8", "surrogatepass"))
+
+
+def id_to_bytes(post_id: PostId) -> bytes:
+    """Return an id with its type."""
+    return b"s" + post_id.encode("utf-8", "surrogatepass") if isinstance(post_id, str) else b"i%d" % post_id
+
+
+def id_from_bytes(data: bytes) -> PostId:
+    """Return the id of some bytes."""
+    return data[1:].decode("utf-8", "surrogatepass") if data[:1] == b"s" else int(data[1:])
