@@ -184,11 +184,19 @@ def with_room(near: UInt64s, n_near: np.uint64, n_more: np.uint64) -> UInt64s:
 
 @njit(cache=True, nogil=True)
 def without_repeats(numbers: UInt64s) -> UInt64s:
-    """Return the numbers sorted, each once; those given are sorted in place."""
-    numbers.sort()
-    n = np.int64(0)
-    for i in range(len(numbers)):
-        if n == 0 or numbers[i] != numbers[n - 1]:
-            numbers[n] = numbers[i]
-            n += 1
+    """Return the numbers sorted, each once; those given are changed in place.
+
+    Their upper halves rise already, so that the runs in which these are equal are sorted, each by itself.
+    """
+    n, first = np.int64(0), 0
+    while first < len(numbers):
+        last = first + 1
+        while last < len(numbers) and numbers[last] >> np.uint64(32) == numbers[first] >> np.uint64(32):
+            last += 1
+        numbers[first:last].sort()
+        for i in range(first, last):
+            if n == 0 or numbers[i] != numbers[n - 1]:
+                numbers[n] = numbers[i]
+                n += 1
+        first = last
     return numbers[:n]

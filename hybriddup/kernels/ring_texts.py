@@ -14,6 +14,7 @@ from hybriddup.kernels.bucket_join import least_in_common
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.vectors import fetch_early
 from hybriddup.records import Float32s, Int32s, Int64s, UInt16s, UInt32s, UInt64s
 
 BLOCK_BITS = 6
@@ -22,6 +23,8 @@ IN_BLOCK = 1 << BLOCK_BITS
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 LOW_HALF = np.uint64(0xFFFFFFFF)
+FETCH_SOON = 12
+"""How many texts ahead the columns are fetched: memory takes that long to answer."""
 
 
 class RingColumns(NamedTuple):
@@ -213,6 +216,13 @@ def find_near_anywhere(bits: UInt64s, first: int, last: int, span: int, later: L
 
 
 @njit(cache=True, nogil=True)
+def slot_at(near: np.uint64, first_slot: int, capacity: int) -> int:
+    """Return the slot of a text, whose place among those of the ring is in the lower 32 bits."""
+    slot = np.int64(first_slot) + np.int64(near & LOW_HALF)
+    return slot - capacity if slot >= capacity else slot
+
+
+@njit(cache=True, nogil=True)
 def select_in_ring(
     near: UInt64s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
 ) -> SelectedPairs:
@@ -226,12 +236,18 @@ def select_in_ring(
         The slot of place 0.
     """
     bits, length_numbers, offsets, anchors, sketches, _ = columns
-    capacity = len(bits)
+    capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
+    n_words = np.uint64(bits.shape[1])
     earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
     distances, n_pairs = np.empty(len(near), np.int32), np.int64(0)
     for i in range(len(near)):
-        row, slot = np.int64(near[i] >> np.uint64(32)), first_slot + np.int64(near[i] & LOW_HALF)
-        slot -= capacity if slot >= capacity else 0
+        soon = np.uint64(slot_at(near[min(i + FETCH_SOON, len(near) - 1)], first_slot, capacity))
+        fetch_early(offsets, soon)
+        fetch_early(length_numbers, soon)
+        fetch_early(flat_bits, soon * n_words)
+        if len(sketches) > 0:
+            fetch_early(flat_sketches, soon * np.uint64(2))
+        row, slot = np.int64(near[i] >> np.uint64(32)), slot_at(near[i], first_slot, capacity)
         position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
         if offsets[slot] == NO_TEXT or position >= later.positions[row]:
             continue

@@ -13,6 +13,8 @@ from hybriddup.steps.blocks.table_shape import TableShape
 from hybriddup.window.live_index import LiveTexts
 
 HASH_BITS = 32
+SPREAD = np.uint32(0x9E3779B1)
+"""A prime near 2^32 over the golden ratio: the leading bits of its products spread numbers (Knuth, volume 3, 6.4)."""
 
 
 class BucketKeys(Protocol):
@@ -91,7 +93,7 @@ class ShingleKeys:
     n_shingles
         How many of each text.
     bucket_bits
-        Leading bits of a shingle that tell its bucket.
+        There are two to the power of it.
     """
 
     def __init__(self, n_shingles: int, bucket_bits: int, max_bucket_size: int) -> None:
@@ -106,10 +108,13 @@ class ShingleKeys:
 
     def own(self, texts: LiveTexts) -> UInt64s:
         """Return the buckets that texts are in."""
-        if texts.shingles is None:
-            raise ValueError("this live index finds texts by their shingles, and none are given")
+        if texts.shingles is None or texts.shingles.shape[1] < self.n_shingles:
+            raise ValueError(
+                f"this live index finds texts by {self.n_shingles} shingles of each, and not so many are given"
+            )
         kept = texts.shingles[:, : self.n_shingles]
-        buckets = (kept >> np.uint32(HASH_BITS - self.bucket_bits)).astype(np.uint64)
+        # the first of a text are of small value, so that the leading bits have to be made of all
+        buckets = (kept * SPREAD >> np.uint32(HASH_BITS - self.bucket_bits)).astype(np.uint64)
         buckets[kept == NO_SHINGLE] = self.n_buckets
         return buckets
 

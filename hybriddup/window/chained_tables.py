@@ -26,6 +26,8 @@ from hybriddup.window.text_ring import TextRing
 CHUNK_BITS = (2, 3, 4)
 """Sizes of a chunk as powers of two, in words of 4 bytes: up to a line of the cache."""
 HARDLY_MORE = 1.15
+WORTHWHILE = 64
+"""Texts to look up that are worth a thread."""
 ALIGNMENT = 16
 """Words of a line of the cache."""
 GROWTH = 1.5
@@ -104,7 +106,7 @@ class ChainedTables:
             some = LaterTexts._make(column[part] for column in later)
             return self._look_up(some, self.keys.probed(texts.take(part)), ring, live)
 
-        pairs, counts = zip(*map_slices(find, len(later.bits), workers), strict=True)
+        pairs, counts = zip(*map_slices(find, len(later.bits), workers, WORTHWHILE), strict=True)
         return SelectedPairs._make(map(np.concatenate, zip(*pairs, strict=True))), add_counts(counts)
 
     def _look_up(

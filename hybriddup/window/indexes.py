@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from hybriddup.components import Components
 from hybriddup.pilot import N_PILOT_PAIRS, as_prints, edited_copies
 from hybriddup.records import Fingerprints, UInt32s, text_lengths
 from hybriddup.spread import spread_rows
@@ -16,7 +15,6 @@ from hybriddup.steps.blocks.length_classes import compatible_share
 from hybriddup.window.live_index import LiveIndex
 from hybriddup.window.live_shapes import make_live_index
 from hybriddup.window.records import StoredPost
-from hybriddup.window.shingles import shingles_of
 from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 
@@ -28,12 +26,12 @@ with which it can go by shingles."""
 
 def make_index(steps: Steps, store: WindowStore, n_texts: int) -> LiveIndex:
     """Return an empty index for about so many texts such as the store holds."""
-    pilot = WindowPilot(sample_texts(store), steps.components)
+    pilot = WindowPilot(sample_texts(store), steps)
     return make_live_index(
         steps.components.settings.blocks,
         expectation_of(steps, pilot, n_texts),
         sketched=steps.counts_characters,
-        pilot_shingles=pilot.shingles if steps.finds_a_share else None,
+        pilot_shingles=pilot.shingles if steps.may_use_shingles else None,
         memory=memory_for(n_texts),
     )
 
@@ -47,9 +45,10 @@ class WindowPilot:
         Compared texts, spread evenly over the window.
     """
 
-    def __init__(self, texts: Sequence[str], components: Components) -> None:
+    def __init__(self, texts: Sequence[str], steps: Steps) -> None:
         self.texts = texts
-        self._components = components
+        self._components = steps.components
+        self._shingler = steps.shingler
 
     @cached_property
     def copies(self) -> list[str]:
@@ -67,7 +66,7 @@ class WindowPilot:
 
     def shingles(self) -> tuple[UInt32s, UInt32s]:
         """Return the shingles of the texts and of the copies."""
-        return shingles_of(self.texts), shingles_of(self.copies)
+        return self._shingler.shingles(self.texts), self._shingler.shingles(self.copies)
 
 
 def memory_for(n_texts: int) -> int:

@@ -1,7 +1,8 @@
-"""What the verifiers of a window learn: once, like the weights of tokens, and then kept with the store.
+"""What a window learns besides the weights of tokens: once, like these, and then kept with the store.
 
-A verifier that learns from a corpus has learned nothing when a window begins. After `hybriddup.window.weights.FIT_AT`
-posts it learns from these, and what it learned is kept, so that a pair has the same score at every later opening.
+It learns which shingles are common. And a verifier that learns from a corpus has learned nothing when a window begins:
+after `hybriddup.window.weights.FIT_AT` posts it learns from these, and what it learned is kept, so that a pair has the
+same score at every later opening.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hybriddup.errors import PluginError, WindowError
 from hybriddup.spread import spread_rows
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
 from hybriddup.window.indexes import sample_texts
-from hybriddup.window.meta import VERIFIER
+from hybriddup.window.meta import SHINGLES, VERIFIER
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT
@@ -43,15 +44,27 @@ def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
     return is_learning
 
 
+def prepare_shingles(steps: Steps, store: WindowStore) -> bool:
+    """Go on with the common shingles that were kept with the store; return whether they are still to be learned."""
+    kept = store.meta(SHINGLES)
+    if kept is not None:
+        steps.shingler.use(kept)
+    return steps.may_use_shingles and kept is None
+
+
 def learn_for_good(steps: Steps, store: WindowStore) -> dict[str, bytes]:
-    """Let verifiers learn from kept posts of the store, evenly spread; return what is to be kept with it.
+    """Learn from kept posts of the store, evenly spread; return what is to be kept with it.
 
     What was kept before stays as it is.
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
-    context = steps.verifier_context([post.compared_text for post in posts if post.kept])
+    texts = [post.compared_text for post in posts if post.kept]
+    context = steps.verifier_context(texts)
     learned: dict[str, bytes] = {}
+    if steps.may_use_shingles and store.meta(SHINGLES) is None:
+        steps.shingler.learn(texts)
+        learned[SHINGLES] = steps.shingler.learned()
     for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
         if store.meta(VERIFIER + key) is None:
             verifier.prepare(context)

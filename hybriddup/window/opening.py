@@ -21,7 +21,7 @@ from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.deriving import remembered
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, WindowTime
-from hybriddup.window.learning import prepare_verifiers
+from hybriddup.window.learning import prepare_shingles, prepare_verifiers
 from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
 from hybriddup.window.saved_memory import load_memory
 from hybriddup.window.state import WindowState
@@ -73,7 +73,7 @@ class Opening:
 
     def state(self) -> WindowState:
         """Return the state, with everything in memory that the store holds."""
-        is_fitted = self.load_weights()
+        is_fitted, shingles_learn = self.load_weights(), prepare_shingles(self.steps, self.store)
         self.check_recipe(self.steps.components.recipe())
         packed = self.store.meta(WATERMARK)
         saved = None if self.folder is None else load_memory(self.folder, self.steps)
@@ -87,6 +87,7 @@ class Opening:
             edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
             weights_learn=self.is_learning and not is_fitted,
             verifiers_learn=prepare_verifiers(self.steps, self.store),
+            shingles_learn=shingles_learn,
             n_remembered=self.store.next_position,
             watermark=watermark,
             last_arrival=watermark,

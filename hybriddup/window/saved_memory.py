@@ -50,9 +50,10 @@ class SavedMemory:
 
 
 def saved_id(steps: Steps) -> str:
-    """Return what the saved content depends on, hashed: the recipe of the fingerprints, and the limits by length."""
-    components = steps.components
+    """Return what the saved content depends on, hashed: recipe of the fingerprints, limits, and common shingles."""
+    components, shingles = steps.components, steps.shingler.learned() if steps.may_use_shingles else b""
     parts = [components.recipe(), [band.to_dict() for _, band in components.settings.bands()]]
+    parts.append(xxhash.xxh3_128_hexdigest(shingles))
     return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True, default=to_plain).encode())
 
 

@@ -6,28 +6,68 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.kernels.shingles import NO_SHINGLE, bottom_shingles
+from hybriddup.errors import WindowError
+from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, all_shingles, bottom_shingles, mark_common
 from hybriddup.parallel import map_slices
 from hybriddup.records import Int64s, UInt32s, encode_texts
 
 UNITS = 5
 """A shingle is three characters of a dense script such as Han, or five letters."""
-WORTHWHILE = 64
-"""Texts that are worth a thread."""
 MOST_SHINGLES = 16
 """So many of each text are at hand; an index keeps the first of them."""
+COMMON_IN = 3
+"""A shingle in so many of the texts that are learned from is common: one in two thousand. With 2, what an edit
+brings into a text would be among its first shingles more often, since that is mostly rare."""
+WORTHWHILE = 64
+"""Texts that are worth a thread."""
 
 
-def shingles_of(texts: Sequence[str], workers: int = 1) -> UInt32s:
-    """Return uint32[n, MOST_SHINGLES], as `hybriddup.kernels.shingles.bottom_shingles` returns them."""
-    code_points, offsets = encode_texts(texts)
+class Shingler:
+    """Makes the shingles of texts; learns once, from the first posts of a window, which are common.
 
-    def of_slice(first: int, last: int) -> UInt32s:
-        shingles: UInt32s = bottom_shingles(code_points, offsets[first : last + 1], UNITS, MOST_SHINGLES)
-        return shingles
+    In millions of posts, two of three shingles are in hundreds of others. A bucket of a common one is crowded, so that
+    only the newest of its texts are read; those that six thousand posts show to be common are hardly ever chosen.
+    """
 
-    parts = map_slices(of_slice, len(texts), workers, WORTHWHILE)
-    return np.concatenate(parts) if parts else np.zeros((0, MOST_SHINGLES), np.uint32)
+    def __init__(self) -> None:
+        self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Learn from texts which shingles are common, in place of what was known before."""
+        hashes, of_texts = all_shingles(*encode_texts(texts), UNITS)
+        each_once = np.unique(hashes.astype(np.uint64) << np.uint64(32) | of_texts.astype(np.uint64))
+        shingles, n_texts = np.unique((each_once >> np.uint64(32)).astype(np.uint32), return_counts=True)
+        self._common = mark_common(shingles[n_texts >= COMMON_IN])
+
+    def learned(self) -> bytes:
+        """Return what was learned."""
+        return self._common.astype("<u4").tobytes()
+
+    def use(self, learned: bytes) -> None:
+        """Go on with what was learned.
+
+        Raises
+        ------
+        WindowError
+            It is not what `learned` returned.
+        """
+        if len(learned) != 4 * WORDS_OF_COMMON:
+            raise WindowError(
+                "what the window learned of its shingles is of another version. Open it with the version of hybriddup "
+                "that it was made with, or begin a new store."
+            )
+        self._common = np.frombuffer(learned, "<u4").astype(np.uint32)
+
+    def shingles(self, texts: Sequence[str], workers: int = 1) -> UInt32s:
+        """Return uint32[n, MOST_SHINGLES], as `hybriddup.kernels.shingles.bottom_shingles` returns them."""
+        code_points, offsets = encode_texts(texts)
+
+        def of_slice(first: int, last: int) -> UInt32s:
+            kept: UInt32s = bottom_shingles(code_points, offsets[first : last + 1], UNITS, MOST_SHINGLES, self._common)
+            return kept
+
+        parts = map_slices(of_slice, len(texts), workers, WORTHWHILE)
+        return np.concatenate(parts) if parts else np.zeros((0, MOST_SHINGLES), np.uint32)
 
 
 def n_needed(earlier: UInt32s, later: UInt32s) -> Int64s:

@@ -22,7 +22,7 @@ from hybriddup.records import Fingerprints, PairLimits
 from hybriddup.window.live_index import LiveIndex, LiveTexts, fill
 
 MAGIC = b"hybriddup live index\n"
-VERSION = 2
+VERSION = 3
 READ_AT_ONCE = 2**22
 BYTES_OF_DIGEST = 8
 INT64, INT32, FLOAT32, UINT64, UINT32 = (np.dtype(code) for code in ("<i8", "<i4", "<f4", "<u8", "<u4"))

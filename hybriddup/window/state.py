@@ -71,6 +71,8 @@ class WindowState:
     """Whether the weights of tokens are still to be fitted."""
     verifiers_learn: bool = False
     """Whether a verifier is still to learn what is then kept."""
+    shingles_learn: bool = False
+    """Whether the common shingles are still to be learned."""
     n_remembered: int = 0
     """The next position when what is in memory was brought up to date."""
     watermark: float = NEVER
@@ -174,8 +176,9 @@ class WindowState:
         first = int(prepared.positions[0])
         with self.counts.timed("look up"):
             equal = self.memory.equal_posts(prepared, times, self.store)
-            in_window = self.memory.candidates(prepared, times)
-            pairs = join_candidates([in_window, self.steps.pairs_within(prepared.prints)])
+            others = prepared.without(equal >= 0)  # whatever else these match, they repeat an equal post
+            in_window = self.memory.candidates(others, times)
+            pairs = join_candidates([in_window, self.steps.pairs_within(others.prints)])
         with self.counts.timed("verify"):
             if self.steps.finds_a_share:  # an index that finds every pair was asked for, so that every one counts
                 pairs, n_cut = likeliest(pairs, first, prepared.lengths)
@@ -248,7 +251,7 @@ class WindowState:
     @property
     def is_learning(self) -> bool:
         """Whether something is still to be learned from the first posts."""
-        return self.weights_learn or self.verifiers_learn
+        return self.weights_learn or self.verifiers_learn or self.shingles_learn
 
     def learn_if_due(self) -> None:
         """Learn from the posts when enough are there."""
@@ -256,16 +259,16 @@ class WindowState:
             self.learn()
 
     def learn(self) -> None:
-        """Learn from the posts so far, for good: the weights of tokens, and what verifiers keep."""
+        """Learn from the posts so far, for good: weights of tokens, common shingles, and what verifiers keep."""
         with self.counts.timed("fit"):
             meta = learn_for_good(self.steps, self.store)
             if self.weights_learn:
                 self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
                 meta |= fitted_meta(self.steps.components)
             self.store.set_meta(meta)
-            if self.weights_learn:
+            if self.weights_learn or self.shingles_learn:
                 self.derive_memory()
-        self.weights_learn = self.verifiers_learn = False
+        self.weights_learn = self.verifiers_learn = self.shingles_learn = False
 
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from hybriddup.characters import count_classes
 from hybriddup.components import Components
 from hybriddup.number_guard import number_keys, with_same_numbers
 from hybriddup.records import (
+    Bools,
     CandidatePairs,
     Fingerprints,
     Int32s,
@@ -23,9 +24,10 @@ from hybriddup.records import (
 )
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.window.exact_texts import exact_keys, hash_keys
-from hybriddup.window.shingles import shingles_of
+from hybriddup.window.shingles import Shingler
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the compared texts at some positions of the window."""
@@ -51,6 +53,16 @@ class PreparedTexts(NamedTuple):
     shingles: UInt32s | None = None
     """uint32[n_prints, MOST_SHINGLES]: of their texts; None = nobody asks."""
 
+    def without(self, left_out: Bools) -> PreparedTexts:
+        """Return these texts with some of them, bool[n], not to be near repeats."""
+        rows = np.flatnonzero(~left_out[self.places])
+        return self._replace(
+            prints=self.prints.take(rows),
+            places=self.places[rows],
+            sketches=None if self.sketches is None else self.sketches[rows],
+            shingles=None if self.shingles is None else self.shingles[rows],
+        )
+
 
 @dataclass(frozen=True)
 class Steps:
@@ -58,6 +70,7 @@ class Steps:
 
     components: Components
     workers: int
+    shingler: Shingler = field(default_factory=Shingler)
 
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
@@ -73,7 +86,7 @@ class Steps:
         )
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
         texts = [normalized[place] for place in chosen.tolist()]
-        sketches, shingles = self.sketches(texts), shingles_of(texts, self.workers) if self.finds_a_share else None
+        sketches, shingles = self.sketches(texts), self.shingles(texts)
         return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, prints, chosen, sketches, shingles)
 
     def fit(self, texts: Sequence[str]) -> None:
@@ -85,6 +98,10 @@ class Steps:
         """Return uint64[n, 2]: the sketches of the characters; None where no verifier tells how many are needed."""
         return count_classes(texts, 1).sketches if self.counts_characters else None
 
+    def shingles(self, texts: Sequence[str]) -> UInt32s | None:
+        """Return uint32[n, MOST_SHINGLES]: the shingles; None where the live index does not go by them."""
+        return self.shingler.shingles(texts, self.workers) if self.may_use_shingles else None
+
     def verifier_context(self, texts: Sequence[str]) -> VerifierContext:
         """Return these texts as verifiers look at them."""
         maker = self.components.fingerprinter
@@ -92,8 +109,14 @@ class Steps:
 
     @property
     def finds_a_share(self) -> bool:
-        """Whether stage 1 promises a share of the pairs only; its live index may then go by shingles."""
+        """Whether stage 1 promises a share of the pairs only."""
         return self.components.settings.blocks.use == "tables"
+
+    @property
+    def may_use_shingles(self) -> bool:
+        """Whether the live index may go by shingles: it promises a share, and no option says how to find it."""
+        options = self.components.settings.blocks.options
+        return self.finds_a_share and not Tables.Options.model_validate(options).is_fixed
 
     @property
     def counts_characters(self) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
 from hybriddup.config.settings import ComponentSettings
+from hybriddup.errors import WindowError
 from hybriddup.kernels.shingles import NO_SHINGLE
 from hybriddup.records import Fingerprints, UInt32s
 from hybriddup.steps.blocks import Expectation
@@ -20,8 +22,10 @@ from hybriddup.window.live_scan import LiveScan
 from hybriddup.window.live_shapes import FEW_TEXTS, make_live_index
 from hybriddup.window.live_tables import LiveTables
 from hybriddup.window.modeled_pairs import model_pairs
-from hybriddup.window.shingles import MOST_SHINGLES, n_needed
+from hybriddup.window.saved_memory import INDEX_FILE
+from hybriddup.window.shingles import COMMON_IN, MOST_SHINGLES, Shingler, n_needed
 from tests.builders import as_triples, make_prints
+from tests.window.reference_window import CONFIG
 
 TABLES = ComponentSettings(use="tables")
 
@@ -70,7 +74,7 @@ def test_shingles_are_taken_where_they_find_enough() -> None:
     """They are so where all pilot pairs share one; otherwise bits of the fingerprints are sampled."""
     by_shingles, by_bits = index_for(FEW_TEXTS + 1), index_for(FEW_TEXTS + 1, no_shared_shingles)
 
-    assert by_shingles.report().shape.startswith("shingles: 8 of each text")
+    assert by_shingles.report().shape.startswith("shingles: 12 of each text")
     assert by_bits.report().shape.startswith("tables: ")
     assert not by_shingles.report().exact
 
@@ -88,7 +92,7 @@ def test_texts_are_found_by_one_shingle_in_common() -> None:
     """Whatever bits differ, as long as no more do than the limit says."""
     index = index_for(FEW_TEXTS + 1)
     prints = make_prints([0b000, 0b001, 0b111], positions=range(3))
-    shingles = np.arange(3 * 8, dtype=np.uint32).reshape(3, 8) << np.uint32(24)
+    shingles = np.arange(3 * MOST_SHINGLES, dtype=np.uint32).reshape(3, MOST_SHINGLES) << np.uint32(24)
     shingles[2, 5] = shingles[0, 3]
     index.add(prints.take(slice(0, 2)), None, shingles[:2])
 
@@ -99,7 +103,7 @@ def test_texts_without_shingles_find_nothing() -> None:
     """The sign for no shingle is none that two texts could have in common."""
     index = index_for(FEW_TEXTS + 1)
     prints = make_prints([5, 5])
-    none = np.full((2, 8), NO_SHINGLE, np.uint32)
+    none = np.full((2, MOST_SHINGLES), NO_SHINGLE, np.uint32)
     index.add(prints.take(slice(0, 1)), None, none[:1])
 
     assert as_triples(index.candidates(prints.take(slice(1, 2)), None, none[1:])) == []
@@ -109,6 +113,8 @@ def test_missing_shingles_are_an_error() -> None:
     """An index that goes by shingles says so, instead of finding nothing."""
     with pytest.raises(ValueError, match="shingles"):
         index_for(FEW_TEXTS + 1).add(make_prints([5]))
+    with pytest.raises(ValueError, match="12 shingles"):
+        index_for(FEW_TEXTS + 1).add(make_prints([5]), None, np.zeros((1, 11), np.uint32))
 
 
 def test_a_scan_keeps_shingles_for_the_index_after_it() -> None:
@@ -174,3 +180,77 @@ def test_limits_hit_are_counted_on_when_the_index_is_replaced(monkeypatch: pytes
     assert before.index.startswith("scan")
     assert after.index.startswith("shingles")
     assert after.limits_hit["most_near"] >= before.limits_hit["most_near"] > 0
+
+
+def test_what_is_common_comes_last() -> None:
+    """Once it was learned; what was learned can be used by another."""
+    greeting, rest = "早上好各位朋友", "今天的天气很特别啊真的是第一次见到"
+    shingler, other = Shingler(), Shingler()
+    before = set(shingler.shingles([greeting + rest])[0, :10].tolist())
+    shingler.learn([greeting + chr(0x4E00 + 9 * i) * 3 for i in range(COMMON_IN)])
+    after = shingler.shingles([greeting + rest])
+
+    of_greeting = shingler.shingles([greeting])[0]
+    in_all_texts = of_greeting[of_greeting >= 2**31][:-1]
+    assert len(in_all_texts) >= 4
+    assert not set(after[0, :10].tolist()) & set(in_all_texts.tolist())
+    assert set(after[0, :10].tolist()) != before
+    other.use(shingler.learned())
+    assert other.shingles([greeting + rest]).tolist() == after.tolist()
+
+
+def test_common_shingles_are_those_of_several_texts() -> None:
+    """A shingle that one text repeats is none."""
+    shingler = Shingler()
+    shingler.learn(["哈哈哈哈哈哈哈哈哈哈哈哈", "你好世界啊"] * (COMMON_IN - 1))
+    assert not np.frombuffer(shingler.learned(), "<u4").any()
+
+
+def test_what_another_version_learned_is_refused() -> None:
+    """The error says what to do."""
+    with pytest.raises(WindowError, match="begin a new store"):
+        Shingler().use(b"123")
+
+
+def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A window that is opened again makes the shingles that it made, from saved memory as from the posts."""
+    for module in ("state", "learning"):
+        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", 60)
+    texts = [f"每天早上都要说一遍的话 {chr(0x4E00 + 7 * i) * 5}" for i in range(100)]
+    with Window.open(tmp_path, "weibo") as window:
+        window.add_many(texts[:59])
+        assert not any(shingler_of(window).learned())
+        window.add_many(texts[59:80])
+        learned = shingler_of(window).learned()
+        assert any(learned)
+        window.add_many(texts[80:])
+        assert shingler_of(window).learned() == learned
+        kept = [post.text for posts in window._state.store.kept_since(0) for post in posts]  # type: ignore[union-attr]
+    for file in (None, INDEX_FILE):
+        if file is not None:
+            (tmp_path / file).unlink()
+        with Window.open(tmp_path, "weibo") as window:
+            assert shingler_of(window).learned() == learned
+            assert held_shingles(window) == shingler_of(window).shingles(kept).tolist()
+
+
+def test_tables_that_are_given_learn_nothing() -> None:
+    """Nobody asks for shingles where options say which bits are sampled."""
+    config = CONFIG | {"blocks": {"use": "tables", "n_tables": 4, "key_bits": 10}}
+    with Window.open(config=config) as window:
+        window.add_many(["早上好各位朋友", "今天的天气很特别啊"])
+        assert window._state is not None
+        assert not window._state.shingles_learn
+        assert window._state.memory.index.n_shingles == 0
+
+
+def shingler_of(window: Window) -> Shingler:
+    """What makes the shingles of a window."""
+    assert window._state is not None
+    return window._state.steps.shingler
+
+
+def held_shingles(window: Window) -> list[list[int]]:
+    """The shingles that the live index of a window holds, in order."""
+    assert window._state is not None
+    return [row for some in window._state.memory.index.texts() for row in some.shingles.tolist()]  # type: ignore[union-attr]

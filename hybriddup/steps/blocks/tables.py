@@ -68,6 +68,11 @@ class Tables(JoinIndex):
             0, ge=0, description="Larger buckets are passed over, counted and reported as lost recall; 0 = no limit."
         )
 
+        @property
+        def is_fixed(self) -> bool:
+            """Whether the shape of the tables is given, and not planned."""
+            return self.n_tables is not None or self.key_bits is not None
+
     def __init__(self, options: Options) -> None:
         self.options = options
 

@@ -28,7 +28,7 @@ from hybriddup.records import Int64s, UInt32s
 from hybriddup.window.records import PostId, StoredPost
 
 FOLDER, TOKEN_FILE = "copies", "token"
-SHARE_OF_FILE, SMALLEST_FILE = 8, 2**20
+SHARE_OF_FILE, SMALLEST_FILE = 8, 2**18
 """Another file is begun when one has such a share of all bytes, and so many; one is deleted when its posts are all
 forgotten."""
 UNIT = 4 * WORDS_OF_UNIT

@@ -9,7 +9,7 @@ from itertools import islice
 from hybriddup.errors import StoreError
 from hybriddup.records import Int64s
 from hybriddup.window.records import PostId, StoredPost
-from hybriddup.window.stores.checking import check_consecutive, check_edge, check_held, check_ids_new
+from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 
 BATCH = 4096
 """Posts yielded together."""
@@ -49,6 +49,7 @@ class MemoryStore:
         check_consecutive(posts, self._next)
         ids = [post.id for post in posts]
         check_ids_new(ids, self.find_ids(ids))
+        check_each_once(ids)
         for post in posts:
             self._posts[post.position] = post
             self._ids[post.id] = post.position

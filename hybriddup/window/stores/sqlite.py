@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,15 @@ from hybriddup.errors import StoreError
 from hybriddup.records import Int64s, UInt64s
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores import sqlite_queries as queries
-from hybriddup.window.stores.checking import check_consecutive, check_edge, check_held, check_ids_new
+from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
+from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
 from hybriddup.window.stores.kept_copies import IS_POSSIBLE, Copy, KeptCopies
 from hybriddup.window.stores.sqlite_file import (
     FILE,
     LOCK,
     connect,
+    connect_again,
     damaged,
     explained,
     make_folder,
@@ -38,6 +41,8 @@ BATCH = 4096
 """Posts yielded together."""
 COPIES_KEY = "copies"
 """Where it is noted since when copies were made: a file that is put back from a backup is of another time."""
+BYTES_A_POST = 200
+"""Besides its text, in the file."""
 FEWEST_CLEARED = 256
 """Forgotten posts that a batch clears at least, where there are as many."""
 
@@ -55,10 +60,13 @@ class SqliteStore:
         """Posts before this position are no longer in the file."""
         self._id_key = b""
         self._ids = IdTable(0)
+        self._absent: dict[PostId, int] = {}
+        """The hashes of the ids that were looked for last and not found; forgotten when posts are appended."""
         self._agrees = False
         """Whether what is in memory is known to agree with the file."""
         self._copies: KeptCopies | None = None
         """None = all posts are read from the file."""
+        self._checkpoints = Checkpoints(partial(connect_again, path))
 
     @classmethod
     def open(cls, folder: str | Path, *, read_only: bool = False, busy_timeout: float = 5.0) -> SqliteStore:
@@ -129,13 +137,19 @@ class SqliteStore:
             self._next, self._cleared = end, cleared
             self._ids.add(hashes)
             self._ids.forget_before(self._first)
+            self._absent = {}
             self._agrees = True
             self._copy(posts)
+            self._checkpoints.committed(connection, sum(BYTES_A_POST + 4 * len(post.text) for post in posts))
 
     def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
         """Return the post of each id, or None."""
         with self._reading():
-            return self._find(ids, hash_ids(ids, self._id_key))
+            hashes = hash_ids(ids, self._id_key)
+            found = self._find(ids, hashes)
+            looked_up = zip(ids, hashes.tolist(), found, strict=True)
+            self._absent = {each: hashed for each, hashed, post in looked_up if post is None}
+            return found
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the texts in the form in which they are compared."""
@@ -187,6 +201,7 @@ class SqliteStore:
             if self._lock is not None:
                 with self._writing() as connection, transaction(connection):
                     queries.write_state(connection, self._first, self._next)
+        self._checkpoints.close()
         self._connection.close()
         self._connection = None
         if self._copies is not None:
@@ -305,6 +320,9 @@ class SqliteStore:
     def _hashes_of_new(self, posts: Sequence[StoredPost]) -> UInt64s:
         """Return the hashes of the ids of posts, after checking that no id is there already."""
         ids = [post.id for post in posts]
-        hashes = hash_ids(ids, self._id_key)
-        check_ids_new(ids, self._find(ids, hashes))
-        return hashes
+        unknown = [each for each in ids if each not in self._absent]
+        hashes_of_unknown = hash_ids(unknown, self._id_key)
+        check_ids_new(unknown, self._find(unknown, hashes_of_unknown))
+        check_each_once(ids)
+        hashes = self._absent | dict(zip(unknown, hashes_of_unknown.tolist(), strict=True))
+        return np.fromiter(map(hashes.__getitem__, ids), np.uint64, len(ids))

@@ -24,6 +24,7 @@ SETTINGS = (
     "cache_size = -65536",  # KiB: the inner pages of 50 million posts, and those just written
     "secure_delete = OFF",  # some systems have it on: each page of forgotten posts would be written once more
     "temp_store = MEMORY",
+    "wal_autocheckpoint = 0",  # see Checkpoints
     "journal_size_limit = 67108864",
 )
 TABLES = (
@@ -128,6 +129,13 @@ def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Conn
         except BaseException:
             connection.close()
             raise
+    return connection
+
+
+def connect_again(path: Path) -> sqlite3.Connection:
+    """Return another connection for writing to the file of a window, for another thread."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA synchronous = FULL").fetchall()
     return connection
 
 
