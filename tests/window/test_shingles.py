@@ -225,7 +225,7 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
         assert any(learned)
         window.add_many(texts[80:])
         assert shingler_of(window).learned() == learned
-        kept = [post.text for posts in window._state.store.kept_since(0) for post in posts]  # type: ignore[union-attr]
+        kept = [post.compared_text for posts in window._state.store.kept_since(0) for post in posts]  # type: ignore[union-attr]
     for file in (None, INDEX_FILE):
         if file is not None:
             (tmp_path / file).unlink()

@@ -15,6 +15,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 STEP = 2**20
 """Bytes of posts after which they are moved: so few that a batch hardly waits for the disk meanwhile."""
+A_COMMIT = 2**15
+"""Bytes that a commit takes in the log besides its posts: pages are written whole."""
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
 """A log begins anew when it has such a share of the pages of the file, within these bounds."""
 
@@ -41,8 +43,8 @@ class Checkpoints:
         """Committed since the thread last began to move."""
 
     def committed(self, connection: sqlite3.Connection, n_bytes: int) -> None:
-        """Take note of a commit of about so many bytes through a connection, which no transaction is open on."""
-        self._n_bytes += n_bytes
+        """Take note of a commit of posts of about so many bytes through a connection, on which it was the last."""
+        self._n_bytes += A_COMMIT + n_bytes
         if self._moving is None:
             if self._n_bytes >= STEP:
                 self._begin()
