@@ -39,6 +39,8 @@ class Checkpoints:
         self._moving: Future[int] | None = None
         self._is_last_round = False
         """Whether the thread goes over the log again, so that next to nothing is left in it."""
+        self._has_failed = False
+        """Whether moving failed the last time."""
         self._n_bytes = 0
         """Committed since the thread last began to move."""
 
@@ -67,7 +69,7 @@ class Checkpoints:
         self._moving = None
         if self._is_last_round:
             self._is_last_round = False
-            checkpoint(connection)
+            self._checkpoint(connection)
         elif n_pages >= large_log(connection):
             self._is_last_round = True
             self._begin()
@@ -77,22 +79,28 @@ class Checkpoints:
         try:
             self._connection = self._connection or self._connect()
         except sqlite3.Error as error:
-            logger.warning("posts stay in the log of the store for now: %s", error)
+            self._note(error)
             return 0
-        return checkpoint(self._connection)
+        return self._checkpoint(self._connection)
+
+    def _checkpoint(self, connection: sqlite3.Connection) -> int:
+        """Move what can be moved without waiting for anybody, and return how many pages the log has; 0 = it failed."""
+        try:
+            _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.Error as error:  # such as a full disk: it stays in the log, where it is as safe
+            self._note(error)
+            return 0
+        self._has_failed = False
+        return int(n_pages)
+
+    def _note(self, error: sqlite3.Error) -> None:
+        """Say what went wrong, once until it goes well again."""
+        if not self._has_failed:
+            logger.warning("posts stay in the log of the store for now: %s", error)
+        self._has_failed = True
 
 
 def large_log(connection: sqlite3.Connection) -> int:
     """Return from how many pages on a log is large."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)
-
-
-def checkpoint(connection: sqlite3.Connection) -> int:
-    """Move what can be moved without waiting for anybody, and return how many pages the log has; 0 where it fails."""
-    try:
-        _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-    except sqlite3.Error as error:  # such as a full disk: it stays in the log, where it is as safe
-        logger.warning("posts stay in the log of the store for now: %s", error)
-        return 0
-    return int(n_pages)
