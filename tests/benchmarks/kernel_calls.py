@@ -170,6 +170,8 @@ def make_runs(texts: Sequence[str]) -> None:
         send_through_window(texts, configuration(**changes))
     with hybriddup.Window.open() as window:  # of posts as long as these, not all pairs are verified
         window.add_many([LONG_TEXT + text for text in texts[:4]])
+        assert window._state is not None
+        window._state.learn()  # which a window does after thousands of posts
 
 
 def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None:

@@ -59,7 +59,7 @@ def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path, 
 
 
 WINDOWS = """
-import json, sys
+import json, shutil, sys
 from itertools import count
 from pathlib import Path
 from numba.core.event import install_recorder
@@ -81,6 +81,7 @@ with install_recorder("numba:compile") as recorder:
                 window.match(texts[first])
                 window.get(first), window.stats()
             if first == 800:
+                shutil.rmtree(store / "copies")
                 for saved in set(store.iterdir()) - set(store.glob("posts.sqlite3*")):
                     saved.unlink()  # what is in memory is made from the posts then
 print(*(event.data["dispatcher"] for _, event in recorder.buffer), sep="\\n", end="")
