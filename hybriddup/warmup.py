@@ -22,8 +22,8 @@ from hybriddup.parallel import available_workers
 from hybriddup.pipeline import run
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
+from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.event_time import WindowTime
-from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.looking import similar_posts
 from hybriddup.window.opening import open_with
 from hybriddup.window.records import Post

@@ -13,8 +13,8 @@ from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.testing.block_indexes import Pair, pairs_within_limits, planted_prints, small_expectation
 from hybriddup.testing.contract import ContractError
-from hybriddup.window.live_index import LiveIndex, fill
-from hybriddup.window.snapshot import load, save
+from hybriddup.window.index import LiveIndex, fill
+from hybriddup.window.index.snapshot import load, save
 
 Maker = Callable[[Expectation], LiveIndex]
 

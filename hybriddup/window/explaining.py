@@ -7,7 +7,7 @@ import numpy as np
 from hybriddup.errors import InputError
 from hybriddup.explanation import Explainer
 from hybriddup.steps.blocks import KeysInCommon
-from hybriddup.window.live_index import LiveTexts
+from hybriddup.window.index import LiveTexts
 from hybriddup.window.records import PostId
 from hybriddup.window.state import WindowState
 from hybriddup.window.weights import FIT_AT

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hybriddup.errors import PluginError, WindowError
 from hybriddup.spread import spread_rows
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
-from hybriddup.window.indexes import sample_texts
+from hybriddup.window.index.indexes import sample_texts
 from hybriddup.window.meta import SHINGLES, VERIFIER
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore

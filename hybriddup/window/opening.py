@@ -18,12 +18,12 @@ from hybriddup.parallel import available_workers
 from hybriddup.plugin.registry import Registry
 from hybriddup.recipe import compare_recipes
 from hybriddup.steps.weighters import FittedWeighter
-from hybriddup.window.deriving import remembered
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, WindowTime
 from hybriddup.window.learning import prepare_shingles, prepare_verifiers
+from hybriddup.window.memory.deriving import remembered
+from hybriddup.window.memory.saved_memory import load_memory
 from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
-from hybriddup.window.saved_memory import load_memory
 from hybriddup.window.state import WindowState
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore

@@ -14,20 +14,20 @@ import numpy as np
 
 from hybriddup.removed import EQUAL
 from hybriddup.steps.deciders import join_candidates
+from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.batch import Found, Verdicts, decide_batch
-from hybriddup.window.deriving import remembered
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
-from hybriddup.window.growing import grow
+from hybriddup.window.index import LiveIndex
+from hybriddup.window.index.growing import grow
 from hybriddup.window.learning import learn_for_good
 from hybriddup.window.likely_pairs import likeliest
-from hybriddup.window.live_audit import LiveAudit
-from hybriddup.window.live_index import LiveIndex
 from hybriddup.window.memory import Memory
+from hybriddup.window.memory.deriving import remembered
+from hybriddup.window.memory.saved_memory import save_memory
 from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
-from hybriddup.window.saved_memory import save_memory
 from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta

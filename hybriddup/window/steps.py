@@ -26,8 +26,8 @@ from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.window.exact_texts import exact_keys, hash_keys
-from hybriddup.window.shingles import Shingler
+from hybriddup.window.exact_keys import exact_keys, hash_keys
+from hybriddup.window.index.shingles import Shingler
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the compared texts at some positions of the window."""

@@ -23,9 +23,9 @@ from hybriddup.config.settings import ComponentSettings
 from hybriddup.parallel import available_workers
 from hybriddup.records import Fingerprints, PairLimits
 from hybriddup.steps.blocks import Expectation
-from hybriddup.window.live_index import LiveIndex
-from hybriddup.window.live_shapes import make_live_index
-from hybriddup.window.modeled_pairs import bits_of, correlated, prints_of
+from hybriddup.window.index import LiveIndex
+from hybriddup.window.index.live_shapes import make_live_index
+from hybriddup.window.index.modeled_pairs import bits_of, correlated, prints_of
 
 ANY_LENGTH = 2**31 - 1
 FILLED_AT_ONCE = 2**14

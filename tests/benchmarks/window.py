@@ -31,7 +31,7 @@ import numpy as np
 import orjson
 
 from hybriddup.window import Window, WindowStats
-from hybriddup.window.saved_memory import INDEX_FILE
+from hybriddup.window.memory.saved_memory import INDEX_FILE
 from tests.benchmarks.corpora import SAMPLE_POSTS, opened
 from tests.benchmarks.live_index import resident_bytes
 from tests.benchmarks.setting import setting

@@ -64,7 +64,7 @@ from itertools import count
 from pathlib import Path
 from numba.core.event import install_recorder
 from hybriddup.window import Window, live_shapes, state
-from hybriddup.window.live_audit import LiveAudit
+from hybriddup.window.audit.live_audit import LiveAudit
 
 live_shapes.FEW_TEXTS, state.FIT_AT = 400, 700  # so that few posts are enough to outgrow an index, and to learn from
 folder, posts, clock = Path(sys.argv[1]), Path(sys.argv[2]), count()

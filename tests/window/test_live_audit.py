@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from hybriddup.audit import wilson_interval
 from hybriddup.window import AuditCounts, Decision, Post, Window
+from hybriddup.window.audit.live_audit import LiveAudit, sampled_places
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.live_audit import LiveAudit, sampled_places
 from hybriddup.window.memory import Memory
 from hybriddup.window.steps import PreparedTexts, Steps
 from tests.window.reference_window import CONFIG, matches

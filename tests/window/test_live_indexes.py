@@ -14,9 +14,9 @@ from hybriddup.records import CandidatePairs, Fingerprints
 from hybriddup.steps.blocks import Expectation
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.live_indexes import check_live_index
-from hybriddup.window.live_index import LiveIndex
-from hybriddup.window.live_shapes import make_live_index
-from hybriddup.window.live_tables import LiveTables
+from hybriddup.window.index import LiveIndex
+from hybriddup.window.index.live_shapes import make_live_index
+from hybriddup.window.index.live_tables import LiveTables
 from tests.builders import as_triples, clustered_numbers, make_limits, make_prints
 from tests.steps.block_runs import no_pilot
 

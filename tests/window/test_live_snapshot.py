@@ -12,10 +12,10 @@ import pytest
 
 from hybriddup.config.settings import ComponentSettings
 from hybriddup.steps.blocks import Expectation
-from hybriddup.window import snapshot as snapshots
-from hybriddup.window.live_index import LiveIndex
-from hybriddup.window.live_shapes import make_live_index
-from hybriddup.window.snapshot import load, save
+from hybriddup.window.index import LiveIndex
+from hybriddup.window.index import snapshot as snapshots
+from hybriddup.window.index.live_shapes import make_live_index
+from hybriddup.window.index.snapshot import load, save
 from tests.builders import as_triples, clustered_numbers, make_limits, make_prints
 from tests.steps.block_runs import no_pilot
 

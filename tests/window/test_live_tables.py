@@ -11,12 +11,12 @@ from hybriddup.config.settings import ComponentSettings
 from hybriddup.errors import ConfigError
 from hybriddup.records import Fingerprints
 from hybriddup.steps.blocks import Expectation
-from hybriddup.window.chained_tables import best_chunk_bits, chunks_of_bucket
-from hybriddup.window.live_index import fill
-from hybriddup.window.live_scan import LiveScan
-from hybriddup.window.live_shapes import make_live_index
-from hybriddup.window.live_tables import LiveTables
-from hybriddup.window.modeled_pairs import model_pairs
+from hybriddup.window.index import fill
+from hybriddup.window.index.chained_tables import best_chunk_bits, chunks_of_bucket
+from hybriddup.window.index.live_scan import LiveScan
+from hybriddup.window.index.live_shapes import make_live_index
+from hybriddup.window.index.live_tables import LiveTables
+from hybriddup.window.index.modeled_pairs import model_pairs
 from tests.builders import as_triples, clustered_numbers, make_limits, make_prints
 from tests.steps.block_runs import no_pilot
 

@@ -9,8 +9,9 @@ from random import Random
 
 import pytest
 
-from hybriddup.window import Window, deriving
-from hybriddup.window.saved_memory import INDEX_FILE, KEPT_FILE
+from hybriddup.window import Window
+from hybriddup.window.memory import deriving
+from hybriddup.window.memory.saved_memory import INDEX_FILE, KEPT_FILE
 from tests.window.reference_window import CONFIG
 
 

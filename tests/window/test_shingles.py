@@ -17,13 +17,13 @@ from hybriddup.steps.blocks import Expectation
 from hybriddup.testing import check_live_index
 from hybriddup.testing.live_indexes import shingles_like
 from hybriddup.window import Window
-from hybriddup.window.live_index import LiveIndex, fill
-from hybriddup.window.live_scan import LiveScan
-from hybriddup.window.live_shapes import FEW_TEXTS, make_live_index
-from hybriddup.window.live_tables import LiveTables
-from hybriddup.window.modeled_pairs import model_pairs
-from hybriddup.window.saved_memory import INDEX_FILE
-from hybriddup.window.shingles import COMMON_IN, MOST_SHINGLES, Shingler, n_needed
+from hybriddup.window.index import LiveIndex, fill
+from hybriddup.window.index.live_scan import LiveScan
+from hybriddup.window.index.live_shapes import FEW_TEXTS, make_live_index
+from hybriddup.window.index.live_tables import LiveTables
+from hybriddup.window.index.modeled_pairs import model_pairs
+from hybriddup.window.index.shingles import COMMON_IN, MOST_SHINGLES, Shingler, n_needed
+from hybriddup.window.memory.saved_memory import INDEX_FILE
 from tests.builders import as_triples, make_prints
 from tests.window.reference_window import CONFIG
 
@@ -59,7 +59,7 @@ def prints_at(first: int, n: int) -> Fingerprints:
 
 def test_live_indexes_of_shingles_keep_their_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     """The conformance suite, with an index of shingles."""
-    monkeypatch.setattr("hybriddup.window.live_shapes.FEW_TEXTS", 0)
+    monkeypatch.setattr("hybriddup.window.index.live_shapes.FEW_TEXTS", 0)
 
     def make(expectation: Expectation) -> LiveIndex:
         planned = replace(expectation, pilot=lambda: model_pairs(expectation.bits, 3))
@@ -148,7 +148,7 @@ def test_pairs_need_a_shingle_that_there_is() -> None:
 
 def test_a_window_by_shingles_finds_what_a_scan_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decisions about texts and edited copies of them, with so large a window that texts go by shingles."""
-    monkeypatch.setattr("hybriddup.window.live_shapes.FEW_TEXTS", 100)
+    monkeypatch.setattr("hybriddup.window.index.live_shapes.FEW_TEXTS", 100)
     random = Random(4)  # noqa: S311
     letters = [chr(0x4E00 + number) for number in range(3000)]
     texts = ["".join(random.choices(letters, k=random.randint(12, 60))) for _ in range(1500)]
@@ -167,8 +167,8 @@ def test_a_window_by_shingles_finds_what_a_scan_finds(monkeypatch: pytest.Monkey
 
 def test_limits_hit_are_counted_on_when_the_index_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """What an index counted that was outgrown is not forgotten with it."""
-    monkeypatch.setattr("hybriddup.window.live_shapes.FEW_TEXTS", 100)
-    monkeypatch.setattr("hybriddup.window.live_scan.MOST_NEAR", 5)
+    monkeypatch.setattr("hybriddup.window.index.live_shapes.FEW_TEXTS", 100)
+    monkeypatch.setattr("hybriddup.window.index.live_scan.MOST_NEAR", 5)
     alike = [f"{'天气预报说今天有小雨' * 3}{chr(0x4E00 + 40 * number) * 12}" for number in range(190)]
     with Window.open(None, "weibo") as window:
         window.add_many(alike[:100])

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from hybriddup.window.edges import STEPS, Edges
 from hybriddup.window.event_time import NEVER, WindowTime, parse_horizon
-from hybriddup.window.exact_texts import ExactTexts, exact_keys, hash_keys
-from hybriddup.window.kept_posts import KeptPosts
+from hybriddup.window.exact_keys import exact_keys, hash_keys
+from hybriddup.window.memory.exact_texts import ExactTexts
+from hybriddup.window.memory.kept_posts import KeptPosts
 from hybriddup.window.posts import as_post
 from hybriddup.window.records import Post
 

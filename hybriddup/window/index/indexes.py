@@ -12,8 +12,8 @@ from hybriddup.records import Fingerprints, UInt32s, text_lengths
 from hybriddup.spread import spread_rows
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.length_classes import compatible_share
-from hybriddup.window.live_index import LiveIndex
-from hybriddup.window.live_shapes import make_live_index
+from hybriddup.window.index import LiveIndex
+from hybriddup.window.index.live_shapes import make_live_index
 from hybriddup.window.records import StoredPost
 from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore

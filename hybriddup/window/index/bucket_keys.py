@@ -10,7 +10,7 @@ from hybriddup.kernels.chunked_buckets import KeyList, list_heads
 from hybriddup.kernels.shingles import NO_SHINGLE
 from hybriddup.records import Int64s, UInt32s, UInt64s
 from hybriddup.steps.blocks.table_shape import TableShape
-from hybriddup.window.live_index import LiveTexts
+from hybriddup.window.index import LiveTexts
 
 HASH_BITS = 32
 SPREAD = np.uint32(0x9E3779B1)

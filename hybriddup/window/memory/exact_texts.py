@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-import xxhash
 
 from hybriddup.kernels.text_hashes import find_hashes, insert_hashes
-from hybriddup.records import Bools, Int64s, UInt64s
+from hybriddup.records import Int64s, UInt64s
 
 SMALLEST = 1024
 FULLEST = 2 / 3
@@ -57,19 +54,3 @@ class ExactTexts:
             n_slots *= 2
         self._hold(n_slots)
         self._n = int(insert_hashes(self._hashes, self._positions, hashes, positions))
-
-
-def exact_keys(normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools) -> list[tuple[bool, str]]:
-    """Return what each text must be equal in to be an exact repeat.
-
-    That is the normalized text, or the text as it was sent where the normalized one says nothing.
-    """
-    return [
-        (says, text if says else sent) for says, text, sent in zip(has_tokens.tolist(), normalized, raw, strict=True)
-    ]
-
-
-def hash_keys(keys: Sequence[tuple[bool, str]]) -> UInt64s:
-    """Return uint64[n]: the hash of each key, never 0."""
-    hashes = (xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed=says) for says, text in keys)
-    return np.maximum(np.fromiter(hashes, np.uint64, len(keys)), np.uint64(1))

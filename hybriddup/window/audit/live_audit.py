@@ -17,8 +17,8 @@ import logging
 
 import numpy as np
 
+from hybriddup.window.audit.comparison import Comparison, chosen_texts
 from hybriddup.window.batch import Found, Verdicts
-from hybriddup.window.comparison import Comparison, chosen_texts
 from hybriddup.window.memory import Memory
 from hybriddup.window.records import AuditCounts
 from hybriddup.window.steps import Steps

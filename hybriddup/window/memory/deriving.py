@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import numpy as np
 
 from hybriddup.window.event_time import NEVER, PostTimes
-from hybriddup.window.growing import grow
-from hybriddup.window.indexes import make_index, prepare_stored
+from hybriddup.window.index.growing import grow
+from hybriddup.window.index.indexes import make_index, prepare_stored
 from hybriddup.window.memory import Memory
-from hybriddup.window.saved_memory import SavedMemory
+from hybriddup.window.memory.saved_memory import SavedMemory
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 

@@ -16,13 +16,13 @@ from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.steps.blocks.table_shape import TableShape
 from hybriddup.steps.blocks.tables import CROWDING, MAX_TABLES, Tables, sample_keys, within_limits
-from hybriddup.window.bucket_keys import BucketKeys, FingerprintKeys, ShingleKeys
-from hybriddup.window.chained_tables import FEWEST_SWEEPS, best_chunk_bits, expected_chunks
-from hybriddup.window.live_index import LiveIndex
-from hybriddup.window.live_scan import LiveScan
-from hybriddup.window.live_tables import LiveShape, LiveTables
-from hybriddup.window.modeled_pairs import model_pairs
-from hybriddup.window.shingles import MOST_SHINGLES, n_needed
+from hybriddup.window.index import LiveIndex
+from hybriddup.window.index.bucket_keys import BucketKeys, FingerprintKeys, ShingleKeys
+from hybriddup.window.index.chained_tables import FEWEST_SWEEPS, best_chunk_bits, expected_chunks
+from hybriddup.window.index.live_scan import LiveScan
+from hybriddup.window.index.live_tables import LiveShape, LiveTables
+from hybriddup.window.index.modeled_pairs import model_pairs
+from hybriddup.window.index.shingles import MOST_SHINGLES, n_needed
 
 FEW_TEXTS = 30_000
 """So few texts are compared in some 30 us, and tables that find short texts take about as long."""

@@ -10,9 +10,9 @@ from hybriddup.parallel import map_slices
 from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.steps.blocks.join import no_pairs
-from hybriddup.window.live_index import LiveReport
-from hybriddup.window.ring_index import RingIndex
-from hybriddup.window.text_ring import as_later
+from hybriddup.window.index import LiveReport
+from hybriddup.window.index.ring_index import RingIndex
+from hybriddup.window.index.text_ring import as_later
 
 MOST_NEAR = 1024
 """Texts within the limits of bits that are looked at for one later text, where a scan only stands in for tables."""

@@ -9,11 +9,11 @@ import numpy as np
 from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
 from hybriddup.steps.blocks import Expectation, KeysInCommon
 from hybriddup.steps.blocks.join import no_pairs
-from hybriddup.window.bucket_keys import BucketKeys
-from hybriddup.window.chained_tables import ChainedTables
-from hybriddup.window.live_index import LiveReport, LiveTexts
-from hybriddup.window.ring_index import RingIndex
-from hybriddup.window.text_ring import as_later
+from hybriddup.window.index import LiveReport, LiveTexts
+from hybriddup.window.index.bucket_keys import BucketKeys
+from hybriddup.window.index.chained_tables import ChainedTables
+from hybriddup.window.index.ring_index import RingIndex
+from hybriddup.window.index.text_ring import as_later
 
 OUTGROWN = 4
 """With so many times the texts that the shape was planned for, another one suits better."""

@@ -21,8 +21,8 @@ import xxhash
 
 from hybriddup.plugin.options import to_plain
 from hybriddup.records import Float64s, Int64s, UInt64s
+from hybriddup.window.index.snapshot import Snapshot, load, save
 from hybriddup.window.memory import Memory
-from hybriddup.window.snapshot import Snapshot, load, save
 from hybriddup.window.steps import Steps
 
 INDEX_FILE, KEPT_FILE = "index.snapshot", "kept.snapshot"

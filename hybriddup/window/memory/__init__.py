@@ -8,9 +8,9 @@ import numpy as np
 
 from hybriddup.records import Bools, CandidatePairs, Int64s
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.exact_texts import ExactTexts
-from hybriddup.window.kept_posts import KeptPosts
-from hybriddup.window.live_index import LiveIndex
+from hybriddup.window.index import LiveIndex
+from hybriddup.window.memory.exact_texts import ExactTexts
+from hybriddup.window.memory.kept_posts import KeptPosts
 from hybriddup.window.steps import PreparedTexts
 from hybriddup.window.stores import WindowStore
 

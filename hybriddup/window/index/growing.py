@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hybriddup.window.indexes import make_index, prepare_stored
-from hybriddup.window.live_index import LiveIndex, LiveTexts, fill
+from hybriddup.window.index import LiveIndex, LiveTexts, fill
+from hybriddup.window.index.indexes import make_index, prepare_stored
 from hybriddup.window.memory import Growth, Memory
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore

@@ -19,9 +19,9 @@ from hybriddup.kernels.chunked_buckets import (
 from hybriddup.kernels.ring_texts import IN_BLOCK, LaterTexts, SelectedPairs
 from hybriddup.parallel import map_slices
 from hybriddup.records import Int64s, UInt32s, UInt64s
-from hybriddup.window.bucket_keys import BucketKeys
-from hybriddup.window.live_index import LiveTexts
-from hybriddup.window.text_ring import TextRing
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.bucket_keys import BucketKeys
+from hybriddup.window.index.text_ring import TextRing
 
 CHUNK_BITS = (2, 3, 4)
 """Sizes of a chunk as powers of two, in words of 4 bytes: up to a line of the cache."""

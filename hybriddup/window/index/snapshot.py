@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 
 from hybriddup.records import Fingerprints, PairLimits
-from hybriddup.window.live_index import LiveIndex, LiveTexts, fill
+from hybriddup.window.index import LiveIndex, LiveTexts, fill
 
 MAGIC = b"hybriddup live index\n"
 VERSION = 3

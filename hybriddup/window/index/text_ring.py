@@ -24,7 +24,7 @@ from hybriddup.kernels.ring_texts import (
 )
 from hybriddup.parallel import map_slices
 from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
-from hybriddup.window.live_index import LiveTexts, Scanned
+from hybriddup.window.index import LiveTexts, Scanned
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -169,7 +169,7 @@ class TextRing:
         return CandidatePairs(*map(np.concatenate, columns))
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
-        """Compare with so many texts from a position on; see `hybriddup.window.live_index.LiveIndex`."""
+        """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
         first = self._number_from(position)
         last = min(first + n_texts, self.next)
         columns, widest, place = self.columns, self.table.widest, first - self.first

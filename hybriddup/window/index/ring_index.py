@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from hybriddup.records import Fingerprints, UInt64s
 from hybriddup.steps.blocks import Expectation
-from hybriddup.window.live_index import TEXTS_AT_A_TIME, LiveTexts, Scanned
-from hybriddup.window.text_ring import TextRing, as_later
+from hybriddup.window.index import TEXTS_AT_A_TIME, LiveTexts, Scanned
+from hybriddup.window.index.text_ring import TextRing, as_later
 
 
 class RingIndex:
-    """The part of a `hybriddup.window.live_index.LiveIndex` that its ring of texts answers.
+    """The part of a `hybriddup.window.index.LiveIndex` that its ring of texts answers.
 
     Parameters
     ----------
