@@ -7,7 +7,7 @@ same score at every later opening.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -15,13 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.errors import PluginError, WindowError
+from hybriddup.pilot import N_PILOT_PAIRS
 from hybriddup.spread import spread_rows
+from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
-from hybriddup.window.index.indexes import sample_texts
+from hybriddup.window.index.indexes import WindowPilot, sample_texts
+from hybriddup.window.index.live_shapes import FEWEST_SHINGLES, shares_found
 from hybriddup.window.meta import SHINGLES, VERIFIER
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT
+
+COMMON_IN = (3, 10, 30, 100)
+"""A shingle in so many of the thousands of texts that are learned from is common; the first of these is tried first."""
 
 
 def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
@@ -63,7 +69,7 @@ def learn_for_good(steps: Steps, store: WindowStore) -> dict[str, bytes]:
     context = steps.verifier_context(texts)
     learned: dict[str, bytes] = {}
     if steps.may_use_shingles and store.meta(SHINGLES) is None:
-        steps.shingler.learn(texts)
+        learn_common(steps, texts)
         learned[SHINGLES] = steps.shingler.learned()
     for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
         if store.meta(VERIFIER + key) is None:
@@ -71,6 +77,23 @@ def learn_for_good(steps: Steps, store: WindowStore) -> dict[str, bytes]:
             if keeps_learning(verifier):
                 learned[VERIFIER + key] = pack_arrays(verifier.learned())
     return learned
+
+
+def learn_common(steps: Steps, texts: Sequence[str]) -> None:
+    """Learn which shingles are common: as many as go with finding the pairs that the live index promises.
+
+    What an edit brings into a text is mostly rare. The more shingles are common, the more of the first ones of an
+    edited copy are those, and the fewer it shares with the original; how many, depends on the language.
+    """
+    chosen = [texts[row] for row in spread_rows(len(texts), N_PILOT_PAIRS).tolist() if texts[row]]
+    pilot = WindowPilot(chosen, steps)
+    options = Tables.Options.model_validate(steps.components.settings.blocks.options)
+    for common_in in COMMON_IN:
+        steps.shingler.learn(texts, common_in)
+        _, n_least = shares_found(options, pilot.prints(), pilot.shingles())
+        if n_least is not None and n_least <= FEWEST_SHINGLES:
+            return
+    steps.shingler.learn([], 1)
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:

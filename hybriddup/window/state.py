@@ -261,10 +261,11 @@ class WindowState:
     def learn(self) -> None:
         """Learn from the posts so far, for good: weights of tokens, common shingles, and what verifiers keep."""
         with self.counts.timed("fit"):
-            meta = learn_for_good(self.steps, self.store)
+            meta: dict[str, bytes] = {}
             if self.weights_learn:
                 self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
                 meta |= fitted_meta(self.steps.components)
+            meta |= learn_for_good(self.steps, self.store)
             self.store.set_meta(meta)
             if self.weights_learn or self.shingles_learn:
                 self.derive_memory()

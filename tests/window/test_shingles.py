@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -22,7 +23,8 @@ from hybriddup.window.index.live_scan import LiveScan
 from hybriddup.window.index.live_shapes import FEW_TEXTS, make_live_index
 from hybriddup.window.index.live_tables import LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
-from hybriddup.window.index.shingles import COMMON_IN, MOST_SHINGLES, Shingler, n_needed
+from hybriddup.window.index.shingles import MOST_SHINGLES, Shingler, n_needed
+from hybriddup.window.learning import COMMON_IN
 from hybriddup.window.memory.saved_memory import INDEX_FILE
 from tests.builders import as_triples, make_prints
 from tests.window.reference_window import CONFIG
@@ -187,7 +189,7 @@ def test_what_is_common_comes_last() -> None:
     greeting, rest = "早上好各位朋友", "今天的天气很特别啊真的是第一次见到"
     shingler, other = Shingler(), Shingler()
     before = set(shingler.shingles([greeting + rest])[0, :10].tolist())
-    shingler.learn([greeting + chr(0x4E00 + 9 * i) * 3 for i in range(COMMON_IN)])
+    shingler.learn([greeting + chr(0x4E00 + 9 * i) * 3 for i in range(3)], 3)
     after = shingler.shingles([greeting + rest])
 
     of_greeting = shingler.shingles([greeting])[0]
@@ -202,7 +204,7 @@ def test_what_is_common_comes_last() -> None:
 def test_common_shingles_are_those_of_several_texts() -> None:
     """A shingle that one text repeats is none."""
     shingler = Shingler()
-    shingler.learn(["哈哈哈哈哈哈哈哈哈哈哈哈", "你好世界啊"] * (COMMON_IN - 1))
+    shingler.learn(["哈哈哈哈哈哈哈哈哈哈哈哈", "你好世界啊"] * 2, 3)
     assert not np.frombuffer(shingler.learned(), "<u4").any()
 
 
@@ -215,15 +217,18 @@ def test_what_another_version_learned_is_refused() -> None:
 def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A window that is opened again makes the shingles that it made, from saved memory as from the posts."""
     for module in ("state", "learning"):
-        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", 60)
-    texts = [f"每天早上都要说一遍的话 {chr(0x4E00 + 7 * i) * 5}" for i in range(100)]
+        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", 200)
+    random = Random(5)  # noqa: S311
+    texts = [
+        "每天早上都要说一遍的话" + "".join(chr(random.randrange(0x4E00, 0x9000)) for _ in range(40)) for _ in range(260)
+    ]
     with Window.open(tmp_path, "weibo") as window:
-        window.add_many(texts[:59])
+        window.add_many(texts[:199])
         assert not any(shingler_of(window).learned())
-        window.add_many(texts[59:80])
+        window.add_many(texts[199:230])
         learned = shingler_of(window).learned()
         assert any(learned)
-        window.add_many(texts[80:])
+        window.add_many(texts[230:])
         assert shingler_of(window).learned() == learned
         kept = [post.compared_text for posts in window._state.store.kept_since(0) for post in posts]  # type: ignore[union-attr]
     for file in (None, INDEX_FILE):
@@ -232,6 +237,25 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
         with Window.open(tmp_path, "weibo") as window:
             assert shingler_of(window).learned() == learned
             assert held_shingles(window) == shingler_of(window).shingles(kept).tolist()
+
+
+def test_no_more_shingles_are_common_than_go_with_finding_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where copies would share too few of the others, fewer are common, at last none."""
+    wanted: list[int] = []
+    learn = Shingler.learn
+
+    def noted(self: Shingler, texts: Sequence[str], common_in: int) -> None:
+        wanted.append(common_in)
+        learn(self, texts, common_in)
+
+    monkeypatch.setattr(Shingler, "learn", noted)
+    monkeypatch.setattr("hybriddup.window.learning.FEWEST_SHINGLES", 0)
+    with Window.open() as window:
+        window.add_many([chr(0x4E00 + 5 * i) * 3 + "今天的天气很特别啊" for i in range(20)])
+        assert window._state is not None
+        window._state.learn()
+        assert not any(shingler_of(window).learned())
+    assert wanted == [*COMMON_IN, 1]
 
 
 def test_tables_that_are_given_learn_nothing() -> None:

@@ -153,21 +153,31 @@ def make_sampled(
 
 def plan_shingles(options: Tables.Options, expectation: Expectation, pilot_shingles: PilotShingles) -> LiveShape | None:
     """Return a table of the fewest shingles a text that find the target share; None where none do."""
-    within = within_limits(*expectation.pilot())
-    needed = n_needed(*pilot_shingles())[within]
-    if not len(needed):
+    found, n_least = shares_found(options, expectation.pilot(), pilot_shingles())
+    if n_least is None:
         return None
-    found = (needed[:, None] <= np.arange(1, MOST_SHINGLES + 1)).mean(axis=0)
-    reaching = np.flatnonzero(found - one_error(options, len(needed)) >= options.target_recall) + 1
-    if not len(reaching):
-        return None
-    n_shingles = max(int(reaching[0]), FEWEST_SHINGLES)
+    n_shingles = max(n_least, FEWEST_SHINGLES)
     n_buckets = max(expectation.n_texts * n_shingles / NUMBERS_A_BUCKET, 1.0)
     bucket_bits = min(max(round(log2(n_buckets)), FEWEST_KEY_BITS), MOST_SHINGLE_BITS)
     keys = ShingleKeys(n_shingles, bucket_bits, options.max_bucket_size or MOST_WITH_SHINGLE)
     share = float(found[n_shingles - 1])
     description = f"shingles: {n_shingles} of each text, 2^{bucket_bits} buckets, {share:.3f} of the pilot pairs found"
     return LiveShape(keys, description, exact=False)
+
+
+def shares_found(
+    options: Tables.Options, prints: tuple[Fingerprints, Fingerprints], shingles: tuple[UInt32s, UInt32s]
+) -> tuple[Float64s, int | None]:
+    """Return which shares of the pilot's pairs are found by one shingle of each text, by two, and so on.
+
+    And how many find the target share, surely and not by a lucky sample; None = not even the most.
+    """
+    needed = n_needed(*shingles)[within_limits(*prints)]
+    if not len(needed):
+        return np.zeros(MOST_SHINGLES), None
+    found = (needed[:, None] <= np.arange(1, MOST_SHINGLES + 1)).mean(axis=0)
+    reaching = np.flatnonzero(found - one_error(options, len(needed)) >= options.target_recall) + 1
+    return found, int(reaching[0]) if len(reaching) else None
 
 
 def make_bit_sampled(options: Tables.Options, expectation: Expectation, limit: int, *, sketched: bool) -> LiveIndex:

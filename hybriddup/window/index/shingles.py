@@ -15,9 +15,6 @@ UNITS = 5
 """A shingle is three characters of a dense script such as Han, or five letters."""
 MOST_SHINGLES = 16
 """So many of each text are at hand; an index keeps the first of them."""
-COMMON_IN = 3
-"""A shingle in so many of the texts that are learned from is common: one in two thousand. With 2, what an edit
-brings into a text would be among its first shingles more often, since that is mostly rare."""
 WORTHWHILE = 64
 """Texts that are worth a thread."""
 
@@ -32,12 +29,12 @@ class Shingler:
     def __init__(self) -> None:
         self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Learn from texts which shingles are common, in place of what was known before."""
+    def learn(self, texts: Sequence[str], common_in: int) -> None:
+        """Learn which shingles are common, those in so many of some texts, in place of what was known before."""
         hashes, of_texts = all_shingles(*encode_texts(texts), UNITS)
         each_once = np.unique(hashes.astype(np.uint64) << np.uint64(32) | of_texts.astype(np.uint64))
         shingles, n_texts = np.unique((each_once >> np.uint64(32)).astype(np.uint32), return_counts=True)
-        self._common = mark_common(shingles[n_texts >= COMMON_IN])
+        self._common = mark_common(shingles[n_texts >= common_in])
 
     def learned(self) -> bytes:
         """Return what was learned."""
