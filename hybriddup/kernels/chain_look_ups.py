@@ -13,6 +13,9 @@ from hybriddup.records import UInt32s, UInt64s
 
 IN_GROUP = 64
 """Buckets that are looked into together."""
+FULL_BUCKETS, NEAR_A_PROBE = 4, 16
+"""Near texts that are enough for one later text where buckets are limited: as many as are read of so many full buckets,
+and so many for each bucket besides, since one text may be in several of them. Ordinary texts have a tenth of that."""
 NUMBERS_AT_ONCE = 256
 """Texts whose fingerprints are fetched before they are compared."""
 
@@ -58,7 +61,8 @@ def find_in_chains(
     widest
         The largest limit of any text of the ring.
     max_bucket_size
-        Of larger buckets only the newest texts are read, this many or a few more; 0 = no limit.
+        Of larger buckets only the newest texts are read, this many or a few more, and the buckets of a text no farther
+        once some thousand of theirs were near (`FULL_BUCKETS`, `NEAR_A_PROBE`); 0 = no limit.
 
     Returns
     -------
@@ -74,8 +78,9 @@ def find_in_chains(
     slots = np.empty(NUMBERS_AT_ONCE + size, np.uint64)
     near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
     n_comparisons, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
+    most_near = np.uint64(FULL_BUCKETS * max_bucket_size + NEAR_A_PROBE * n_probes)
     for row in range(len(listed)):
-        limit = np.uint64(max(later.max_distances[row], widest, 0))
+        limit, enough = np.uint64(max(later.max_distances[row], widest, 0)), n_near + most_near
         for group in range(0, n_probes, IN_GROUP):
             n_open, n_slots = 0, np.uint64(0)
             first_probe = row * n_probes + group
@@ -110,6 +115,9 @@ def find_in_chains(
                         n_comparisons += np.int64(n_slots)
                         n_slots = np.uint64(0)
                 n_open = n_still
+                if max_bucket_size > 0 and n_near > enough:
+                    n_cut += n_open
+                    n_open = 0
             near = with_room(near, n_near, n_slots)
             n_near = compare_slots(bits, slots, n_slots, live.first_slot, later, row, limit, near, n_near)
             n_comparisons += np.int64(n_slots)

@@ -17,9 +17,9 @@ from hybriddup.window.records import Match, WindowStats
 from hybriddup.window.state import WindowState
 from hybriddup.window.steps import LocalPairs, PreparedTexts, Steps
 
-FEWEST_SCORED = 4
-"""Posts with the fewest differing bits whose texts are looked at, however long the text is; for a short one
-`MOST_PAIRS`, or as many as are asked for if that is more."""
+FEWEST_SCORED, MOST_SCORED = 4, 256
+"""Posts with the fewest differing bits whose texts are looked at: so few however long the text is, and so many of a
+short one, or as many as are asked for if that is more."""
 
 
 def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
@@ -30,7 +30,7 @@ def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
     pairs = state.memory.candidates(prepared._replace(sketches=None), now)
     equal = int(state.memory.equal_posts(prepared, now, state.store)[0])
     share = most_pairs(prepared.lengths)[0] / MOST_PAIRS
-    n_scored = max(int(max(limit, MOST_PAIRS) * share), FEWEST_SCORED)
+    n_scored = max(int(max(limit, MOST_SCORED) * share), FEWEST_SCORED)
     nearest = np.argsort(pairs.hamming_distances, kind="stable")[:n_scored]
     chosen = pairs.take(np.sort(nearest[pairs.earlier[nearest] != equal]))
     matches = list(scored_matches(state, chosen, prepared))

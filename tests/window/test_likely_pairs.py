@@ -36,8 +36,8 @@ def test_of_more_the_nearest_are_left() -> None:
 
 def test_longer_texts_are_compared_with_fewer() -> None:
     """Down to one."""
-    lengths = np.array([0, 1, CHARACTERS // MOST_PAIRS, CHARACTERS // 100, LONG + 1, CHARACTERS * 2], np.int32)
-    expected = [MOST_PAIRS, MOST_PAIRS, MOST_PAIRS, 100, CHARACTERS_OF_LONG // (LONG + 1), 1]
+    lengths = np.array([0, 1, CHARACTERS // MOST_PAIRS, CHARACTERS // 40, LONG + 1, CHARACTERS * 2], np.int32)
+    expected = [MOST_PAIRS, MOST_PAIRS, MOST_PAIRS, 40, CHARACTERS_OF_LONG // (LONG + 1), 1]
     assert most_pairs(lengths).tolist() == expected
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from hybriddup.config.settings import ComponentSettings
 from hybriddup.errors import WindowError
+from hybriddup.kernels.chain_look_ups import FULL_BUCKETS
 from hybriddup.kernels.shingles import NO_SHINGLE
 from hybriddup.records import Fingerprints, UInt32s
 from hybriddup.steps.blocks import Expectation
@@ -20,7 +21,7 @@ from hybriddup.testing.live_indexes import shingles_like
 from hybriddup.window import Window
 from hybriddup.window.index import LiveIndex, fill
 from hybriddup.window.index.live_scan import LiveScan
-from hybriddup.window.index.live_shapes import FEW_TEXTS, make_live_index
+from hybriddup.window.index.live_shapes import FEW_TEXTS, MOST_WITH_SHINGLE, make_live_index
 from hybriddup.window.index.live_tables import LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
 from hybriddup.window.index.shingles import MOST_SHINGLES, Shingler, n_needed
@@ -278,3 +279,22 @@ def held_shingles(window: Window) -> list[list[int]]:
     """The shingles that the live index of a window holds, in order."""
     assert window._state is not None
     return [row for some in window._state.memory.index.texts() for row in some.shingles.tolist()]  # type: ignore[union-attr]
+
+
+def test_of_very_many_near_texts_some_of_each_bucket_are_enough() -> None:
+    """Thousands of texts made to be near one text are not all looked at, and the limit is counted."""
+    index = index_for(FEW_TEXTS + 1)
+    n_in_bucket = MOST_WITH_SHINGLE
+    own = np.arange(1, 13, dtype=np.uint32) << np.uint32(20)
+    shingles = np.arange(12 * n_in_bucket * MOST_SHINGLES, dtype=np.uint32).reshape(-1, MOST_SHINGLES) + np.uint32(
+        2**30
+    )
+    shingles[:, 0] = np.repeat(own, n_in_bucket)
+    index.add(make_prints([5] * len(shingles)), None, shingles)
+    later = np.full((1, MOST_SHINGLES), NO_SHINGLE, np.uint32)
+    later[0, :12] = own
+    found = index.candidates(make_prints([5], positions=[len(shingles)]), None, later)
+
+    assert FULL_BUCKETS * n_in_bucket < len(found) < 2 * FULL_BUCKETS * n_in_bucket
+    assert set(np.unique(found.earlier // n_in_bucket).tolist()) == set(range(12))
+    assert index.report().limits_hit["max_bucket_size"] == 12

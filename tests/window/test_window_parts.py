@@ -88,6 +88,10 @@ def test_kept_posts_after_a_time_are_counted(posts: list[tuple[float, float]], h
         kept.forget_until(watermark - horizon)
         held = [(time, at) for time, at in held if at > watermark - horizon]
         assert kept.n_after(watermark - horizon) == sum(time > watermark - horizon for time, _ in held)
+        positions, times, _ = kept.columns()
+        surely = positions >= kept.first_after(watermark - horizon)
+        assert (times[surely] > watermark - horizon).all()
+        assert surely.sum() >= sum(at - 41 > watermark - horizon for _, at in held)
 
 
 def test_memory_of_kept_posts_stops_growing() -> None:

@@ -45,8 +45,14 @@ class Memory:
         pairs = self.index.candidates(prepared.prints, prepared.sketches, prepared.shingles)
         if not len(pairs):
             return pairs
-        edges = times.watermarks[pairs.later - prepared.positions[0]] - self.horizon
-        return pairs.take(self.kept.times_of(pairs.earlier) > edges)
+        # next to all are of posts that are young enough for every post of the batch
+        unsure = np.flatnonzero(pairs.earlier < self.kept.first_after(float(times.watermarks[-1]) - self.horizon))
+        if not len(unsure):
+            return pairs
+        edges = times.watermarks[pairs.later[unsure] - prepared.positions[0]] - self.horizon
+        stay = np.ones(len(pairs), np.bool_)
+        stay[unsure] = self.kept.times_of(pairs.earlier[unsure]) > edges
+        return pairs.take(stay)
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes, store: WindowStore) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""

@@ -93,14 +93,20 @@ class KeptPosts:
         return n
 
     def n_after(self, time: float) -> int:
-        """Return how many remembered posts have a later time.
-
-        Only those are looked at whose watermark is so early that their time may be before; by arrival time, next to
-        none.
-        """
-        _, times, watermarks = self.columns()
-        n = int(np.searchsorted(watermarks, time + self._longest_lag + ROUNDING, side="right"))
+        """Return how many remembered posts have a later time; only those are looked at whose time may be before."""
+        _, times, _ = self.columns()
+        n = self._n_unsure(time)
         return len(times) - n + int((times[:n] > time).sum())
+
+    def first_after(self, time: float) -> int:
+        """Return a position from which on all remembered posts have a later time; by arrival time, the first one."""
+        positions, n = self.columns()[0], self._n_unsure(time)
+        return int(positions[n]) if n < len(positions) else int(self._positions[self._end - 1]) + 1 if self._end else 0
+
+    def _n_unsure(self, time: float) -> int:
+        """Return how many posts have a watermark so early that their time may be up to this one, the first of all."""
+        _, _, watermarks = self.columns()
+        return int(np.searchsorted(watermarks, time + self._longest_lag + ROUNDING, side="right"))
 
 
 def longest_lag(times: Float64s, watermarks: Float64s) -> float:
