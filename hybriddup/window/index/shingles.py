@@ -15,6 +15,8 @@ UNITS = 5
 """A shingle is three characters of a dense script such as Han, or five letters."""
 MOST_SHINGLES = 16
 """So many of each text are at hand; an index keeps the first of them."""
+LEARNED_FROM = 2048
+"""Characters of a text that are learned from, so that a few enormous ones take neither memory nor time."""
 WORTHWHILE = 64
 """Texts that are worth a thread."""
 
@@ -31,7 +33,7 @@ class Shingler:
 
     def learn(self, texts: Sequence[str], common_in: int) -> None:
         """Learn which shingles are common, those in so many of some texts, in place of what was known before."""
-        hashes, of_texts = all_shingles(*encode_texts(texts), UNITS)
+        hashes, of_texts = all_shingles(*encode_texts([text[:LEARNED_FROM] for text in texts]), UNITS)
         each_once = np.unique(hashes.astype(np.uint64) << np.uint64(32) | of_texts.astype(np.uint64))
         shingles, n_texts = np.unique((each_once >> np.uint64(32)).astype(np.uint32), return_counts=True)
         self._common = mark_common(shingles[n_texts >= common_in])

@@ -15,6 +15,7 @@ import logging
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
@@ -62,9 +63,10 @@ class CopyFile:
     size: int
 
     def remove(self) -> None:
-        """Close and delete the file."""
-        os.close(self.descriptor)
-        self.path.unlink(missing_ok=True)
+        """Close and delete the file; one that cannot be deleted is left to the next opening."""
+        with suppress(OSError):
+            os.close(self.descriptor)
+            self.path.unlink(missing_ok=True)
 
 
 class Places:
