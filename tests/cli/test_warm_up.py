@@ -63,8 +63,9 @@ import json, shutil, sys
 from itertools import count
 from pathlib import Path
 from numba.core.event import install_recorder
-from hybriddup.window import Window, live_shapes, state
+from hybriddup.window import Window, state
 from hybriddup.window.audit.live_audit import LiveAudit
+from hybriddup.window.index import live_shapes
 
 live_shapes.FEW_TEXTS, state.FIT_AT = 400, 700  # so that few posts are enough to outgrow an index, and to learn from
 folder, posts, clock = Path(sys.argv[1]), Path(sys.argv[2]), count()
