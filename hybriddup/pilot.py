@@ -12,7 +12,6 @@ from hybriddup.bands import Bands
 from hybriddup.components import Components
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
 from hybriddup.records import Fingerprints, text_lengths
-from hybriddup.steps.fingerprints import Fingerprinter
 
 N_PILOT_PAIRS = 1024
 """Pairs to make: recall near a target of 0.99 is then known to about half a point."""
@@ -26,9 +25,7 @@ def make_pilot(originals: Sequence[str], components: Components) -> tuple[Finger
     it, one character here and there, which disturbs more n-grams than editing a passage does: an index that finds these
     finds most others. The same texts give the same pairs.
     """
-    bands, maker = components.bands, components.fingerprinter
-    copies = edited_copies(originals, components)
-    return as_prints(originals, bands, maker), as_prints(copies, bands, maker)
+    return as_prints(originals, components), as_prints(edited_copies(originals, components), components)
 
 
 def edited_copies(originals: Sequence[str], components: Components) -> list[str]:
@@ -39,11 +36,12 @@ def edited_copies(originals: Sequence[str], components: Components) -> list[str]
             for text, share in zip(originals, shares, strict=True)]  # fmt: skip
 
 
-def as_prints(texts: Sequence[str], bands: Bands, fingerprinter: Fingerprinter) -> Fingerprints:
+def as_prints(texts: Sequence[str], components: Components) -> Fingerprints:
     """Return the fingerprints of texts outside the run, with the limits of their lengths; positions are 0, 1, 2, ..."""
-    simhashes = fingerprinter.fingerprint(texts)
+    simhashes = components.fingerprinter.fingerprint(texts)
     positions = np.arange(len(texts), dtype=np.int64)
-    return Fingerprints(positions, simhashes.bits, simhashes.strengths, bands.limits_of(text_lengths(texts)))
+    limits = components.bands.limits_of(text_lengths(texts))
+    return Fingerprints(positions, simhashes.bits, simhashes.strengths, limits)
 
 
 def edit_shares(texts: Sequence[str], settings: Settings, bands: Bands) -> list[float]:

@@ -9,7 +9,7 @@ from hybriddup.kernels.chunked_buckets import Chains, Live, is_live
 from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.ring_texts import LaterTexts, LengthRows, RingColumns, SelectedPairs, select_in_ring
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import UInt32s, UInt64s
+from hybriddup.records import Int64s, UInt32s, UInt64s
 
 IN_GROUP = 64
 """Buckets that are looked into together."""
@@ -70,58 +70,98 @@ def find_in_chains(
         uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower; a
         text that several buckets hold comes several times.
     """
-    heads, pool, _, chunk_bits = chains
-    size, shift, capacity = 1 << chunk_bits, np.uint64(chunk_bits), np.int64(len(bits))
-    flat, flat_bits, n_words = listed.ravel(), bits.ravel(), np.uint64(bits.shape[1])
-    n_probes, last = listed.shape[1], np.uint64(max(len(flat) - 1, 0))
+    size, n_probes, flat_bits = 1 << chains.chunk_bits, listed.shape[1], bits.ravel()
     chunks, n_read = np.empty(IN_GROUP, np.uint64), np.empty(IN_GROUP, np.int64)
-    slots = np.empty(NUMBERS_AT_ONCE + size, np.uint64)
+    slots = np.empty(NUMBERS_AT_ONCE + IN_GROUP * size, np.uint64)
     near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
     n_comparisons, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
     most_near = np.uint64(FULL_BUCKETS * max_bucket_size + NEAR_A_PROBE * n_probes)
     for row in range(len(listed)):
         limit, enough = np.uint64(max(later.max_distances[row], widest, 0)), n_near + most_near
-        for group in range(0, n_probes, IN_GROUP):
-            n_open, n_slots = 0, np.uint64(0)
-            first_probe = row * n_probes + group
-            for probe in range(first_probe, first_probe + min(IN_GROUP, n_probes - group)):
-                fetch_early(heads, flat[min(np.uint64(probe + IN_GROUP), last)])
-                chunk = np.uint64(heads[flat[np.uint64(probe)]])
-                chunks[np.uint64(n_open)], n_read[np.uint64(n_open)] = chunk, 0
-                fetch_early(pool, chunk << shift)
-                n_open += np.int64(chunk != 0)
-            while n_open > 0:  # a chunk of each chain in turn, so that several are on their way from memory
-                n_still = 0
-                for i in range(n_open):
-                    start = chunks[np.uint64(i)] << shift
-                    following = np.uint64(pool[start])
-                    fetch_early(pool, following << shift)
-                    n_before = n_slots
-                    n_slots = read_chunk(pool, start, size, live, capacity, slots, n_slots)
-                    for j in range(n_before, n_slots):
-                        fetch_early(flat_bits, slots[np.uint64(j)] * n_words)
-                    n_of_bucket = n_read[np.uint64(i)] + np.int64(n_slots - n_before)
-                    largest = max(largest, n_of_bucket)
-                    # a chunk that was read to its end is followed by live ones, or by none
-                    may_follow = following != 0 and n_slots > n_before and is_live(pool, start + np.uint64(1), live)
-                    if may_follow and 0 < max_bucket_size <= n_of_bucket:
-                        n_cut += np.int64(is_live(pool, (following << shift) + np.uint64(size - 1), live))
-                    elif may_follow:
-                        chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
-                        n_still += 1
-                    if n_slots >= np.uint64(NUMBERS_AT_ONCE):
-                        near = with_room(near, n_near, n_slots)
-                        n_near = compare_slots(bits, slots, n_slots, live.first_slot, later, row, limit, near, n_near)
-                        n_comparisons += np.int64(n_slots)
-                        n_slots = np.uint64(0)
-                n_open = n_still
+        for group in range(row * n_probes, (row + 1) * n_probes, IN_GROUP):
+            n_open = open_chains(chains, listed, group, min(group + IN_GROUP, (row + 1) * n_probes), chunks, n_read)
+            n_slots = np.uint64(0)
+            while n_open > 0:
+                n_open, n_slots, longest, n_stopped = read_round(
+                    chains, live, flat_bits, len(bits), max_bucket_size, chunks, n_read, n_open, slots, n_slots
+                )
+                largest, n_cut = max(largest, longest), n_cut + n_stopped
+                if n_slots < np.uint64(NUMBERS_AT_ONCE) and n_open > 0:
+                    continue
+                near = with_room(near, n_near, n_slots)
+                n_near = compare_slots(bits, slots, n_slots, live.first_slot, later, row, limit, near, n_near)
+                n_comparisons, n_slots = n_comparisons + np.int64(n_slots), np.uint64(0)
                 if max_bucket_size > 0 and n_near > enough:
-                    n_cut += n_open
-                    n_open = 0
-            near = with_room(near, n_near, n_slots)
-            n_near = compare_slots(bits, slots, n_slots, live.first_slot, later, row, limit, near, n_near)
-            n_comparisons += np.int64(n_slots)
-    return near[: np.int64(n_near)].copy(), LookUpCounts(n_comparisons, largest, n_cut, len(flat))
+                    n_cut, n_open = n_cut + n_open, np.int64(0)
+    return near[: np.int64(n_near)].copy(), LookUpCounts(n_comparisons, largest, n_cut, listed.size)
+
+
+@njit(cache=True, nogil=True)
+def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: UInt64s, n_read: Int64s) -> int:
+    """Write the first chunk of each chain listed from ``first`` to ``last`` into ``chunks``; return how many there are.
+
+    Nothing was read of them yet. What is listed soon after them is fetched.
+    """
+    heads, pool, _, chunk_bits = chains
+    flat, shift, n_open = listed.ravel(), np.uint64(chunk_bits), np.int64(0)
+    for probe in range(first, last):
+        fetch_early(heads, flat[np.uint64(min(probe + IN_GROUP, len(flat) - 1))])
+        chunk = np.uint64(heads[flat[np.uint64(probe)]])
+        chunks[np.uint64(n_open)], n_read[np.uint64(n_open)] = chunk, 0
+        fetch_early(pool, chunk << shift)
+        n_open += np.int64(chunk != 0)
+    return n_open
+
+
+@njit(cache=True, nogil=True)
+def read_round(
+    chains: Chains,
+    live: Live,
+    flat_bits: UInt64s,
+    capacity: int,
+    max_bucket_size: int,
+    chunks: UInt64s,
+    n_read: Int64s,
+    n_open: int,
+    slots: UInt64s,
+    n_slots: np.uint64,
+) -> tuple[int, np.uint64, int, int]:
+    """Read a chunk of each open chain in turn, so that several are on their way from memory.
+
+    Parameters
+    ----------
+    chunks, n_read
+        The next chunk of each open chain, and how many of its texts were read; changed to what comes after.
+    slots
+        Those of the texts that are read are written after the first ``n_slots``; their fingerprints are fetched.
+
+    Returns
+    -------
+    n_open, n_slots, largest, n_cut
+        How many chains are still open, how many slots there are, the most texts read of a chain, and how many chains
+        were closed though more of their texts are live.
+    """
+    _, pool, _, chunk_bits = chains
+    size, shift, n_words = 1 << chunk_bits, np.uint64(chunk_bits), np.uint64(len(flat_bits) // max(capacity, 1))
+    n_still, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(n_open):
+        start = chunks[np.uint64(i)] << shift
+        following = np.uint64(pool[start])
+        fetch_early(pool, following << shift)
+        n_before = n_slots
+        n_slots = read_chunk(pool, start, size, live, capacity, slots, n_slots)
+        for j in range(n_before, n_slots):
+            fetch_early(flat_bits, slots[np.uint64(j)] * n_words)
+        n_of_bucket = n_read[np.uint64(i)] + np.int64(n_slots - n_before)
+        largest = max(largest, n_of_bucket)
+        # a chunk that was read to its end is followed by live ones, or by none
+        may_follow = following != 0 and n_slots > n_before and is_live(pool, start + np.uint64(1), live)
+        if may_follow and 0 < max_bucket_size <= n_of_bucket:
+            n_cut += np.int64(is_live(pool, (following << shift) + np.uint64(size - 1), live))
+        elif may_follow:
+            chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
+            n_still += 1
+    return n_still, n_slots, largest, n_cut
 
 
 @njit(cache=True, nogil=True)

@@ -21,6 +21,7 @@ from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
 from hybriddup.window.index.indexes import WindowPilot, sample_texts
 from hybriddup.window.index.live_shapes import FEWEST_SHINGLES, shares_found
+from hybriddup.window.index.shingles import count_shingles
 from hybriddup.window.meta import SHINGLES, VERIFIER
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
@@ -88,12 +89,13 @@ def learn_common(steps: Steps, texts: Sequence[str]) -> None:
     chosen = [texts[row] for row in spread_rows(len(texts), N_PILOT_PAIRS).tolist() if texts[row]]
     pilot = WindowPilot(chosen, steps)
     options = Tables.Options.model_validate(steps.components.settings.blocks.options)
+    counted = count_shingles(texts)
     for common_in in COMMON_IN:
-        steps.shingler.learn(texts, common_in)
-        _, n_least = shares_found(options, pilot.prints(), pilot.shingles())
+        steps.shingler.learn(counted, common_in)
+        _, n_least = shares_found(options, pilot.prints, pilot.shingles())
         if n_least is not None and n_least <= FEWEST_SHINGLES:
             return
-    steps.shingler.learn([], 1)
+    steps.shingler.learn(count_shingles([]), 1)
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:

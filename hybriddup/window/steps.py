@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +113,7 @@ class Steps:
         """Whether stage 1 promises a share of the pairs only."""
         return self.components.settings.blocks.use == "tables"
 
-    @property
+    @cached_property
     def may_use_shingles(self) -> bool:
         """Whether the live index may go by shingles: it promises a share, and no option says how to find it."""
         options = self.components.settings.blocks.options

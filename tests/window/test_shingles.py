@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -24,7 +23,7 @@ from hybriddup.window.index.live_scan import LiveScan
 from hybriddup.window.index.live_shapes import FEW_TEXTS, MOST_WITH_SHINGLE, make_live_index
 from hybriddup.window.index.live_tables import LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
-from hybriddup.window.index.shingles import MOST_SHINGLES, Shingler, n_needed
+from hybriddup.window.index.shingles import MOST_SHINGLES, CountedShingles, Shingler, count_shingles, n_needed
 from hybriddup.window.learning import COMMON_IN
 from hybriddup.window.memory.saved_memory import INDEX_FILE
 from tests.builders import as_triples, make_prints
@@ -190,7 +189,7 @@ def test_what_is_common_comes_last() -> None:
     greeting, rest = "早上好各位朋友", "今天的天气很特别啊真的是第一次见到"
     shingler, other = Shingler(), Shingler()
     before = set(shingler.shingles([greeting + rest])[0, :10].tolist())
-    shingler.learn([greeting + chr(0x4E00 + 9 * i) * 3 for i in range(3)], 3)
+    shingler.learn(count_shingles([greeting + chr(0x4E00 + 9 * i) * 3 for i in range(3)]), 3)
     after = shingler.shingles([greeting + rest])
 
     of_greeting = shingler.shingles([greeting])[0]
@@ -205,7 +204,7 @@ def test_what_is_common_comes_last() -> None:
 def test_common_shingles_are_those_of_several_texts() -> None:
     """A shingle that one text repeats is none."""
     shingler = Shingler()
-    shingler.learn(["哈哈哈哈哈哈哈哈哈哈哈哈", "你好世界啊"] * 2, 3)
+    shingler.learn(count_shingles(["哈哈哈哈哈哈哈哈哈哈哈哈", "你好世界啊"] * 2), 3)
     assert not np.frombuffer(shingler.learned(), "<u4").any()
 
 
@@ -245,9 +244,9 @@ def test_no_more_shingles_are_common_than_go_with_finding_copies(monkeypatch: py
     wanted: list[int] = []
     learn = Shingler.learn
 
-    def noted(self: Shingler, texts: Sequence[str], common_in: int) -> None:
+    def noted(self: Shingler, counted: CountedShingles, common_in: int) -> None:
         wanted.append(common_in)
-        learn(self, texts, common_in)
+        learn(self, counted, common_in)
 
     monkeypatch.setattr(Shingler, "learn", noted)
     monkeypatch.setattr("hybriddup.window.learning.FEWEST_SHINGLES", 0)

@@ -56,13 +56,9 @@ class WindowPilot:
         return edited_copies(self.texts, self._components)
 
     @cached_property
-    def _prints(self) -> tuple[Fingerprints, Fingerprints]:
-        bands, maker = self._components.bands, self._components.fingerprinter
-        return as_prints(self.texts, bands, maker), as_prints(self.copies, bands, maker)
-
     def prints(self) -> tuple[Fingerprints, Fingerprints]:
-        """Return the fingerprints of the texts and of the copies."""
-        return self._prints
+        """The fingerprints of the texts and of the copies."""
+        return as_prints(self.texts, self._components), as_prints(self.copies, self._components)
 
     def shingles(self) -> tuple[UInt32s, UInt32s]:
         """Return the shingles of the texts and of the copies."""
@@ -87,7 +83,7 @@ def expectation_of(steps: Steps, pilot: WindowPilot, n_texts: int) -> Expectatio
         workers=steps.workers,
         bits=steps.components.fingerprinter.n_bits,
         max_hamming_distance=steps.components.settings.max_hamming_distance,
-        pilot=pilot.prints,
+        pilot=lambda: pilot.prints,
         compatible_share=compatible_share(steps.components.bands.limits_of(text_lengths(pilot.texts))),
     )
 

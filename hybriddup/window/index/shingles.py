@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,23 @@ WORTHWHILE = 64
 """Texts that are worth a thread."""
 
 
+class CountedShingles(NamedTuple):
+    """The shingles of some texts."""
+
+    shingles: UInt32s
+    """uint32[n]: each once, rising."""
+    n_texts: Int64s
+    """int64[n]: of the texts with each."""
+
+
+def count_shingles(texts: Sequence[str]) -> CountedShingles:
+    """Return in how many of some texts each shingle is."""
+    hashes, of_texts = all_shingles(*encode_texts([text[:LEARNED_FROM] for text in texts]), UNITS)
+    each_once = np.unique(hashes.astype(np.uint64) << np.uint64(32) | of_texts.astype(np.uint64))
+    shingles, n_texts = np.unique((each_once >> np.uint64(32)).astype(np.uint32), return_counts=True)
+    return CountedShingles(shingles, n_texts)
+
+
 class Shingler:
     """Makes the shingles of texts; learns once, from the first posts of a window, which are common.
 
@@ -31,12 +49,9 @@ class Shingler:
     def __init__(self) -> None:
         self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
 
-    def learn(self, texts: Sequence[str], common_in: int) -> None:
+    def learn(self, counted: CountedShingles, common_in: int) -> None:
         """Learn which shingles are common, those in so many of some texts, in place of what was known before."""
-        hashes, of_texts = all_shingles(*encode_texts([text[:LEARNED_FROM] for text in texts]), UNITS)
-        each_once = np.unique(hashes.astype(np.uint64) << np.uint64(32) | of_texts.astype(np.uint64))
-        shingles, n_texts = np.unique((each_once >> np.uint64(32)).astype(np.uint32), return_counts=True)
-        self._common = mark_common(shingles[n_texts >= common_in])
+        self._common = mark_common(counted.shingles[counted.n_texts >= common_in])
 
     def learned(self) -> bytes:
         """Return what was learned."""

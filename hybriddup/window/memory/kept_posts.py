@@ -78,8 +78,12 @@ class KeptPosts:
     @property
     def first_position(self) -> int:
         """The first position that is remembered; where there is none, the one after the last that was."""
-        if len(self):
-            return int(self._positions[self._first])
+        return self._position_at(self._first)
+
+    def _position_at(self, place: int) -> int:
+        """Return the position at a place of the columns; after the last one, the next that it could be."""
+        if place < self._end:
+            return int(self._positions[place])
         return int(self._positions[self._end - 1]) + 1 if self._end else 0
 
     def forget_until(self, time: float) -> int:
@@ -100,8 +104,7 @@ class KeptPosts:
 
     def first_after(self, time: float) -> int:
         """Return a position from which on all remembered posts have a later time; by arrival time, the first one."""
-        positions, n = self.columns()[0], self._n_unsure(time)
-        return int(positions[n]) if n < len(positions) else int(self._positions[self._end - 1]) + 1 if self._end else 0
+        return self._position_at(self._first + self._n_unsure(time))
 
     def _n_unsure(self, time: float) -> int:
         """Return how many posts have a watermark so early that their time may be up to this one, the first of all."""

@@ -136,7 +136,7 @@ class KeptCopies:
         self._places = Places()
         self._number = 0
         """Of the last file."""
-        self._is_complete = True
+        self._needs_file = True
         """Whether the next copies go into a file of their own."""
         self._is_stuck = False
         """Whether the last copies could not be written, which is said once."""
@@ -184,7 +184,7 @@ class KeptCopies:
 
     def _write(self, posts: Sequence[StoredPost]) -> None:
         """Append copies to the last file, or to a new one."""
-        if self._is_complete or self._files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
+        if self._needs_file or self._files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
             self._begin_file(posts[0].position)
         file, records = self._files[-1], [pack(post.position, post.id, post.compared_text) for post in posts]
         starts = np.cumsum([0, *map(len, records)]) + file.size
@@ -197,7 +197,7 @@ class KeptCopies:
         descriptor = open_randomly(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         self._number += 1
         self._files.append(CopyFile(path, first_position, descriptor, 0))
-        self._is_complete = False
+        self._needs_file = False
 
     def _located(self, positions: Int64s) -> Iterator[tuple[int, int, int]]:
         """Yield the descriptor, the offset and the position of each copy that there should be."""
