@@ -5,11 +5,19 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.chunked_buckets import Chains, Live, is_live
+from hybriddup.kernels.chunked_buckets import Chains, Live, age_of, class_of_length, is_live
 from hybriddup.kernels.popcount import popcount
-from hybriddup.kernels.ring_texts import LaterTexts, LengthRows, RingColumns, SelectedPairs, select_in_ring
+from hybriddup.kernels.ring_texts import (
+    LaterTexts,
+    LengthRows,
+    Partners,
+    RingColumns,
+    SelectedPairs,
+    select_in_ring,
+    widest_limit,
+)
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import Int64s, UInt32s, UInt64s
+from hybriddup.records import Int64s, UInt64s
 
 IN_GROUP = 64
 """Buckets that are looked into together."""
@@ -30,6 +38,13 @@ class LookUpCounts(NamedTuple):
     n_look_ups: int
 
 
+class Classes(NamedTuple):
+    """Classes of lengths, from the first to the last."""
+
+    first: np.uint64
+    last: np.uint64
+
+
 @njit(cache=True, nogil=True)
 def look_up(
     chains: Chains,
@@ -38,17 +53,23 @@ def look_up(
     rows: LengthRows,
     live: Live,
     later: LaterTexts,
-    widest: int,
+    partners: Partners,
     max_bucket_size: int,
 ) -> tuple[SelectedPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once; as `find_in_chains` finds them."""
-    near, counts = find_in_chains(chains, listed, columns.bits, live, later, widest, max_bucket_size)
+    near, counts = find_in_chains(chains, listed, columns.bits, live, later, partners, max_bucket_size)
     return select_in_ring(without_repeats(near), columns, live.first_slot, rows, later), counts
 
 
 @njit(cache=True, nogil=True)
 def find_in_chains(
-    chains: Chains, listed: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, widest: int, max_bucket_size: int
+    chains: Chains,
+    listed: UInt64s,
+    bits: UInt64s,
+    live: Live,
+    later: LaterTexts,
+    partners: Partners,
+    max_bucket_size: int,
 ) -> tuple[UInt64s, LookUpCounts]:
     """Return what is near the later texts in the buckets that they look into.
 
@@ -58,8 +79,6 @@ def find_in_chains(
         uint64[n_later, n_probes]: the buckets that each text looks into; the place after the last stands for none.
     bits
         uint64[capacity, words], one or two words: the fingerprints of the ring, by slot.
-    widest
-        The largest limit of any text of the ring.
     max_bucket_size
         Of larger buckets only the newest texts are read, this many or a few more, and the buckets of a text no farther
         once some thousand of theirs were near (`FULL_BUCKETS`, `NEAR_A_PROBE`); 0 = no limit.
@@ -77,13 +96,14 @@ def find_in_chains(
     n_comparisons, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
     most_near = np.uint64(FULL_BUCKETS * max_bucket_size + NEAR_A_PROBE * n_probes)
     for row in range(len(listed)):
-        limit, enough = np.uint64(max(later.max_distances[row], widest, 0)), n_near + most_near
+        limit, enough = widest_limit(later, row, partners), n_near + most_near
+        wanted = classes_to_read(chains, later, row, partners)
         for group in range(row * n_probes, (row + 1) * n_probes, IN_GROUP):
             n_open = open_chains(chains, listed, group, min(group + IN_GROUP, (row + 1) * n_probes), chunks, n_read)
             n_slots = np.uint64(0)
             while n_open > 0:
                 n_open, n_slots, longest, n_stopped = read_round(
-                    chains, live, flat_bits, len(bits), max_bucket_size, chunks, n_read, n_open, slots, n_slots
+                    chains, live, wanted, flat_bits, len(bits), max_bucket_size, chunks, n_read, n_open, slots, n_slots
                 )
                 largest, n_cut = max(largest, longest), n_cut + n_stopped
                 if n_slots < np.uint64(NUMBERS_AT_ONCE) and n_open > 0:
@@ -97,12 +117,21 @@ def find_in_chains(
 
 
 @njit(cache=True, nogil=True)
+def classes_to_read(chains: Chains, later: LaterTexts, row: int, partners: Partners) -> Classes:
+    """Return the classes of the lengths that a later text may match."""
+    length = np.int64(later.lengths[row])
+    shortest = partners.shortest[min(length, np.int64(len(partners.shortest)) - 1)]
+    longest = max(np.int64(later.max_partner_lengths[row]), length)
+    return Classes(class_of_length(chains.class_of, shortest), class_of_length(chains.class_of, longest))
+
+
+@njit(cache=True, nogil=True)
 def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: UInt64s, n_read: Int64s) -> int:
     """Write the first chunk of each chain listed from ``first`` to ``last`` into ``chunks``; return how many there are.
 
     Nothing was read of them yet. What is listed soon after them is fetched.
     """
-    heads, pool, _, chunk_bits = chains
+    heads, pool, _, chunk_bits, _, _ = chains
     flat, shift, n_open = listed.ravel(), np.uint64(chunk_bits), np.int64(0)
     for probe in range(first, last):
         fetch_early(heads, flat[np.uint64(min(probe + IN_GROUP, len(flat) - 1))])
@@ -117,6 +146,7 @@ def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: 
 def read_round(
     chains: Chains,
     live: Live,
+    wanted: Classes,
     flat_bits: UInt64s,
     capacity: int,
     max_bucket_size: int,
@@ -131,17 +161,17 @@ def read_round(
     Parameters
     ----------
     chunks, n_read
-        The next chunk of each open chain, and how many of its texts were read; changed to what comes after.
+        The next chunk of each open chain, and how many of its entries were read; changed to what comes after.
     slots
-        Those of the texts that are read are written after the first ``n_slots``; their fingerprints are fetched.
+        Those of the texts of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
 
     Returns
     -------
     n_open, n_slots, largest, n_cut
-        How many chains are still open, how many slots there are, the most texts read of a chain, and how many chains
-        were closed though more of their texts are live.
+        How many chains are still open, how many slots there are, the most entries read of a chain, and how many chains
+        were closed though more of their entries are live.
     """
-    _, pool, _, chunk_bits = chains
+    _, pool, _, chunk_bits, number_bits, _ = chains
     size, shift, n_words = 1 << chunk_bits, np.uint64(chunk_bits), np.uint64(len(flat_bits) // max(capacity, 1))
     n_still, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
     for i in range(n_open):
@@ -149,15 +179,15 @@ def read_round(
         following = np.uint64(pool[start])
         fetch_early(pool, following << shift)
         n_before = n_slots
-        n_slots = read_chunk(pool, start, size, live, capacity, slots, n_slots)
+        n_slots, n_live = read_chunk(chains, start, live, wanted, capacity, slots, n_slots)
         for j in range(n_before, n_slots):
             fetch_early(flat_bits, slots[np.uint64(j)] * n_words)
-        n_of_bucket = n_read[np.uint64(i)] + np.int64(n_slots - n_before)
+        n_of_bucket = n_read[np.uint64(i)] + n_live
         largest = max(largest, n_of_bucket)
         # a chunk that was read to its end is followed by live ones, or by none
-        may_follow = following != 0 and n_slots > n_before and is_live(pool, start + np.uint64(1), live)
+        may_follow = following != 0 and n_live > 0 and is_live(pool[start + np.uint64(1)], live, number_bits)
         if may_follow and 0 < max_bucket_size <= n_of_bucket:
-            n_cut += np.int64(is_live(pool, (following << shift) + np.uint64(size - 1), live))
+            n_cut += np.int64(is_live(pool[(following << shift) + np.uint64(size - 1)], live, number_bits))
         elif may_follow:
             chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
             n_still += 1
@@ -166,25 +196,34 @@ def read_round(
 
 @njit(cache=True, nogil=True)
 def read_chunk(
-    pool: UInt32s, start: np.uint64, size: int, live: Live, capacity: int, slots: UInt64s, n_slots: np.uint64
-) -> np.uint64:
-    """Write the slots of the live texts of a chunk into ``slots``, the newest first, and return how many there are.
+    chains: Chains,
+    start: np.uint64,
+    live: Live,
+    wanted: Classes,
+    capacity: int,
+    slots: UInt64s,
+    n_slots: np.uint64,
+) -> tuple[np.uint64, int]:
+    """Write the slots of the live texts of a chunk whose classes are wanted into ``slots``, the newest first.
 
-    It reads no farther than the first text that is not live.
+    It reads no farther than the first entry that is not live, and returns how many slots there are now, and how many
+    entries were live.
     """
-    next_number, span, first_slot = live
+    pool, size, number_bits = chains.pool, 1 << chains.chunk_bits, chains.number_bits
+    n_live, n_classes = np.int64(0), wanted.last - wanted.first
     for back in range(1, size):
-        number = pool[start + np.uint64(size - back)]
-        if number == 0:
+        entry = pool[start + np.uint64(size - back)]
+        if entry == 0:
             continue
-        age = np.int64(np.uint32(next_number - number))
-        if age > span:
+        age = age_of(entry, live, number_bits)
+        if not 0 < age <= live.span:
             break
-        slot = first_slot + span - age
+        slot = live.first_slot + live.span - age
         slot -= capacity if slot >= capacity else np.int64(0)
         slots[n_slots] = np.uint64(slot)
-        n_slots += np.uint64(1)
-    return n_slots
+        n_slots += np.uint64((np.uint64(entry) >> np.uint64(number_bits)) - wanted.first <= n_classes)
+        n_live += 1
+    return n_slots, n_live
 
 
 @njit(cache=True, nogil=True)

@@ -1,9 +1,13 @@
 """Buckets that grow at one end and are cut at the other: chains of chunks, the newest first.
 
 All tables share one pool of chunks. A chunk is a power of two of words: the next chunk of the chain, 0 = none, and then
-the numbers of texts, low 32 bits, in the order in which they were added; the places not yet filled hold 0, which is no
-number. Only the first chunk of a chain has such places. Chunk 0 is never used. A number is *live* when it is at most
-``span`` before the next one to be given out, and all numbers after one that is not live, along a chain, are not either.
+an entry for each text, in the order in which they were added; the places not yet filled hold 0, which is no entry. Only
+the first chunk of a chain has such places. Chunk 0 is never used.
+
+An entry is the low bits of a text's number, under the class of its length where there are classes. It is *live* when
+its number is at most ``span`` before the next one to be given out. All entries after one that is not live, along a
+chain, are not either; those of numbers as far back as the bits can tell may be taken for live ones again, and then
+stand for texts that a look-up compares in vain.
 """
 
 from typing import NamedTuple
@@ -13,7 +17,7 @@ import numpy as np
 from hybriddup.kernels.buckets import find_weak_bits, fold_keys, list_probes
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 
 FRESH, FREE, N_FREE = 0, 1, 2
 """Places in the book of the pool: the first chunk never used, the first that is free again (0 = none), and how many
@@ -21,7 +25,8 @@ are free again."""
 N_BOOK = 3
 FETCH_HEAD, FETCH_CHUNK = np.int64(24), np.int64(12)
 """How many insertions ahead a head and a chunk are fetched: memory takes that long to answer."""
-LOW_HALF = np.int64(0xFFFFFFFF)
+BITS_OF_ENTRY = 32
+LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
 class Chains(NamedTuple):
@@ -34,15 +39,19 @@ class Chains(NamedTuple):
     book: Int64s
     """int64[N_BOOK]."""
     chunk_bits: int
+    number_bits: int
+    """The low bits of an entry, which are of the number."""
+    class_of: UInt8s
+    """uint8[n]: the class of each length; longer texts are of the class of the last."""
 
 
 class Live(NamedTuple):
-    """Which numbers are live, and where their fingerprints are."""
+    """Which entries are live, and where the fingerprints of their texts are."""
 
-    next_number: np.uint32
-    """The low 32 bits of the next number to be given out."""
+    next_number: np.uint64
+    """The next number to be given out."""
     span: int
-    """So many numbers before it are live."""
+    """So many numbers before it are live: fewer than the bits of numbers can tell apart."""
     first_slot: int
     """The slot of the first of them in the ring; the others follow."""
 
@@ -87,14 +96,46 @@ def list_heads(bits: UInt64s, strengths: UInt8s, keys: KeyList, n_weak_bits: int
 
 
 @njit(cache=True, nogil=True)
-def is_live(pool: UInt32s, place: np.uint64, live: Live) -> bool:
-    """Return whether the number in a place is live."""
-    return np.int64(np.uint32(live.next_number - pool[place])) <= live.span
+def age_of(entry: np.uint32, live: Live, number_bits: int) -> int:
+    """Return how many numbers the number of an entry is before the next one to be given out; 0 = as many as can be."""
+    mask = (np.uint64(1) << np.uint64(number_bits)) - np.uint64(1)
+    return np.int64((live.next_number - np.uint64(entry)) & mask)
+
+
+@njit(cache=True, nogil=True)
+def is_live(entry: np.uint32, live: Live, number_bits: int) -> bool:
+    """Return whether an entry is live."""
+    return 0 < age_of(entry, live, number_bits) <= live.span
+
+
+@njit(cache=True, nogil=True)
+def class_of_length(class_of: UInt8s, length: int) -> np.uint64:
+    """Return the class of a length."""
+    return np.uint64(class_of[min(np.int64(length), np.int64(len(class_of) - 1))])
+
+
+@njit(cache=True, nogil=True)
+def drop_classes(chains: Chains, live: Live) -> None:
+    """Turn entries into those of numbers alone, in place; what is not live stays so."""
+    _, pool, book, chunk_bits, number_bits, _ = chains
+    size = np.int64(1) << chunk_bits
+    for place in range(size, book[FRESH] << chunk_bits):
+        if place % size != 0 and pool[place] != 0:
+            age = age_of(pool[place], live, number_bits)
+            is_old = age == 0 or age > live.span
+            pool[place] = np.uint32((live.next_number - np.uint64(live.span + 1 if is_old else age)) & LOW_HALF)
 
 
 @njit(cache=True, nogil=True)
 def add_and_sweep(
-    chains: Chains, listed: UInt64s, numbers: Int64s, live: Live, first: int, last: int, own_every: int
+    chains: Chains,
+    listed: UInt64s,
+    numbers: Int64s,
+    lengths: Int32s,
+    live: Live,
+    first: int,
+    last: int,
+    own_every: int,
 ) -> None:
     """Add texts to their buckets, as `add_to_chains` does, and free what is not live in some buckets.
 
@@ -102,7 +143,7 @@ def add_and_sweep(
     to ``last``, and with each text whose number ``own_every`` divides, 0 = none, one of those that it was added to,
     which mostly has just been read.
     """
-    add_to_chains(chains, listed, numbers)
+    add_to_chains(chains, listed, numbers, lengths)
     sweep_chains(chains, first, last, live)
     for row in range(len(numbers) if own_every > 0 else 0):
         if numbers[row] % own_every == 0:
@@ -126,7 +167,7 @@ def take_chunk(pool: UInt32s, book: Int64s, chunk_bits: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s) -> None:
+def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int32s) -> None:
     """Add texts to their buckets.
 
     Parameters
@@ -136,17 +177,17 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s) -> None:
     listed
         uint64[n, n_of_text]: the buckets of each text, those of `list_heads` or others; the place after the last bucket
         stands for none.
-    numbers
-        int64[n]: the numbers of the texts, in order, of which the low 32 bits are kept.
+    numbers, lengths
+        int64[n] and int32[n]: of the texts, in order.
     """
-    heads, pool, book, chunk_bits = chains
+    heads, pool, book, chunk_bits, _, _ = chains
     flat, n_of_text, size, shift = listed.ravel(), np.uint64(listed.shape[1]), 1 << chunk_bits, np.uint64(chunk_bits)
     last, none = np.int64(len(flat)) - 1, np.uint64(len(heads) - 1)
     for i in range(len(flat)):
         fetch_early(heads, flat[np.uint64(min(i + FETCH_HEAD, last))])
         soon = np.uint64(heads[flat[np.uint64(min(i + FETCH_CHUNK, last))]])
         fetch_early(pool, soon << shift)
-        bucket = flat[np.uint64(i)]
+        bucket, row = flat[np.uint64(i)], np.uint64(i) // n_of_text
         if bucket == none:
             continue
         chunk = np.uint64(heads[bucket])
@@ -158,7 +199,15 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s) -> None:
             pool[fresh << shift] = np.uint32(chunk)
             heads[bucket] = np.uint32(fresh)
             chunk, place = fresh, np.uint64(1)
-        pool[(chunk << shift) + place] = np.uint32(numbers[np.uint64(i) // n_of_text] & LOW_HALF)
+        pool[(chunk << shift) + place] = entry_of(chains, numbers[row], lengths[row])
+
+
+@njit(cache=True, nogil=True)
+def entry_of(chains: Chains, number: int, length: int) -> np.uint32:
+    """Return what stands in the chunks for a text."""
+    shift = np.uint64(chains.number_bits)
+    low_bits = np.uint64(number) & ((np.uint64(1) << shift) - np.uint64(1))
+    return np.uint32(low_bits | class_of_length(chains.class_of, length) << shift)
 
 
 @njit(cache=True, nogil=True)
@@ -173,7 +222,7 @@ def first_free_place(pool: UInt32s, start: np.uint64, size: int) -> np.uint64:
 @njit(cache=True, nogil=True)
 def sweep_chains(chains: Chains, first: int, last: int, live: Live) -> None:
     """Free the chunks of some buckets that hold nothing live; the chains are changed in place."""
-    heads, pool, book, chunk_bits = chains
+    heads, pool, book, chunk_bits, number_bits, _ = chains
     shift, size = np.uint64(chunk_bits), 1 << chunk_bits
     for bucket in range(first, last):
         soon = np.uint64(heads[np.uint64(min(bucket + FETCH_CHUNK, len(heads) - 1))])
@@ -181,7 +230,7 @@ def sweep_chains(chains: Chains, first: int, last: int, live: Live) -> None:
         before, chunk = np.uint64(0), np.uint64(heads[np.uint64(bucket)])
         while chunk != 0:
             start = chunk << shift
-            if not is_live(pool, start + first_free_place(pool, start, size) - np.uint64(1), live):
+            if not is_live(pool[start + first_free_place(pool, start, size) - np.uint64(1)], live, number_bits):
                 if before == 0:
                     heads[np.uint64(bucket)] = np.uint32(0)
                 else:

@@ -67,6 +67,15 @@ class LaterTexts(NamedTuple):
     sketches: UInt64s
 
 
+class Partners(NamedTuple):
+    """What a later text may match of those in the ring, by its length; longer texts count as of the last length."""
+
+    shortest: Int32s
+    """The shortest length of which a text may match it; its own where there is none."""
+    max_distances: Int32s
+    """The largest Hamming limit of texts that may match it, or of others; -1 where there are none."""
+
+
 class SelectedPairs(NamedTuple):
     """Pairs within their limits."""
 
@@ -176,15 +185,22 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 
 @njit(cache=True, nogil=True)
-def find_near_anywhere(bits: UInt64s, first: int, last: int, span: int, later: LaterTexts, widest: int) -> UInt64s:
+def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
+    """Return the largest Hamming limit of any pair that a later text may be in."""
+    length = min(np.int64(later.lengths[row]), np.int64(len(partners.shortest) - 1))
+    return np.uint64(max(later.max_distances[row], partners.max_distances[length], 0))
+
+
+@njit(cache=True, nogil=True)
+def find_near_anywhere(
+    bits: UInt64s, first: int, last: int, span: int, later: LaterTexts, partners: Partners
+) -> UInt64s:
     """Return what is near the later texts in the slots from ``first`` to ``last``; every one of them is compared.
 
     Parameters
     ----------
     span
         Place of the text in slot ``first`` among the texts of the ring, the oldest being 0.
-    widest
-        The largest limit of any text of the ring.
 
     Returns
     -------
@@ -198,7 +214,7 @@ def find_near_anywhere(bits: UInt64s, first: int, last: int, span: int, later: L
             for i in range(np.int64(n_near)):
                 larger[i] = near[i]
             near = larger
-        limit = np.uint64(max(later.max_distances[row], widest, 0))
+        limit = widest_limit(later, row, partners)
         high = np.uint64(row) << np.uint64(32)
         if bits.shape[1] == 1:
             word = later.bits[row, 0]

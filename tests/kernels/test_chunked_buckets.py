@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -19,21 +20,28 @@ from hybriddup.kernels.chunked_buckets import (
     KeyList,
     Live,
     add_to_chains,
+    drop_classes,
+    is_live,
     list_heads,
     sweep_chains,
 )
-from hybriddup.kernels.ring_texts import IN_BLOCK, LARGEST_OFFSET, LaterTexts, number_texts, slot_of
+from hybriddup.kernels.ring_texts import IN_BLOCK, LARGEST_OFFSET, LaterTexts, Partners, number_texts, slot_of
 from tests.builders import make_limits, make_prints, pack_strengths
 
+PARTNERS = Partners(np.full(50, 10, np.int32), np.full(50, 3, np.int32))
+"""The shortest partner of any text is of length 10."""
 WINDOW = 50
 CAPACITY = 64
 
 
-def empty_chains(n_buckets: int, n_chunks: int, chunk_bits: int) -> Chains:
+def empty_chains(
+    n_buckets: int, n_chunks: int, chunk_bits: int, number_bits: int = 32, class_of: Sequence[int] = (0,)
+) -> Chains:
     """Chains with nothing in them."""
     book = np.zeros(N_BOOK, np.int64)
     book[FRESH] = 1
-    return Chains(np.zeros(n_buckets + 1, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32), book, chunk_bits)
+    heads, pool = np.zeros(n_buckets + 1, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32)
+    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8))
 
 
 def numbers_in(chains: Chains, bucket: int) -> list[int]:
@@ -72,11 +80,11 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
     chains, added, number = empty_chains(n_buckets, 2000, chunk_bits), defaultdict[int, list[int]](list), first_number
     for size in sizes:
         listed = rng.integers(0, n_buckets, (size, 1), np.uint64)
-        add_to_chains(chains, listed, np.arange(number, number + size))
+        add_to_chains(chains, listed, np.arange(number, number + size), np.zeros(size, np.int32))
         for row, bucket in enumerate(listed[:, 0].tolist()):
             added[bucket].append(number + row)
         number += size
-        live = Live(np.uint32(number), min(WINDOW, number - first_number), 0)
+        live = Live(np.uint64(number), min(WINDOW, number - first_number), 0)
         swept = int(rng.integers(0, n_buckets + 1))
         sweep_chains(chains, swept, n_buckets, live)
         for bucket in range(n_buckets):
@@ -92,23 +100,28 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
 
 
 @pytest.mark.parametrize("words", [1, 2])
-@pytest.mark.parametrize("start", [IN_BLOCK, 2**32 - 100])
+@pytest.mark.parametrize(("start", "number_bits"), [(IN_BLOCK, 32), (2**32 - 100, 32), (2**12 - 100, 12), (2**8, 9)])
 @pytest.mark.parametrize("max_bucket_size", [0, 10])
-def test_looking_up_finds_what_is_live_and_near(words: int, start: int, max_bucket_size: int) -> None:
-    """Every live text within the limit that is in a bucket looked into, once for each of them, the newest first."""
+def test_looking_up_finds_what_is_live_and_near(words: int, start: int, number_bits: int, max_bucket_size: int) -> None:
+    """Every live text within the limit that is in a bucket looked into, once for each of them, the newest first.
+
+    Where there are classes of lengths, those that can match; so it is when numbers begin anew.
+    """
     rng, n_buckets, n = np.random.default_rng(words), 3, 200
-    chains, bits = empty_chains(n_buckets, 500, 3), rng.integers(0, 2**64, (CAPACITY, words), np.uint64)
+    has_classes = number_bits < 32
+    chains = empty_chains(n_buckets, 500, 3, number_bits, range(1, 42) if has_classes else (0,))
+    bits, lengths = rng.integers(0, 2**64, (CAPACITY, words), np.uint64), rng.integers(0, 60, n).astype(np.int32)
     numbers = np.arange(start, start + n)
     numbers[numbers >= 2**32] += IN_BLOCK
     buckets = rng.integers(0, n_buckets, (n, 2), np.uint64)
-    add_to_chains(chains, buckets, numbers)
-    live = Live(np.uint32((int(numbers[-1]) + 1) % 2**32), WINDOW, 40)
+    add_to_chains(chains, buckets, numbers, lengths)
+    live = Live(np.uint64(numbers[-1] + 1), WINDOW, 40)
     later_bits = rng.integers(0, 2**64, (5, words), np.uint64)
-    limits = make_limits(5, max_hamming_distances=31 * words)
+    limits = make_limits(5, max_hamming_distances=31 * words, lengths=20, max_partner_lengths=30)
     later = LaterTexts(np.arange(5) + 1000, later_bits, *limits, np.zeros((0, 2), np.uint64))
     listed = rng.integers(0, n_buckets, (5, 2), np.uint64)
 
-    near, counts = find_in_chains(chains, listed, bits, live, later, 3, max_bucket_size)
+    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNERS, max_bucket_size)
 
     expected, n_compared = list[tuple[int, int]](), 0
     for row in range(5):
@@ -119,6 +132,8 @@ def test_looking_up_finds_what_is_live_and_near(words: int, start: int, max_buck
             read = [place - (n - WINDOW) for place in in_bucket if place >= n - WINDOW][::-1]
             if max_bucket_size:
                 read = read[: len(numbers_read(read, max_bucket_size, in_bucket))]
+            if has_classes:
+                read = [place for place in read if 10 <= lengths[place + n - WINDOW] <= 30]
             n_compared += len(read)
             distances = {
                 place: int(np.bitwise_count(bits[(40 + place) % CAPACITY] ^ later_bits[row]).sum()) for place in read
@@ -180,3 +195,22 @@ def test_numbers_rise_and_tell_positions(gaps: list[int], start: int) -> None:
 def test_slots_go_around() -> None:
     """A number before the one in slot 0 is at the end, and one a round later at the beginning."""
     assert [slot_of(number, 128, 64) for number in (127, 128, 191, 192)] == [63, 0, 63, 0]
+
+
+def test_entries_without_classes_are_of_the_same_texts() -> None:
+    """What is live stays so, in the same order; what is not is never taken for live."""
+    rng, n = np.random.default_rng(3), 300
+    chains = empty_chains(4, 500, 2, 10, range(1, 42))
+    numbers, buckets = np.arange(2**10 - 150, 2**10 - 150 + n), rng.integers(0, 4, (n, 1), np.uint64)
+    add_to_chains(chains, buckets, numbers, rng.integers(0, 60, n).astype(np.int32))
+    live = Live(np.uint64(numbers[-1] + 1), WINDOW, 0)
+
+    drop_classes(chains, live)
+
+    for bucket in range(4):
+        expected = [int(number) for number, own in zip(numbers, buckets[:, 0], strict=True) if own == bucket][::-1]
+        held = numbers_in(chains, bucket)
+        n_live = sum(number > numbers[-1] - WINDOW for number in expected)
+        assert held[:n_live] == expected[:n_live]
+        assert len(held) == len(expected)
+        assert not any(is_live(np.uint32(entry), live, 32) for entry in held[n_live:])

@@ -15,12 +15,14 @@ from hybriddup.kernels.chunked_buckets import (
     Chains,
     Live,
     add_and_sweep,
+    drop_classes,
 )
 from hybriddup.kernels.ring_texts import IN_BLOCK, LaterTexts, SelectedPairs
 from hybriddup.parallel import map_slices
 from hybriddup.records import Int64s, UInt32s, UInt64s
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.bucket_keys import BucketKeys
+from hybriddup.window.index.length_classes import ONE_CLASS, LengthClasses
 from hybriddup.window.index.text_ring import TextRing
 
 CHUNK_BITS = (2, 3, 4)
@@ -52,10 +54,13 @@ class ChainedTables:
         texts are read.
     n_texts
         Texts that will be in the window; with more, the pool grows.
+    classes
+        Of their lengths. With many more texts than there are numbers for beside them, they are given up.
     """
 
-    def __init__(self, keys: BucketKeys, n_texts: int) -> None:
+    def __init__(self, keys: BucketKeys, n_texts: int, classes: LengthClasses = ONE_CLASS) -> None:
         self.keys = keys
+        self._classes = classes
         self.chunk_bits = best_chunk_bits(n_texts * keys.n_of_text / keys.n_buckets)
         self.heads: UInt32s = np.zeros(keys.n_buckets + 1, np.uint32)
         self.book = np.zeros(N_BOOK, np.int64)
@@ -88,10 +93,13 @@ class ChainedTables:
         missing = needed - int(self.book[N_FREE]) - (len(self._memory) - ALIGNMENT >> self.chunk_bits)
         if missing + int(self.book[FRESH]) > 0:
             self._chains = self._reserve(int(self.book[FRESH]) + needed)
+        if self._classes is not ONE_CLASS and ring.span > 1 << self._classes.number_bits - 1:
+            self._drop_classes(ring)
         first, last = self._next_sweep(len(numbers), ring)
         own_every = 0 if ring.first == self._swept_for else self._own_every
         listed = self.keys.own(texts)
-        add_and_sweep(self._chains, listed, numbers, live_in(ring), first, last, own_every)
+        lengths = texts.prints.limits.lengths
+        add_and_sweep(self._chains, listed, numbers, lengths, live_in(ring), first, last, own_every)
 
     def find(
         self, texts: LiveTexts, later: LaterTexts, ring: TextRing, workers: int
@@ -114,7 +122,7 @@ class ChainedTables:
     ) -> tuple[SelectedPairs, LookUpCounts]:
         table, most = ring.table, self.keys.max_bucket_size
         found: tuple[SelectedPairs, LookUpCounts] = look_up(
-            self._chains, listed, ring.columns, table.rows, live, later, table.widest, most
+            self._chains, listed, ring.columns, table.rows, live, later, table.partners, most
         )
         return found
 
@@ -138,12 +146,18 @@ class ChainedTables:
             used = int(self.book[FRESH]) << self.chunk_bits
             pool[:used] = self._chains.pool[:used]
         self._memory = memory
-        return Chains(self.heads, pool, self.book, self.chunk_bits)
+        return Chains(self.heads, pool, self.book, self.chunk_bits, self._classes.number_bits, self._classes.of_length)
+
+    def _drop_classes(self, ring: TextRing) -> None:
+        """Give all bits of the entries to the numbers, long before there are more than the others tell apart."""
+        drop_classes(self._chains, live_in(ring))
+        self._classes = ONE_CLASS
+        self._chains = self._chains._replace(number_bits=ONE_CLASS.number_bits, class_of=ONE_CLASS.of_length)
 
 
 def live_in(ring: TextRing) -> Live:
     """Return which numbers are live, and where their texts are."""
-    return Live(np.uint32(ring.next & 0xFFFFFFFF), ring.span, ring.first_slot)
+    return Live(np.uint64(ring.next), ring.span, ring.first_slot)
 
 
 def add_counts(parts: Sequence[LookUpCounts]) -> LookUpCounts:

@@ -83,10 +83,10 @@ class LiveScan(RingIndex):
 
     def _find(self, later: LaterTexts, run: tuple[int, int], place: int) -> UInt64s:
         ring, (first, last) = self._ring, run
-        widest = ring.table.widest
+        partners = ring.table.partners
 
         def find(start: int, stop: int) -> UInt64s:
-            return find_near_anywhere(ring.columns.bits, first + start, first + stop, place + start, later, widest)
+            return find_near_anywhere(ring.columns.bits, first + start, first + stop, place + start, later, partners)
 
         n_worthwhile = max(FEWEST_IN_SLICE // len(later.bits), 1)
         return np.concatenate(map_slices(find, last - first, self._workers, n_worthwhile))

@@ -19,6 +19,7 @@ from hybriddup.steps.blocks.tables import CROWDING, MAX_TABLES, Tables, sample_k
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.index.bucket_keys import BucketKeys, FingerprintKeys, ShingleKeys
 from hybriddup.window.index.chained_tables import FEWEST_SWEEPS, best_chunk_bits, expected_chunks
+from hybriddup.window.index.length_classes import LengthClasses, cut_classes
 from hybriddup.window.index.live_scan import LiveScan
 from hybriddup.window.index.live_tables import LiveShape, LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
@@ -162,7 +163,12 @@ def plan_shingles(options: Tables.Options, expectation: Expectation, pilot_shing
     keys = ShingleKeys(n_shingles, bucket_bits, options.max_bucket_size or MOST_WITH_SHINGLE)
     share = float(found[n_shingles - 1])
     description = f"shingles: {n_shingles} of each text, 2^{bucket_bits} buckets, {share:.3f} of the pilot pairs found"
-    return LiveShape(keys, description, exact=False)
+    return LiveShape(keys, description, exact=False, classes=classes_for(expectation))
+
+
+def classes_for(expectation: Expectation) -> LengthClasses:
+    """Return the classes of lengths that suit texts such as those of the pilot."""
+    return cut_classes(expectation.pilot()[0].limits.lengths, expectation.n_texts)
 
 
 def shares_found(
@@ -196,7 +202,8 @@ def make_bit_sampled(options: Tables.Options, expectation: Expectation, limit: i
         f"tables: {plan.n_tables} of {plan.key_bits} sampled bits, {1 << tables.n_weak_bits} probes each, "
         f"{plan.recall:.3f} of the pilot pairs found"
     )
-    return LiveTables(LiveShape(FingerprintKeys(tables), description, exact=False), expectation, sketched=sketched)
+    shape = LiveShape(FingerprintKeys(tables), description, exact=False, classes=classes_for(expectation))
+    return LiveTables(shape, expectation, sketched=sketched)
 
 
 def choose_plan(plans: list[LivePlan], target: float, memory: int) -> LivePlan:

@@ -12,6 +12,7 @@ from hybriddup.steps.blocks.join import no_pairs
 from hybriddup.window.index import LiveReport, LiveTexts
 from hybriddup.window.index.bucket_keys import BucketKeys
 from hybriddup.window.index.chained_tables import ChainedTables
+from hybriddup.window.index.length_classes import ONE_CLASS, LengthClasses
 from hybriddup.window.index.ring_index import RingIndex
 from hybriddup.window.index.text_ring import as_later
 
@@ -29,6 +30,7 @@ class LiveShape:
     """Whether every pair within its limits is found, as long as no bucket is cut."""
     fits_any: bool = False
     """Whether the same shape would be planned for a larger window."""
+    classes: LengthClasses = ONE_CLASS
 
 
 class LiveTables(RingIndex):
@@ -45,7 +47,7 @@ class LiveTables(RingIndex):
     def __init__(self, shape: LiveShape, expectation: Expectation, *, sketched: bool = False) -> None:
         super().__init__(expectation, sketched=sketched, n_shingles=shape.keys.n_shingles)
         self.shape = shape
-        self._tables = ChainedTables(shape.keys, expectation.n_texts)
+        self._tables = ChainedTables(shape.keys, expectation.n_texts, shape.classes)
         self._n_planned = expectation.n_texts
 
     @property

@@ -25,6 +25,7 @@ from hybriddup.kernels.ring_texts import (
 from hybriddup.parallel import map_slices
 from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
 from hybriddup.window.index import LiveTexts, Scanned
+from hybriddup.window.index.length_classes import partners_of
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -48,8 +49,8 @@ class LengthTable:
         self.rows = LengthRows._make(
             np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.float32, np.float32)
         )
-        self.widest = 0
-        """The largest Hamming limit of any length."""
+        self.partners = partners_of(self.limits(np.zeros(0, np.int64)))
+        """What a later text of each length may match."""
 
     def numbers(self, limits: PairLimits) -> Int64s:
         """Return int64[n]: the number of each text's length, new ones for new lengths."""
@@ -68,7 +69,7 @@ class LengthTable:
             self.number_of[length] = len(self.number_of)
         columns = zip(self.rows, limits.take(np.array(list(row_of.values()), np.int64)), strict=True)
         self.rows = LengthRows._make(np.concatenate(parts) for parts in columns)
-        self.widest = max(0, int(self.rows.max_distances.max()))
+        self.partners = partners_of(PairLimits._make(self.rows))
 
 
 class TextRing:
@@ -172,10 +173,10 @@ class TextRing:
         """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
         first = self._number_from(position)
         last = min(first + n_texts, self.next)
-        columns, widest, place = self.columns, self.table.widest, first - self.first
+        columns, partners, place = self.columns, self.table.partners, first - self.first
         near = []
         for start, stop in self._runs(first, last):
-            near.append(find_near_anywhere(columns.bits, start, stop, place, later, widest))
+            near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
             place += stop - start
         # each run has its pairs by later text; together they have to be put in order
         pairs = self._select(np.sort(np.concatenate(near)), later)

@@ -1,0 +1,59 @@
+"""Classes of lengths: they stand beside the numbers in chunks, so that only texts whose length may match are fetched.
+
+The classes of `hybriddup.steps.blocks.length_classes` are shares of texts that are all known. These have to suit texts
+that are still to come, and go by length alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY
+from hybriddup.kernels.lengths import first_reaching, largest_so_far
+from hybriddup.kernels.ring_texts import Partners
+from hybriddup.records import Int32s, PairLimits, UInt8s
+
+LONGEST_TOLD = 2**12
+"""Longer texts count as of this length."""
+ROOM = 8
+"""Numbers are told apart over so many times the texts that are expected."""
+MOST_CLASS_BITS, FEWEST_CLASS_BITS = 8, 3
+MIDDLE = (1, 99)
+"""Percentiles of the lengths between which the classes are cut; those beyond are of the first and of the last."""
+
+
+class LengthClasses(NamedTuple):
+    """The class of each length, and the bits that are left to numbers."""
+
+    of_length: UInt8s
+    """From 1; longer texts are of the class of the last. One class: 0."""
+    number_bits: int
+
+
+ONE_CLASS = LengthClasses(np.zeros(1, np.uint8), BITS_OF_ENTRY)
+
+
+def cut_classes(lengths: Int32s, n_texts: int) -> LengthClasses:
+    """Return classes for so many texts with lengths such as these: each as many times its shortest as the others."""
+    class_bits = min(BITS_OF_ENTRY - int(ROOM * n_texts).bit_length(), MOST_CLASS_BITS)
+    if class_bits < FEWEST_CLASS_BITS or not len(lengths):
+        return ONE_CLASS
+    shortest, longest = np.percentile(lengths, MIDDLE).clip(min=1)
+    bounds = np.geomspace(shortest, longest + 1, (1 << class_bits) - 1)
+    of_length = np.searchsorted(bounds[1:], np.arange(LONGEST_TOLD + 1), side="right") + 1
+    return LengthClasses(of_length.clip(max=(1 << class_bits) - 1).astype(np.uint8), BITS_OF_ENTRY - class_bits)
+
+
+def partners_of(limits: PairLimits) -> Partners:
+    """Return what a later text of each length may match, of texts of these lengths."""
+    lengths = limits.lengths.clip(max=LONGEST_TOLD)
+    # one that may only be an exact repeat reaches its own length
+    reach = np.maximum(limits.max_partner_lengths, limits.lengths).clip(max=LONGEST_TOLD)
+    every = np.arange(LONGEST_TOLD + 1, dtype=np.int32)
+    shortest = first_reaching(largest_so_far(lengths, reach, LONGEST_TOLD), every)
+    of_lengths = np.full(len(every), -1, np.int32)
+    np.maximum.at(of_lengths, lengths, limits.max_hamming_distances)
+    from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
+    return Partners(shortest, from_length[shortest])
