@@ -65,7 +65,8 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
 def map_slices(function: Callable[[int, int], R], n: int, workers: int, smallest: int = 1) -> list[R]:
     """Return ``function(first, last)`` for slices that cover ``range(n)``, in order of the slices.
 
-    With several workers there are several slices, unless they would be smaller than ``smallest``.
+    With several workers there are several slices, as many for each, unless they would be smaller than ``smallest``.
     """
-    n_slices = max(min(SLICES_A_WORKER * workers, n // smallest), 1) if workers > 1 else 1
-    return list(map_threads(lambda bounds: function(*bounds), slices(n, n_slices), workers))
+    n_slices = min(SLICES_A_WORKER * workers, n // smallest) if workers > 1 else 1
+    n_slices -= n_slices % workers if n_slices > workers else 0
+    return list(map_threads(lambda bounds: function(*bounds), slices(n, max(n_slices, 1)), workers))
