@@ -5,7 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.chunked_buckets import Chains, Live, age_of, class_of_length, is_live
+from hybriddup.kernels.chunked_buckets import (
+    BITS_OF_ENTRY,
+    Chains,
+    Live,
+    class_of_length,
+    is_live,
+)
 from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
@@ -17,7 +23,7 @@ from hybriddup.kernels.ring_texts import (
     widest_limit,
 )
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import Int64s, UInt64s
+from hybriddup.records import Int64s, UInt32s, UInt64s
 
 IN_GROUP = 64
 """Buckets that are looked into together."""
@@ -179,10 +185,14 @@ def read_round(
         following = np.uint64(pool[start])
         fetch_early(pool, following << shift)
         n_before = n_slots
-        n_slots, n_live = read_chunk(chains, start, live, wanted, capacity, slots, n_slots)
+        if number_bits == BITS_OF_ENTRY:
+            n_slots = read_chunk(pool, start, size, number_bits, live, capacity, slots, n_slots)
+            n_live = n_slots - n_before
+        else:
+            n_slots, n_live = read_wanted(pool, start, size, number_bits, wanted, live, capacity, slots, n_slots)
         for j in range(n_before, n_slots):
             fetch_early(flat_bits, slots[np.uint64(j)] * n_words)
-        n_of_bucket = n_read[np.uint64(i)] + n_live
+        n_of_bucket = n_read[np.uint64(i)] + np.int64(n_live)
         largest = max(largest, n_of_bucket)
         # a chunk that was read to its end is followed by live ones, or by none
         may_follow = following != 0 and n_live > 0 and is_live(pool[start + np.uint64(1)], live, number_bits)
@@ -196,34 +206,71 @@ def read_round(
 
 @njit(cache=True, nogil=True)
 def read_chunk(
-    chains: Chains,
+    pool: UInt32s,
     start: np.uint64,
+    size: int,
+    number_bits: int,
     live: Live,
-    wanted: Classes,
     capacity: int,
     slots: UInt64s,
     n_slots: np.uint64,
-) -> tuple[np.uint64, int]:
-    """Write the slots of the live texts of a chunk whose classes are wanted into ``slots``, the newest first.
+) -> np.uint64:
+    """Write the slots of the live texts of a chunk into ``slots``, the newest first, and return how many there are.
 
-    It reads no farther than the first entry that is not live, and returns how many slots there are now, and how many
-    entries were live.
+    It reads no farther than the first entry that is not live.
     """
-    pool, size, number_bits = chains.pool, 1 << chains.chunk_bits, chains.number_bits
-    n_live, n_classes = np.int64(0), wanted.last - wanted.first
+    mask, span = (np.uint64(1) << np.uint64(number_bits)) - np.uint64(1), np.uint64(live.span)
+    newest_slot, newest_number = np.uint64(live.first_slot + live.span - 1), live.next_number - np.uint64(1)
     for back in range(1, size):
-        entry = pool[start + np.uint64(size - back)]
+        entry = np.uint64(pool[start + np.uint64(size - back)])
         if entry == 0:
             continue
-        age = age_of(entry, live, number_bits)
-        if not 0 < age <= live.span:
+        n_newer = (newest_number - entry) & mask
+        if n_newer >= span:
             break
-        slot = live.first_slot + live.span - age
-        slot -= capacity if slot >= capacity else np.int64(0)
-        slots[n_slots] = np.uint64(slot)
-        n_slots += np.uint64((np.uint64(entry) >> np.uint64(number_bits)) - wanted.first <= n_classes)
-        n_live += 1
+        slots[n_slots] = slot_before(newest_slot, n_newer, capacity)
+        n_slots += np.uint64(1)
+    return n_slots
+
+
+@njit(cache=True, nogil=True)
+def read_wanted(
+    pool: UInt32s,
+    start: np.uint64,
+    size: int,
+    number_bits: int,
+    wanted: Classes,
+    live: Live,
+    capacity: int,
+    slots: UInt64s,
+    n_slots: np.uint64,
+) -> tuple[np.uint64, np.uint64]:
+    """Do as `read_chunk` with the texts of the classes wanted; return also how many entries are live.
+
+    By itself, because that loop is a fifth faster without the question.
+    """
+    mask, span = (np.uint64(1) << np.uint64(number_bits)) - np.uint64(1), np.uint64(live.span)
+    newest_slot, newest_number = np.uint64(live.first_slot + live.span - 1), live.next_number - np.uint64(1)
+    n_live, n_classes = np.uint64(0), wanted.last - wanted.first
+    for back in range(1, size):
+        entry = np.uint64(pool[start + np.uint64(size - back)])
+        if entry == 0:
+            continue
+        n_newer = (newest_number - entry) & mask
+        if n_newer >= span:
+            break
+        n_live += np.uint64(1)
+        if (entry >> np.uint64(number_bits)) - wanted.first <= n_classes:
+            slots[n_slots] = slot_before(newest_slot, n_newer, capacity)
+            n_slots += np.uint64(1)
     return n_slots, n_live
+
+
+@njit(cache=True, nogil=True)
+def slot_before(newest_slot: np.uint64, n_newer: np.uint64, capacity: int) -> np.uint64:
+    """Return the slot of a text that so many are newer than; that of the newest is counted on past the end."""
+    slot = newest_slot - n_newer
+    return slot - (np.uint64(capacity) if slot >= np.uint64(capacity) else np.uint64(0))
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.vectors import fetch_early
 from hybriddup.records import Int32s, Int64s, UInt64s
+
+FETCH_SOON, FETCH_NEXT = 16, 8
+"""How many look-ups ahead a slot is fetched, and the hash that it leads to."""
 
 
 @njit(cache=True, nogil=True)
@@ -36,9 +40,11 @@ def latest_places(slots: Int32s, hashes: UInt64s, wanted: UInt64s) -> Int64s:
     slots, hashes
         As `fill_slots` leaves them.
     """
-    mask = np.uint64(len(slots) - 1)
+    mask, last = np.uint64(len(slots) - 1), len(wanted) - 1
     places = np.full(len(wanted), -1, np.int64)
     for i in range(len(wanted)):
+        fetch_early(slots, wanted[min(i + FETCH_SOON, last)] & mask)
+        fetch_early(hashes, np.uint64(max(slots[wanted[min(i + FETCH_NEXT, last)] & mask] - 1, 0)))
         slot = wanted[i] & mask
         while slots[slot] != 0:
             place = slots[slot] - 1

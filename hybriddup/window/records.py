@@ -36,8 +36,7 @@ class Evidence(NamedTuple):
     """The band of the pair's shorter text, such as ``7-20``."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPost:
+class StoredPost(NamedTuple):
     """A post that was acknowledged, as the store keeps it."""
 
     position: int
@@ -62,8 +61,7 @@ class StoredPost:
         return self.text if self.normalized is None else self.normalized
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The answer about one post."""
 
     id: PostId

@@ -43,8 +43,9 @@ pairs only, and a pair that one of them misses so is mostly found by another. Ex
 
 FEWEST_SHINGLES = 12
 """The pilot does not see that crowded buckets are read in part, so that some shingles of a pair may not count."""
-NUMBERS_A_BUCKET = 8
-"""Texts in a bucket of shingles: each read in vain costs less than a bucket more would take memory."""
+NUMBERS_A_BUCKET = 16
+"""Texts in a bucket of shingles: one read in vain costs less than a bucket more takes memory, and a whole line of the
+cache can be a chunk."""
 MOST_WITH_SHINGLE = 256
 """Texts that are read in a bucket of shingles where nothing else is set, the newest first. In millions of posts, some
 buckets are larger: with limits that stand to 300,000 Weibo posts as this one and its double do to 5 million, the window

@@ -40,6 +40,8 @@ HEADER = Struct("<QqII")
 """Checksum of what follows, position, and the bytes of the id and of the text; as `hybriddup.kernels.copy_places`."""
 BYTES_OF_CHECKSUM = 8
 SMALLEST = 4096
+MOST_REMEMBERED = 4096
+"""Copies that are remembered until others are written, or more where more are asked for at once."""
 IS_POSSIBLE = hasattr(os, "pread") and hasattr(os, "posix_fadvise")
 """Not on every platform; without copies, the posts are read from the store."""
 
@@ -140,6 +142,9 @@ class KeptCopies:
         """Whether the next copies go into a file of their own."""
         self._is_stuck = False
         """Whether the last copies could not be written, which is said once."""
+        self._read: dict[int, Copy] = {}
+        """By position, what was read since copies were written last: the text of a post is asked for first, its id
+        after."""
         try:
             self._resume(before, token, next_position)
         except OSError as error:
@@ -152,6 +157,7 @@ class KeptCopies:
 
     def hold(self, posts: Sequence[StoredPost]) -> None:
         """Copy the kept ones of some posts that come after all those copied so far; others are left out."""
+        self._read = {}
         end = self._places.end
         kept = [post for post in posts if post.kept and post.position >= end]
         if not kept:
@@ -164,11 +170,16 @@ class KeptCopies:
 
     def read(self, positions: Int64s) -> dict[int, Copy]:
         """Return, by position, the posts of which there is a sound copy."""
-        wanted = list(self._located(positions))
+        if len(self._read) > MOST_REMEMBERED:
+            self._read = {}
+        wanted = [place for place in self._located(positions) if place[2] not in self._read]
         for descriptor, start, _ in wanted:
             os.posix_fadvise(descriptor, start, READ_AT_ONCE, os.POSIX_FADV_WILLNEED)
-        found = ((position, read_copy(descriptor, start, position)) for descriptor, start, position in wanted)
-        return {position: copy for position, copy in found if copy is not None}
+        for descriptor, start, position in wanted:
+            copy = read_copy(descriptor, start, position)
+            if copy is not None:
+                self._read[position] = copy
+        return {position: self._read[position] for position in positions.tolist() if position in self._read}
 
     def forget_before(self, position: int) -> None:
         """Delete the files whose posts are all before a position."""
