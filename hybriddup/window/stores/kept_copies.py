@@ -25,6 +25,7 @@ import numpy as np
 import xxhash
 
 from hybriddup.kernels.copy_places import WORDS_OF_UNIT, find_copies
+from hybriddup.kernels.file_reads import read_together
 from hybriddup.records import Int64s, UInt32s
 from hybriddup.window.records import PostId, StoredPost
 
@@ -53,6 +54,18 @@ class Copy(NamedTuple):
 
     id: PostId
     compared_text: str
+
+
+class CopyPlace(NamedTuple):
+    """Where a copy is."""
+
+    descriptor: int
+    start: int
+    """Bytes before it in the file."""
+    room: int
+    """Bytes of the file from there on."""
+    position: int
+    """Of its post."""
 
 
 @dataclass
@@ -172,13 +185,8 @@ class KeptCopies:
         """Return, by position, the posts of which there is a sound copy."""
         if len(self._read) > MOST_REMEMBERED:
             self._read = {}
-        wanted = [place for place in self._located(positions) if place[2] not in self._read]
-        for descriptor, start, _ in wanted:
-            os.posix_fadvise(descriptor, start, READ_AT_ONCE, os.POSIX_FADV_WILLNEED)
-        for descriptor, start, position in wanted:
-            copy = read_copy(descriptor, start, position)
-            if copy is not None:
-                self._read[position] = copy
+        wanted = [place for place in self._located(positions) if place.position not in self._read]
+        self._read |= read_copies(wanted)
         return {position: self._read[position] for position in positions.tolist() if position in self._read}
 
     def forget_before(self, position: int) -> None:
@@ -210,13 +218,14 @@ class KeptCopies:
         self._files.append(CopyFile(path, first_position, descriptor, 0))
         self._needs_file = False
 
-    def _located(self, positions: Int64s) -> Iterator[tuple[int, int, int]]:
-        """Yield the descriptor, the offset and the position of each copy that there should be."""
+    def _located(self, positions: Int64s) -> Iterator[CopyPlace]:
+        """Yield where each copy is that there should be."""
         firsts = [file.first_position for file in self._files]
         for position, place in zip(positions.tolist(), self._places.of(positions).tolist(), strict=True):
             if place:
                 file = self._files[bisect_right(firsts, position) - 1]
-                yield file.descriptor, (place - 1) * UNIT, position
+                start = (place - 1) * UNIT
+                yield CopyPlace(file.descriptor, start, file.size - start, position)
 
     def _resume(self, before: bytes | None, token: bytes, next_position: int) -> None:
         """Use the files of before, or delete them where they are not of the same time."""
@@ -275,19 +284,34 @@ def pack(position: int, post_id: PostId, text: str) -> bytes:
     return b"".join((checksum, body, bytes(-(BYTES_OF_CHECKSUM + len(body)) % UNIT)))
 
 
-def read_copy(descriptor: int, start: int, position: int) -> Copy | None:
-    """Return the copy that begins at an offset; None where it is not whole or of another position."""
+def read_copies(places: Sequence[CopyPlace]) -> dict[int, Copy]:
+    """Return, by position, the copies at some places that are whole and of their positions."""
+    descriptors = np.array([place.descriptor for place in places], np.int32)
+    read, n_read = read_together(descriptors, np.array([place.start for place in places], np.int64), READ_AT_ONCE)
+    rows = memoryview(read.tobytes())
+    copies: dict[int, Copy] = {}
+    for row, (place, n) in enumerate(zip(places, n_read.tolist(), strict=True)):
+        first = row * READ_AT_ONCE
+        copy = whole_copy(rows[first : first + max(n, 0)], place)
+        if copy is not None:
+            copies[place.position] = copy
+    return copies
+
+
+def whole_copy(beginning: memoryview, place: CopyPlace) -> Copy | None:
+    """Return the copy that begins with some bytes; None where it is not whole or of another position."""
+    if len(beginning) < HEADER.size:
+        return None
+    _, position, n_id, n_text = HEADER.unpack_from(beginning)
+    size = HEADER.size + n_id + n_text
+    if position != place.position or size > place.room:
+        return None
+    if size <= len(beginning):
+        return unpack(bytes(beginning[:size]))
     try:
-        data = os.pread(descriptor, READ_AT_ONCE, start)
-        if len(data) < HEADER.size:
-            return None
-        _, copied, n_id, n_text = HEADER.unpack_from(data)
-        size = HEADER.size + n_id + n_text
-        if copied == position and size > len(data) == READ_AT_ONCE:
-            data += os.pread(descriptor, size - len(data), start + len(data))
+        return unpack(os.pread(place.descriptor, size, place.start))
     except OSError:
         return None
-    return unpack(data[:size]) if copied == position else None
 
 
 def unpack(data: bytes) -> Copy | None:
