@@ -1,18 +1,18 @@
 """Running kernels on slices of the work in threads: they release the interpreter, so threads are enough."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count, sched_getaffinity
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 of_thread = threading.local()
-"""Has ``is_worker`` in the threads that the steps share."""
+"""Has ``is_worker``: whether the thread is at work on a share of something."""
 
 SLICES_A_WORKER = 4
 """More slices than workers, so that a slice with more work than the others does not leave a worker idle."""
@@ -41,25 +41,61 @@ def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def pool_of(workers: int) -> ThreadPoolExecutor:
-    """Return the threads that all steps share: starting some takes longer than many a kernel."""
-    return ThreadPoolExecutor(workers, "hybriddup", initializer=note_worker)
-
-
-def note_worker() -> None:
-    """Note that this thread is one of those that the steps share."""
-    of_thread.is_worker = True
+    """Return the threads that help a caller in all steps: starting some takes longer than many a kernel."""
+    return ThreadPoolExecutor(max(workers - 1, 1), "hybriddup")
 
 
 def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
     """Yield ``function(thing)`` for each, in order.
 
-    A single worker, or a single thing, runs in the caller's thread; so does what is called by one of the threads, which
-    would otherwise wait for threads that wait for it.
+    The caller's thread is one of the workers: of several threads that all have to wake up, the second may start
+    milliseconds after the first. A single worker, or a single thing, needs no other; and what is called by a worker
+    stays in its thread, which would otherwise wait for threads that wait for it.
     """
     things = list(things)
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
         return map(function, things)
-    return pool_of(workers).map(function, things)
+    return iter(Shared(function, things).done_by(min(workers, len(things)), pool_of(workers)))
+
+
+class Shared(Generic[T, R]):
+    """Things that several threads work through, each taking the next one."""
+
+    def __init__(self, function: Callable[[T], R], things: Sequence[T]) -> None:
+        self._function = function
+        self._things = things
+        self._results: dict[int, R] = {}
+        self._places = iter(range(len(things)))
+
+    def done_by(self, n_workers: int, pool: ThreadPoolExecutor) -> list[R]:
+        """Return the results in order, the calling thread being one of so many workers.
+
+        Raises
+        ------
+        Exception
+            What the function raised first; the other workers end with the things that they are at.
+        """
+        helpers = [pool.submit(self._work) for _ in range(n_workers - 1)]
+        try:
+            self._work()
+        finally:
+            self._places = iter(())
+            started = [helper for helper in helpers if not helper.cancel()]
+            wait(started)
+        for helper in started:
+            helper.result()
+        return [self._results[place] for place in range(len(self._things))]
+
+    def _work(self) -> None:
+        of_thread.is_worker = True
+        try:
+            while (place := next(self._places, None)) is not None:
+                self._results[place] = self._function(self._things[place])
+        except BaseException:
+            self._places = iter(())
+            raise
+        finally:
+            of_thread.is_worker = False
 
 
 def map_slices(function: Callable[[int, int], R], n: int, workers: int, smallest: int = 1) -> list[R]:
