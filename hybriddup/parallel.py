@@ -1,8 +1,9 @@
 """Running kernels on slices of the work in threads: they release the interpreter, so threads are enough."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count, sched_getaffinity
@@ -55,7 +56,7 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
     things = list(things)
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
         return map(function, things)
-    return iter(Shared(function, things).done_by(min(workers, len(things)), pool_of(workers)))
+    return Shared(function, things).results(min(workers, len(things)), pool_of(workers))
 
 
 class Shared(Generic[T, R]):
@@ -63,39 +64,46 @@ class Shared(Generic[T, R]):
 
     def __init__(self, function: Callable[[T], R], things: Sequence[T]) -> None:
         self._function = function
-        self._things = things
-        self._results: dict[int, R] = {}
-        self._places = iter(range(len(things)))
+        self._results: deque[Future[R]] = deque(Future() for _ in things)
+        self._left = deque(zip(things, self._results, strict=True))
 
-    def done_by(self, n_workers: int, pool: ThreadPoolExecutor) -> list[R]:
-        """Return the results in order, the calling thread being one of so many workers.
+    def results(self, n_workers: int, pool: ThreadPoolExecutor) -> Iterator[R]:
+        """Yield the results in order and let go of them, the calling thread being one of so many workers.
 
         Raises
         ------
         Exception
-            What the function raised first; the other workers end with the things that they are at.
+            What the function raised; the workers then end with the things that they are at.
         """
-        helpers = [pool.submit(self._work) for _ in range(n_workers - 1)]
+        helpers = [pool.submit(self._do_all) for _ in range(n_workers - 1)]
         try:
-            self._work()
+            while self._results:
+                result = self._results.popleft()
+                while not result.done() and self._do_next():
+                    pass
+                yield result.result()
         finally:
-            self._places = iter(())
-            started = [helper for helper in helpers if not helper.cancel()]
-            wait(started)
-        for helper in started:
-            helper.result()
-        return [self._results[place] for place in range(len(self._things))]
+            self._left.clear()
+            wait([helper for helper in helpers if not helper.cancel()])
 
-    def _work(self) -> None:
+    def _do_all(self) -> None:
+        while self._do_next():
+            pass
+
+    def _do_next(self) -> bool:
+        """Do the next thing; return whether there was one."""
+        try:
+            thing, result = self._left.popleft()
+        except IndexError:
+            return False
         of_thread.is_worker = True
         try:
-            while (place := next(self._places, None)) is not None:
-                self._results[place] = self._function(self._things[place])
-        except BaseException:
-            self._places = iter(())
-            raise
+            result.set_result(self._function(thing))
+        except BaseException as error:
+            result.set_exception(error)
         finally:
             of_thread.is_worker = False
+        return True
 
 
 def map_slices(function: Callable[[int, int], R], n: int, workers: int, smallest: int = 1) -> list[R]:

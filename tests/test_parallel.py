@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.parallel import available_workers, map_slices, map_threads, slices
+from hybriddup.parallel import available_workers, map_slices, map_threads, pool_of, slices
 from hybriddup.spread import spread_rows
 
 
@@ -56,6 +58,38 @@ def test_error_in_a_worker_reaches_the_caller(workers: int) -> None:
     """As itself."""
     with pytest.raises(LookupError, match="as planned"):
         list(map_threads(fail, [1, 2], workers))
+
+
+def test_the_caller_is_one_of_the_workers() -> None:
+    """Where the other ones are busy elsewhere, it does all by itself."""
+    release, busy = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        busy.set()
+        release.wait(30)
+
+    held = pool_of(2).submit(hold)
+    try:
+        assert busy.wait(30)
+        threads = list(map_threads(lambda _: threading.current_thread(), range(5), 2))
+    finally:
+        release.set()
+        held.result()
+    assert threads == [threading.current_thread()] * 5
+
+
+def test_results_are_let_go_of_one_by_one() -> None:
+    """Those that were looked at take no memory, however many follow."""
+
+    class Result:
+        """Something that can be watched."""
+
+    watched: list[weakref.ref[Result]] = []
+    for result in map_threads(lambda _: Result(), range(6), 2):
+        watched.append(weakref.ref(result))
+        del result
+        gc.collect()
+        assert sum(each() is not None for each in watched) <= 1
 
 
 def test_there_is_a_worker() -> None:

@@ -39,10 +39,6 @@ class PostTimes(NamedTuple):
     arrival: float
     """When the batch came."""
 
-    def part(self, first: int, last: int) -> PostTimes:
-        """Return the times of a part of the batch."""
-        return PostTimes(self.times[first:last], self.watermarks[first:last], self.arrival)
-
 
 @dataclass(frozen=True)
 class WindowTime:

@@ -24,11 +24,10 @@ short one, or as many as are asked for if that is more."""
 
 def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
     """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
-    prepared = state.prepare([text], state.store.next_position)
+    prepared = state.prepare([text])
     now = PostTimes(np.array([state.watermark]), np.array([state.watermark]), state.last_arrival)
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
-    pairs = state.memory.look_up(prepared._replace(sketches=None)).result()
-    pairs = state.memory.still_matching(pairs, prepared, now)
+    pairs = state.memory.candidates(prepared._replace(sketches=None), now)
     equal = int(state.memory.equal_posts(prepared, now, state.store)[0])
     share = most_pairs(prepared.lengths)[0] / MOST_PAIRS
     n_scored = max(int(max(limit, MOST_SCORED) * share), FEWEST_SCORED)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.parallel import slices
-from hybriddup.records import CandidatePairs, Int64s, VerifiedPairs, join_prints
 from hybriddup.removed import EQUAL
-from hybriddup.steps.deciders import join_candidates, join_pairs
+from hybriddup.steps.deciders import join_candidates
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.batch import Found, Verdicts, decide_batch
 from hybriddup.window.edges import Edges
@@ -32,12 +28,9 @@ from hybriddup.window.memory.saved_memory import save_memory
 from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
-from hybriddup.window.steps import PreparedTexts, Steps, join_prepared
+from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
-
-POSTS_OF_PART = 64
-"""Posts that are prepared while as many are looked up: each part costs some calls, and the last one is waited for."""
 
 
 @dataclass
@@ -61,19 +54,6 @@ class Counts:
             yield
         finally:
             self.seconds[step] += perf_counter() - began  # type: ignore[assignment]
-
-
-class Part(NamedTuple):
-    """Some posts of a batch that are being looked up."""
-
-    prepared: PreparedTexts
-    times: PostTimes
-    equal: Int64s
-    """int64[n]: the position of a kept post with an equal text that still matches, -1 = none."""
-    others: PreparedTexts
-    """Those that are looked up: with an equal text are none."""
-    looked_up: Future[CandidatePairs]
-    """Pairs with kept posts of the window."""
 
 
 @dataclass
@@ -114,8 +94,8 @@ class WindowState:
         return [decision_of(post, repeated=place in known) for place, post in enumerate(answers)]
 
     def catch_up(self) -> None:
-        """Derive anew what is in memory where it could not be brought up to date after writing, or was not yet."""
-        if self.n_remembered != self.store.next_position or self.memory.has_failed:
+        """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
+        if self.n_remembered != self.store.next_position:
             self.derive_memory()
             watermark = self.store.meta(WATERMARK)
             self.watermark = NEVER if watermark is None else unpack_float(watermark)
@@ -123,7 +103,7 @@ class WindowState:
 
     def derive_memory(self) -> None:
         """Derive anew from the store what is in memory."""
-        self.count_limits(self.memory.give_up())
+        self.count_limits(self.memory.index)
         self.memory = remembered(self.steps, self.store, self.timing.horizon)
 
     def count_limits(self, index: LiveIndex) -> None:
@@ -156,7 +136,8 @@ class WindowState:
     def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
         """Decide posts whose ids are new, write them, and make those kept findable."""
         times = self.timing.of_posts(posts, self.watermark, self.last_arrival)
-        found = self.find([post.text for post in posts], times)
+        prepared = self.prepare([post.text for post in posts])
+        found = self.find(prepared, times)
         verdicts = decide_batch(found)
         stored = self.describe(posts, found, verdicts)
         with self.counts.timed("store"):
@@ -164,8 +145,8 @@ class WindowState:
         self.audit(found, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
-            self.remember(found, verdicts)
-        self.count(stored, found)
+            self.remember(prepared, times, verdicts)
+        self.count(stored, prepared, times)
         self.learn_if_due()
         return stored
 
@@ -182,56 +163,28 @@ class WindowState:
             meta[EDGES] = self.edges.pack()
         return meta
 
-    def prepare(self, texts: Sequence[str], first: int) -> PreparedTexts:
-        """Return texts ready to be looked up, at the positions from the first on."""
+    def prepare(self, texts: Sequence[str]) -> PreparedTexts:
+        """Return texts ready to be looked up, at the next positions."""
         with self.counts.timed("normalize"):
             normalized = self.steps.components.normalizer.normalize_batch(texts)
         with self.counts.timed("fingerprint"):
+            first = self.store.next_position
             return self.steps.prepare(texts, normalized, np.arange(first, first + len(texts)))
 
-    def find(self, texts: Sequence[str], times: PostTimes) -> Found:
-        """Return what posts match, in the window and among themselves.
-
-        While the posts of one part are looked up, those of the next are prepared, and the pairs of those before
-        verified.
-        """
-        parts = list(self.begin_parts(texts, times))
-        prepared = join_prepared([part.prepared for part in parts])
-        within = self.steps.pairs_within(join_prints([part.others.prints for part in parts]))
-        near = [self.verify(part, within, prepared) for part in parts]
-        equal = np.concatenate([part.equal for part in parts])
-        return Found(prepared, times, self.timing.horizon, equal, join_pairs(near))
-
-    def begin_parts(self, texts: Sequence[str], times: PostTimes) -> Iterator[Part]:
-        """Begin to look up the parts of a batch: one where there is no other core to do it, or where it is small."""
-        waiting = not self.is_worth_a_thread(len(texts))
-        for first, last in slices(len(texts), 1 if waiting else len(texts) // POSTS_OF_PART):
-            yield self.begin(texts[first:last], first, times.part(first, last), waiting=waiting)
-
-    def is_worth_a_thread(self, n_posts: int) -> bool:
-        """Return whether the index works beside the caller in a batch of so many posts."""
-        return self.steps.workers > 1 and n_posts >= 2 * POSTS_OF_PART
-
-    def begin(self, texts: Sequence[str], first: int, times: PostTimes, *, waiting: bool) -> Part:
-        """Prepare the posts of a part, which begins at a place of the batch, and begin to look them up."""
-        prepared = self.prepare(texts, self.store.next_position + first)
+    def find(self, prepared: PreparedTexts, times: PostTimes) -> Found:
+        """Return what the posts match, in the window and among themselves."""
+        first = int(prepared.positions[0])
         with self.counts.timed("look up"):
             equal = self.memory.equal_posts(prepared, times, self.store)
             others = prepared.without(equal >= 0)  # whatever else these match, they repeat an equal post
-            return Part(prepared, times, equal, others, self.memory.look_up(others, waiting=waiting))
-
-    def verify(self, part: Part, within: CandidatePairs, prepared: PreparedTexts) -> VerifiedPairs:
-        """Return the verified pairs of a part of a batch, some of those with the window and within the batch."""
-        first, last = part.prepared.positions[[0, -1]]
-        with self.counts.timed("look up"):
-            in_window = self.memory.still_matching(part.looked_up.result(), part.prepared, part.times)
-        of_part = slice(*np.searchsorted(within.later, [first, last + 1]))
-        pairs = join_candidates([in_window, within.take(of_part)])
+            in_window = self.memory.candidates(others, times)
+            pairs = join_candidates([in_window, self.steps.pairs_within(others.prints)])
         with self.counts.timed("verify"):
             if self.steps.finds_a_share:  # an index that finds every pair was asked for, so that every one counts
-                pairs, n_cut = likeliest(pairs, int(first), part.prepared.lengths)
+                pairs, n_cut = likeliest(pairs, first, prepared.lengths)
                 self.counts.limits_hit["most_pairs"] += n_cut
-            return self.steps.verify(pairs, prepared, self.store.texts)
+            near = self.steps.verify(pairs, prepared, self.store.texts)
+        return Found(prepared, times, self.timing.horizon, equal, near)
 
     def describe(self, posts: Sequence[Post], found: Found, verdicts: Verdicts) -> list[StoredPost]:
         """Return the posts as they are stored, with what was decided of each."""
@@ -285,17 +238,15 @@ class WindowState:
         bands = self.steps.components.bands
         return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
 
-    def remember(self, found: Found, verdicts: Verdicts) -> None:
+    def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
         """Make posts that were kept and written findable, and those that are too old not."""
-        times, n_posts = found.times, len(found.prepared.positions)
-        kept = np.fromiter(map(verdicts.is_kept, range(n_posts)), np.bool_, n_posts)
-        waiting = not self.is_worth_a_thread(n_posts)
-        if outgrown := grow(self.memory, n_posts, self.steps, self.store):
+        kept = np.fromiter(map(verdicts.is_kept, range(len(prepared.positions))), np.bool_, len(prepared.positions))
+        self.memory.add(prepared, times, kept)
+        if outgrown := grow(self.memory, len(prepared.positions), self.steps, self.store):
             self.count_limits(outgrown)
-        self.memory.add(found.prepared, times, kept, waiting=waiting)
         self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
         self.n_remembered = self.store.next_position
-        self.forget(waiting=waiting)
+        self.forget()
 
     @property
     def is_learning(self) -> bool:
@@ -320,19 +271,18 @@ class WindowState:
                 self.derive_memory()
         self.weights_learn = self.verifiers_learn = self.shingles_learn = False
 
-    def forget(self, *, waiting: bool = True) -> None:
+    def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
-        self.counts.posts["expired"] += self.memory.forget(self.watermark, waiting=waiting)
+        self.counts.posts["expired"] += self.memory.forget(self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             self.store.forget_before(edge)
 
-    def count(self, stored: Sequence[StoredPost], found: Found) -> None:
+    def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
         """Count what became of posts."""
-        times = found.times
         self.counts.posts["late"] += int((times.times <= times.watermarks - self.timing.horizon).sum())
         outcomes: Counter[tuple[str, str]] = Counter(
             ("kept", band) if post.evidence is None else (post.evidence.reason, post.evidence.length_band)
-            for post, band in zip(stored, self.bands_of(found.prepared), strict=True)
+            for post, band in zip(stored, self.bands_of(prepared), strict=True)
         )
         for (outcome, band), n in outcomes.items():
             self.counts.posts[outcome] += n

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybriddup.characters import count_classes
 from hybriddup.components import Components
@@ -22,7 +21,6 @@ from hybriddup.records import (
     UInt32s,
     UInt64s,
     VerifiedPairs,
-    join_prints,
     text_lengths,
 )
 from hybriddup.steps.blocks import Expectation
@@ -31,8 +29,6 @@ from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index.shingles import Shingler
-
-Number = TypeVar("Number", np.uint32, np.uint64)
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the compared texts at some positions of the window."""
@@ -67,30 +63,6 @@ class PreparedTexts(NamedTuple):
             sketches=None if self.sketches is None else self.sketches[rows],
             shingles=None if self.shingles is None else self.shingles[rows],
         )
-
-
-def join_prepared(parts: Sequence[PreparedTexts]) -> PreparedTexts:
-    """Return one batch with the texts of all parts, at least one, in order."""
-    if len(parts) == 1:
-        return parts[0]
-    starts = np.cumsum([0, *(len(part.positions) for part in parts)])
-    return PreparedTexts(
-        positions=np.concatenate([part.positions for part in parts]),
-        normalized=[text for part in parts for text in part.normalized],
-        keys=[key for part in parts for key in part.keys],
-        hashes=np.concatenate([part.hashes for part in parts]),
-        lengths=np.concatenate([part.lengths for part in parts]),
-        prints=join_prints([part.prints for part in parts]),
-        places=np.concatenate([part.places + start for part, start in zip(parts, starts, strict=False)]),
-        sketches=joined([part.sketches for part in parts]),
-        shingles=joined([part.shingles for part in parts]),
-    )
-
-
-def joined(columns: Sequence[NDArray[Number] | None]) -> NDArray[Number] | None:
-    """Return the rows of all columns; None where they are None."""
-    there = [column for column in columns if column is not None]
-    return np.concatenate(there) if there else None
 
 
 @dataclass(frozen=True)

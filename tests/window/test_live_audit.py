@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hybriddup.audit import wilson_interval
-from hybriddup.records import CandidatePairs
 from hybriddup.window import AuditCounts, Decision, Post, Window
 from hybriddup.window.audit.live_audit import LiveAudit, sampled_places
 from hybriddup.window.event_time import PostTimes
@@ -32,12 +31,13 @@ posts = st.builds(Post, text=texts, id=st.none(), created_at=st.floats(0, 250, w
 @pytest.fixture(autouse=True)
 def index_that_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the window not find every third of the pairs that its index gives."""
-    matching = Memory.still_matching
+    find = Memory.candidates
 
-    def some_matching(memory: Memory, pairs: CandidatePairs, prepared: PreparedTexts, times: PostTimes) -> Any:
-        return matching(memory, pairs.take((pairs.earlier + pairs.later) % 3 > 0), prepared, times)
+    def find_some(memory: Memory, prepared: PreparedTexts, times: PostTimes) -> Any:
+        pairs = find(memory, prepared, times)
+        return pairs.take((pairs.earlier + pairs.later) % 3 > 0)
 
-    monkeypatch.setattr(Memory, "still_matching", some_matching)
+    monkeypatch.setattr(Memory, "candidates", find_some)
 
 
 @contextmanager

@@ -176,8 +176,7 @@ def test_limits_hit_are_counted_on_when_the_index_is_replaced(monkeypatch: pytes
         window.add_many(alike[:100])
         window.add_many(alike[100:])
         before = window.stats()
-        for first in range(0, 300, 50):
-            window.add_many([chr(0x5E00 + i) * 9 + chr(0x7000 + i) * 9 for i in range(first, first + 50)])
+        window.add_many([chr(0x5E00 + number) * 9 + chr(0x7000 + number) * 9 for number in range(300)])
         after = window.stats()
 
     assert before.index.startswith("scan")

@@ -20,13 +20,13 @@ def grow(memory: Memory, n_posts: int, steps: Steps, store: WindowStore) -> Live
 
     The index that was outgrown answers until the larger one has all of its texts, and is then returned.
     """
-    if memory.growth is None and memory.outgrown:
+    if memory.growth is None and memory.index.outgrown:
         n_texts = ROOM_TO_GROW * memory.index.report().n_texts
         memory.growth = Growth(make_index(steps, store, n_texts), memory.kept.first_position)
     if memory.growth is not None:
         move_texts(memory.index, memory.growth, max(MOVED_A_POST * n_posts, FEWEST_MOVED), steps, store)
         if next(memory.index.texts(memory.growth.next_position, 1), None) is None:
-            outgrown, memory.growth = memory.replace_index(memory.growth.larger), None
+            outgrown, memory.index, memory.growth = memory.index, memory.growth.larger, None
             memory.index.forget_before(memory.kept.first_position)
             return outgrown
     return None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from hybriddup.records import Bools, CandidatePairs, Int64s
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.memory.exact_texts import ExactTexts
-from hybriddup.window.memory.index_work import IndexWork
 from hybriddup.window.memory.kept_posts import KeptPosts
 from hybriddup.window.steps import PreparedTexts
 from hybriddup.window.stores import WindowStore
@@ -26,43 +24,15 @@ class Growth:
     """Texts before it have moved."""
 
 
+@dataclass
 class Memory:
-    """The kept posts that may still match: their fingerprints, the hashes of their texts, and their times.
+    """The kept posts that may still match: their fingerprints, the hashes of their texts, and their times."""
 
-    Where a caller need not wait for the index, it works in a thread of its own meanwhile.
-    """
-
-    def __init__(self, index: LiveIndex, horizon: float) -> None:
-        self.horizon = horizon
-        self.kept = KeptPosts()
-        self.exact = ExactTexts()
-        self.growth: Growth | None = None
-        self._work = IndexWork(index)
-
-    @property
-    def index(self) -> LiveIndex:
-        """The live index, when it has taken in all that was added."""
-        return self._work.at_rest
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether posts could not be added to the index when nobody waited: all has to be derived anew."""
-        return self._work.has_failed
-
-    @property
-    def outgrown(self) -> bool:
-        """Whether the window has outgrown the index."""
-        return self._work.outgrown
-
-    def give_up(self) -> LiveIndex:
-        """Return the index when it does nothing any more, and ask nothing of this memory again."""
-        return self._work.give_up()
-
-    def replace_index(self, index: LiveIndex) -> LiveIndex:
-        """Go on with an index that has the same texts, and return the one before."""
-        before = self._work.give_up()
-        self._work = IndexWork(index)
-        return before
+    index: LiveIndex
+    horizon: float
+    kept: KeptPosts = field(default_factory=KeptPosts)
+    exact: ExactTexts = field(default_factory=ExactTexts)
+    growth: Growth | None = None
 
     @property
     def n_bytes(self) -> int:
@@ -70,16 +40,9 @@ class Memory:
         n_larger = self.growth.larger.report().n_bytes if self.growth else 0
         return self.index.report().n_bytes + n_larger + self.kept.n_bytes + self.exact.n_bytes
 
-    def look_up(self, prepared: PreparedTexts, *, waiting: bool = True) -> Future[CandidatePairs]:
-        """Return the pairs with kept posts, those among them that do not match any more too; by now, or when asked."""
-
-        def pairs(index: LiveIndex) -> CandidatePairs:
-            return index.candidates(prepared.prints, prepared.sketches, prepared.shingles)
-
-        return self._work.ask(pairs, waiting=waiting)
-
-    def still_matching(self, pairs: CandidatePairs, prepared: PreparedTexts, times: PostTimes) -> CandidatePairs:
-        """Return those pairs whose kept post is within the horizon when the later one is decided."""
+    def candidates(self, prepared: PreparedTexts, times: PostTimes) -> CandidatePairs:
+        """Return the pairs with kept posts that are within the horizon when the later post is decided."""
+        pairs = self.index.candidates(prepared.prints, prepared.sketches, prepared.shingles)
         if not len(pairs):
             return pairs
         # next to all are of posts that are young enough for every post of the batch
@@ -104,7 +67,7 @@ class Memory:
                 equal[place] = found[place]
         return equal
 
-    def add(self, prepared: PreparedTexts, times: PostTimes, kept: Bools, *, waiting: bool = True) -> None:
+    def add(self, prepared: PreparedTexts, times: PostTimes, kept: Bools) -> None:
         """Make the kept ones of these posts findable.
 
         Parameters
@@ -118,12 +81,11 @@ class Memory:
         findable = kept[prepared.places]
         sketches = None if prepared.sketches is None else prepared.sketches[findable]
         shingles = None if prepared.shingles is None else prepared.shingles[findable]
-        prints = prepared.prints.take(findable).without_strengths()
-        self._work.change(lambda index: index.add(prints, sketches, shingles), waiting=waiting)
+        self.index.add(prepared.prints.take(findable).without_strengths(), sketches, shingles)
 
-    def forget(self, watermark: float, *, waiting: bool = True) -> int:
+    def forget(self, watermark: float) -> int:
         """Forget kept posts that match no more; return how many."""
-        n_forgotten, first = self.kept.forget_until(watermark - self.horizon), self.kept.first_position
+        n_forgotten = self.kept.forget_until(watermark - self.horizon)
         if n_forgotten:
-            self._work.change(lambda index: index.forget_before(first), waiting=waiting)
+            self.index.forget_before(self.kept.first_position)
         return n_forgotten
