@@ -16,6 +16,7 @@ from typing import Literal
 import typer
 
 from hybriddup.cli.options import EXIT_INTERRUPTED
+from hybriddup.cli.settle import settle
 from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
 from hybriddup.window import Window, WindowStats
@@ -172,6 +173,7 @@ def window_opener(request: ServeRequest) -> Callable[[], Window]:
         except BaseException:
             window.close()
             raise
+        settle()
         return window
 
     return open_window

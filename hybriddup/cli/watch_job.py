@@ -16,6 +16,7 @@ import typer
 
 from hybriddup.cli.line_feed import LineFeed, stopped_by_signals
 from hybriddup.cli.options import EXIT_BAD_LINES, EXIT_INTERRUPTED
+from hybriddup.cli.settle import settle
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.corpus import BadRecord
 from hybriddup.errors import InputError
@@ -139,6 +140,7 @@ def perform(request: WatchRequest) -> int:
         workers=request.workers,
         plugins=request.plugins,
     ) as window:
+        settle()
         watcher = Watcher(request, window, sys.stdout.buffer)
         feed = LineFeed(sys.stdin.fileno())
         with stopped_by_signals(feed) as received:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
+from hybriddup.cli.settle import settle
 from hybriddup.window import Window, WindowStats
 from hybriddup.window.memory.saved_memory import INDEX_FILE
 from tests.benchmarks.corpora import SAMPLE_POSTS, opened
@@ -148,6 +149,7 @@ def benchmark(asked: argparse.Namespace, store: Path | None) -> Report:
         posts = unsent(asked.corpus, window, clock)
         n_missing = max(0, asked.posts - clock.n_sent)
         filled = send(window, posts, n_missing, min(FILLED_AT_ONCE, asked.posts), clock)
+        settle()  # as `hybriddup serve` and `watch` do
         send(window, posts, NOT_MEASURED * asked.batch, asked.batch, clock)
         full = window.stats()
         measured = send(window, posts, asked.measured, asked.batch, clock)
