@@ -12,11 +12,9 @@ from typing import Any
 
 from hybriddup.window.records import Evidence, PostId, StoredPost
 
-COLUMNS = (
-    "position, id, time, text, normalized, "
-    "of_position, of_id, reason, hamming_distance, verifier, score, threshold, length_band"
-)
-N_COLUMNS = COLUMNS.count(",") + 1
+KEPT_COLUMNS = "position, id, time, text, normalized"
+COLUMNS = f"{KEPT_COLUMNS}, of_position, of_id, reason, hamming_distance, verifier, score, threshold, length_band"
+N_KEPT_COLUMNS, N_COLUMNS = KEPT_COLUMNS.count(",") + 1, COLUMNS.count(",") + 1
 CREATE_POSTS = """
     CREATE TABLE posts (
         position INTEGER PRIMARY KEY,
@@ -37,14 +35,16 @@ CREATE_POSTS = """
 Row = tuple[Any, ...]
 
 
-def to_row(post: StoredPost) -> Row:
-    """Return the columns of a post."""
+def to_kept_row(post: StoredPost) -> Row:
+    """Return the columns that a kept post has; the others are null."""
     normalized = None if post.normalized is None else _to_bytes(post.normalized)
-    own = (post.position, id_to_column(post.id), post.time, _to_bytes(post.text), normalized)
-    if post.evidence is None:
-        return (*own, None, None, None, None, None, None, None, None)
-    of, of_position, *rest = post.evidence
-    return (*own, of_position, id_to_column(of), *rest)
+    return (post.position, id_to_column(post.id), post.time, _to_bytes(post.text), normalized)
+
+
+def to_row(post: StoredPost, evidence: Evidence) -> Row:
+    """Return the columns of a duplicate."""
+    of, of_position, *rest = evidence
+    return (*to_kept_row(post), of_position, id_to_column(of), *rest)
 
 
 def to_posts(rows: Iterable[Row]) -> list[StoredPost]:
