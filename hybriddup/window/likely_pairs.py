@@ -17,7 +17,7 @@ from hybriddup.records import CandidatePairs, Int32s, Int64s
 MOST_PAIRS = 64
 CHARACTERS = 16_000
 """Of all the earlier texts that a post is compared with, if these are as long as its own."""
-LONG = 2048
+LONG = 8192
 """Characters beyond which a text is compared without the compiled kernel."""
 CHARACTERS_OF_LONG = 20_000
 """The same where a text is longer than that: two texts of 20,000 characters take some 30 ms."""

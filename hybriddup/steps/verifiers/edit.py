@@ -21,7 +21,7 @@ from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import lengths_of, longest_partners, smallest_counts, texts_at, unbounded
 from hybriddup.steps.verifiers.lcs import common_length
 
-LONGEST_BY_KERNEL = 2048
+LONGEST_BY_KERNEL = 8192
 """Code points: the compiled kernel keeps a table of the later text by symbol, which grows with its length; longer
 texts go to rapidfuzz, whose tables stay small and which cuts off early."""
 
