@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import logging
 import os
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ import xxhash
 
 from hybriddup.kernels.copy_places import WORDS_OF_UNIT, find_copies
 from hybriddup.kernels.file_reads import read_together
-from hybriddup.records import Int64s, UInt32s
+from hybriddup.records import Int32s, Int64s, UInt32s
 from hybriddup.window.records import PostId, StoredPost
 
 FOLDER, TOKEN_FILE = "copies", "token"
@@ -39,6 +38,7 @@ READ_AT_ONCE = 512
 """Bytes that most copies take; more is read where one is longer."""
 HEADER = Struct("<QqII")
 """Checksum of what follows, position, and the bytes of the id and of the text; as `hybriddup.kernels.copy_places`."""
+HEADER_FIELDS = np.dtype([("checksum", "<u8"), ("position", "<i8"), ("n_id", "<u4"), ("n_text", "<u4")])
 BYTES_OF_CHECKSUM = 8
 SMALLEST = 4096
 MOST_REMEMBERED = 4096
@@ -56,16 +56,17 @@ class Copy(NamedTuple):
     compared_text: str
 
 
-class CopyPlace(NamedTuple):
-    """Where a copy is."""
+class CopyPlaces(NamedTuple):
+    """Where some copies are."""
 
-    descriptor: int
-    start: int
-    """Bytes before it in the file."""
-    room: int
-    """Bytes of the file from there on."""
-    position: int
-    """Of its post."""
+    positions: Int64s
+    """int64[n]: of their posts."""
+    descriptors: Int32s
+    """int32[n]: of their files."""
+    starts: Int64s
+    """int64[n]: bytes before each in its file."""
+    rooms: Int64s
+    """int64[n]: bytes of the file from there on."""
 
 
 @dataclass
@@ -185,8 +186,8 @@ class KeptCopies:
         """Return, by position, the posts of which there is a sound copy."""
         if len(self._read) > MOST_REMEMBERED:
             self._read = {}
-        wanted = [place for place in self._located(positions) if place.position not in self._read]
-        self._read |= read_copies(wanted)
+        unread = np.array([each for each in positions.tolist() if each not in self._read], np.int64)
+        self._read |= read_copies(self._located(unread))
         return {position: self._read[position] for position in positions.tolist() if position in self._read}
 
     def forget_before(self, position: int) -> None:
@@ -218,14 +219,15 @@ class KeptCopies:
         self._files.append(CopyFile(path, first_position, descriptor, 0))
         self._needs_file = False
 
-    def _located(self, positions: Int64s) -> Iterator[CopyPlace]:
-        """Yield where each copy is that there should be."""
-        firsts = [file.first_position for file in self._files]
-        for position, place in zip(positions.tolist(), self._places.of(positions).tolist(), strict=True):
-            if place:
-                file = self._files[bisect_right(firsts, position) - 1]
-                start = (place - 1) * UNIT
-                yield CopyPlace(file.descriptor, start, file.size - start, position)
+    def _located(self, positions: Int64s) -> CopyPlaces:
+        """Return where the copies are that there should be."""
+        places = self._places.of(positions)
+        positions, starts = positions[places > 0], (places[places > 0].astype(np.int64) - 1) * UNIT
+        firsts = np.array([file.first_position for file in self._files], np.int64)
+        files = np.searchsorted(firsts, positions, side="right") - 1
+        descriptors = np.array([file.descriptor for file in self._files], np.int32)[files]
+        sizes = np.array([file.size for file in self._files], np.int64)[files]
+        return CopyPlaces(positions, descriptors, starts, sizes - starts)
 
     def _resume(self, before: bytes | None, token: bytes, next_position: int) -> None:
         """Use the files of before, or delete them where they are not of the same time."""
@@ -284,38 +286,34 @@ def pack(position: int, post_id: PostId, text: str) -> bytes:
     return b"".join((checksum, body, bytes(-(BYTES_OF_CHECKSUM + len(body)) % UNIT)))
 
 
-def read_copies(places: Sequence[CopyPlace]) -> dict[int, Copy]:
+def read_copies(places: CopyPlaces) -> dict[int, Copy]:
     """Return, by position, the copies at some places that are whole and of their positions."""
-    descriptors = np.array([place.descriptor for place in places], np.int32)
-    read, n_read = read_together(descriptors, np.array([place.start for place in places], np.int64), READ_AT_ONCE)
-    rows = memoryview(read.tobytes())
+    read, n_read = read_together(places.descriptors, places.starts, READ_AT_ONCE)
+    headers = np.ascontiguousarray(read[:, : HEADER.size]).view(HEADER_FIELDS).ravel()
+    sizes = headers["n_id"].astype(np.int64) + headers["n_text"] + HEADER.size
+    likely = (n_read >= HEADER.size) & (headers["position"] == places.positions) & (sizes <= places.rooms)
+    data, of_rows = read.tobytes(), np.flatnonzero(likely)
     copies: dict[int, Copy] = {}
-    for row, (place, n) in enumerate(zip(places, n_read.tolist(), strict=True)):
+    for row, size in zip(of_rows.tolist(), sizes[of_rows].tolist(), strict=True):
         first = row * READ_AT_ONCE
-        copy = whole_copy(rows[first : first + max(n, 0)], place)
-        if copy is not None:
-            copies[place.position] = copy
+        whole = data[first : first + size] if size <= READ_AT_ONCE else read_long(places, row, size)
+        if (copy := unpack(whole)) is not None:
+            copies[int(places.positions[row])] = copy
     return copies
 
 
-def whole_copy(beginning: memoryview, place: CopyPlace) -> Copy | None:
-    """Return the copy that begins with some bytes; None where it is not whole or of another position."""
-    if len(beginning) < HEADER.size:
-        return None
-    _, position, n_id, n_text = HEADER.unpack_from(beginning)
-    size = HEADER.size + n_id + n_text
-    if position != place.position or size > place.room:
-        return None
-    if size <= len(beginning):
-        return unpack(bytes(beginning[:size]))
+def read_long(places: CopyPlaces, row: int, size: int) -> bytes:
+    """Return so many bytes of a copy, fewer where they cannot be read."""
     try:
-        return unpack(os.pread(place.descriptor, size, place.start))
+        return os.pread(int(places.descriptors[row]), size, int(places.starts[row]))
     except OSError:
-        return None
+        return b""
 
 
 def unpack(data: bytes) -> Copy | None:
-    """Return the content of a copy; None where the checksum is another."""
+    """Return the content of a copy; None where it is not whole or the checksum is another."""
+    if len(data) < HEADER.size:
+        return None
     checksum, _, n_id, _ = HEADER.unpack_from(data)
     if xxhash.xxh3_64_intdigest(memoryview(data)[BYTES_OF_CHECKSUM:]) != checksum:
         return None
