@@ -14,7 +14,6 @@ import numpy as np
 
 from hybriddup.removed import EQUAL
 from hybriddup.steps.deciders import join_candidates
-from hybriddup.window.afterwards import Afterwards
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.batch import Found, Verdicts, decide_batch
 from hybriddup.window.edges import Edges
@@ -32,9 +31,6 @@ from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPos
 from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
-
-WORTH_A_THREAD = 128
-"""Posts of a batch of which memory is brought up to date in a thread of its own."""
 
 
 @dataclass
@@ -83,8 +79,6 @@ class WindowState:
     last_arrival: float = NEVER
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
-    afterwards: Afterwards = field(default_factory=Afterwards)
-    """To be waited for before anything here is looked at."""
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
         """Return the decisions about posts, when they are on disk."""
@@ -100,8 +94,7 @@ class WindowState:
         return [decision_of(post, repeated=place in known) for place, post in enumerate(answers)]
 
     def catch_up(self) -> None:
-        """Derive anew what is in memory where something came between writing and taking note of it."""
-        self.afterwards.wait()
+        """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
         if self.n_remembered != self.store.next_position:
             self.derive_memory()
             watermark = self.store.meta(WATERMARK)
@@ -142,7 +135,6 @@ class WindowState:
 
     def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
         """Decide posts whose ids are new, write them, and make those kept findable."""
-        self.catch_up()
         times = self.timing.of_posts(posts, self.watermark, self.last_arrival)
         prepared = self.prepare([post.text for post in posts])
         found = self.find(prepared, times)
@@ -150,18 +142,13 @@ class WindowState:
         stored = self.describe(posts, found, verdicts)
         with self.counts.timed("store"):
             self.store.append(stored, self.meta_after(times))
-        # what is in memory changes only now, so that a batch that could not be written leaves no trace
-        is_large = self.steps.workers > 1 and len(posts) >= WORTH_A_THREAD
-        self.afterwards.do(lambda: self.take_note(stored, found, verdicts), worthwhile=is_large)
-        return stored
-
-    def take_note(self, stored: Sequence[StoredPost], found: Found, verdicts: Verdicts) -> None:
-        """Bring what is in memory up to date with posts that are on disk."""
         self.audit(found, verdicts)
+        # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
-            self.remember(found.prepared, found.times, verdicts)
-        self.count(stored, found.prepared, found.times)
+            self.remember(prepared, times, verdicts)
+        self.count(stored, prepared, times)
         self.learn_if_due()
+        return stored
 
     def audit(self, found: Found, verdicts: Verdicts) -> None:
         """Sample decided posts and go on comparing them with all of the window, as it was when they were decided."""
@@ -303,7 +290,6 @@ class WindowState:
 
     def close(self) -> None:
         """Save what is in memory, and let go of the store."""
-        self.afterwards.wait()
         if self.folder is not None and self.n_remembered == self.store.next_position:
             save_memory(self.folder, self.memory, self.steps, self.n_remembered)
         self.store.close()

@@ -182,7 +182,6 @@ class Window:
     def _open_state(self) -> WindowState:
         if self._state is None:
             raise WindowError("the window is closed. Open it again with hybriddup.Window.open.")
-        self._state.afterwards.wait()
         return self._state
 
     def __enter__(self) -> Window:
