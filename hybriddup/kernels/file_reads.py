@@ -63,11 +63,11 @@ def read_together(descriptors: Int32s, offsets: Int64s, size: int) -> tuple[UInt
     Returns
     -------
     read
-        uint8[n, size].
+        uint8[n, size]: 0 where nothing was read.
     n_read
         int64[n]: fewer than ``size`` where a file ends before, -1 where it cannot be read.
     """
-    read, n_read = np.empty((len(offsets), size), np.uint8), np.empty(len(offsets), np.int64)
+    read, n_read = np.zeros((len(offsets), size), np.uint8), np.empty(len(offsets), np.int64)
     for i in range(len(offsets)):
         fetch_from_disk(descriptors[i], offsets[i], np.int64(size))
     for i in range(len(offsets)):

@@ -27,6 +27,7 @@ import numpy as np
 
 import hybriddup
 from hybriddup import kernels, testing
+from hybriddup.window.index.live_tables import LiveTables
 
 RUNS: Sequence[Mapping[str, Any]] = (
     {},
@@ -182,6 +183,15 @@ def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None
             with hybriddup.Window.open(folder, config, horizon=20, clock=lambda: float(next(now))) as window:
                 for start in range(0, len(part), 8):
                     window.add_many([{"text": text, "id": f"{start} {text}"} for text in part[start : start + 8]])
+                drop_classes(window)
+
+
+def drop_classes(window: hybriddup.Window) -> None:
+    """Have the tables of a window give up classes of lengths, as with many times the texts that were expected."""
+    assert window._state is not None
+    index = window._state.memory.index
+    if isinstance(index, LiveTables):
+        index._tables._drop_classes(index._ring)
 
 
 def configuration(lengths: int | None = None, verifier: Mapping[str, Any] = EDIT, **changes: Any) -> dict[str, Any]:
