@@ -42,8 +42,8 @@ def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def pool_of(workers: int) -> ThreadPoolExecutor:
-    """Return the threads that help a caller in all steps: starting some takes longer than many a kernel."""
-    return ThreadPoolExecutor(max(workers - 1, 1), "hybriddup")
+    """Return the threads that help a caller to be so many workers, in all steps: starting some takes long."""
+    return ThreadPoolExecutor(workers - 1, "hybriddup")
 
 
 def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
@@ -56,10 +56,10 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
     things = list(things)
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
         return map(function, things)
-    return Shared(function, things).results(min(workers, len(things)), pool_of(workers))
+    return SharedWork(function, things).results(min(workers, len(things)), pool_of(workers))
 
 
-class Shared(Generic[T, R]):
+class SharedWork(Generic[T, R]):
     """Things that several threads work through, each taking the next one."""
 
     def __init__(self, function: Callable[[T], R], things: Sequence[T]) -> None:
@@ -99,7 +99,8 @@ class Shared(Generic[T, R]):
         of_thread.is_worker = True
         try:
             result.set_result(self._function(thing))
-        except BaseException as error:
+        except BaseException as error:  # an interrupt too: nobody begins anything more
+            self._left.clear()
             result.set_exception(error)
         finally:
             of_thread.is_worker = False

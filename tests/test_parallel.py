@@ -78,6 +78,22 @@ def test_the_caller_is_one_of_the_workers() -> None:
     assert threads == [threading.current_thread()] * 5
 
 
+def test_nothing_is_begun_after_an_error() -> None:
+    """Not even while what comes before it is still at work."""
+    caller, failed, begun = threading.current_thread(), threading.Event(), list[int]()
+
+    def work(thing: int) -> None:
+        if threading.current_thread() is caller:
+            begun.append(thing)
+            failed.set()
+            raise LookupError("as planned")
+        failed.wait(30)
+
+    with pytest.raises(LookupError, match="as planned"):
+        list(map_threads(work, range(100), 2))
+    assert len(begun) == 1
+
+
 def test_results_are_let_go_of_one_by_one() -> None:
     """Those that were looked at take no memory, however many follow."""
 

@@ -20,6 +20,7 @@ from hybriddup.kernels.ring_texts import (
     RingColumns,
     SelectedPairs,
     select_in_ring,
+    told_length,
     widest_limit,
 )
 from hybriddup.kernels.vectors import fetch_early
@@ -125,9 +126,8 @@ def find_in_chains(
 @njit(cache=True, nogil=True)
 def classes_to_read(chains: Chains, later: LaterTexts, row: int, partners: Partners) -> Classes:
     """Return the classes of the lengths that a later text may match."""
-    length = np.int64(later.lengths[row])
-    shortest = partners.shortest[min(length, np.int64(len(partners.shortest)) - 1)]
-    longest = max(np.int64(later.max_partner_lengths[row]), length)
+    shortest = partners.shortest[told_length(later, row, partners)]
+    longest = max(np.int64(later.max_partner_lengths[row]), np.int64(later.lengths[row]))
     return Classes(class_of_length(chains.class_of, shortest), class_of_length(chains.class_of, longest))
 
 

@@ -73,7 +73,7 @@ class Partners(NamedTuple):
     shortest: Int32s
     """The shortest length of which a text may match it; its own where there is none."""
     max_distances: Int32s
-    """The largest Hamming limit of texts that may match it, or of others; -1 where there are none."""
+    """No text that may match it has a larger Hamming limit; -1 where there is none."""
 
 
 class SelectedPairs(NamedTuple):
@@ -187,8 +187,13 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 @njit(cache=True, nogil=True)
 def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
     """Return the largest Hamming limit of any pair that a later text may be in."""
-    length = min(np.int64(later.lengths[row]), np.int64(len(partners.shortest) - 1))
-    return np.uint64(max(later.max_distances[row], partners.max_distances[length], 0))
+    return np.uint64(max(later.max_distances[row], partners.max_distances[told_length(later, row, partners)], 0))
+
+
+@njit(cache=True, nogil=True)
+def told_length(later: LaterTexts, row: int, partners: Partners) -> int:
+    """Return the length as of which a later text counts."""
+    return min(np.int64(later.lengths[row]), np.int64(len(partners.shortest) - 1))
 
 
 @njit(cache=True, nogil=True)

@@ -13,14 +13,14 @@ import numpy as np
 
 from hybriddup.kernels.likely_pairs import nearest_pairs
 from hybriddup.records import CandidatePairs, Int32s, Int64s
+from hybriddup.steps.verifiers.edit import LONGEST_BY_KERNEL
 
 MOST_PAIRS = 64
 CHARACTERS = 16_000
 """Of all the earlier texts that a post is compared with, if these are as long as its own."""
-LONG = 8192
-"""Characters beyond which a text is compared without the compiled kernel."""
 CHARACTERS_OF_LONG = 20_000
-"""The same where a text is longer than that: two texts of 20,000 characters take some 30 ms."""
+"""The same where a text is longer than the compiled kernel compares (`LONGEST_BY_KERNEL`): two texts of 20,000
+characters take some 30 ms."""
 
 
 def likeliest(pairs: CandidatePairs, first: int, lengths: Int32s) -> tuple[CandidatePairs, int]:
@@ -46,6 +46,6 @@ def likeliest(pairs: CandidatePairs, first: int, lengths: Int32s) -> tuple[Candi
 
 def most_pairs(lengths: Int32s) -> Int64s:
     """Return int64[n]: how many pairs of posts with texts of these lengths are verified."""
-    characters = np.where(lengths > LONG, CHARACTERS_OF_LONG, CHARACTERS)
+    characters = np.where(lengths > LONGEST_BY_KERNEL, CHARACTERS_OF_LONG, CHARACTERS)
     most: Int64s = np.clip(characters // np.maximum(lengths, 1), 1, MOST_PAIRS).astype(np.int64)
     return most

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hybriddup.records import CandidatePairs
+from hybriddup.steps.verifiers.edit import LONGEST_BY_KERNEL
 from hybriddup.window import Window
-from hybriddup.window.likely_pairs import CHARACTERS, CHARACTERS_OF_LONG, LONG, MOST_PAIRS, likeliest, most_pairs
+from hybriddup.window.likely_pairs import CHARACTERS, CHARACTERS_OF_LONG, MOST_PAIRS, likeliest, most_pairs
 from hybriddup.window.looking import FEWEST_SCORED
 
 
@@ -36,8 +37,10 @@ def test_of_more_the_nearest_are_left() -> None:
 
 def test_longer_texts_are_compared_with_fewer() -> None:
     """Down to one."""
-    lengths = np.array([0, 1, CHARACTERS // MOST_PAIRS, CHARACTERS // 40, LONG + 1, CHARACTERS * 2], np.int32)
-    expected = [MOST_PAIRS, MOST_PAIRS, MOST_PAIRS, 40, CHARACTERS_OF_LONG // (LONG + 1), 1]
+    lengths = np.array(
+        [0, 1, CHARACTERS // MOST_PAIRS, CHARACTERS // 40, LONGEST_BY_KERNEL + 1, CHARACTERS * 2], np.int32
+    )
+    expected = [MOST_PAIRS, MOST_PAIRS, MOST_PAIRS, 40, CHARACTERS_OF_LONG // (LONGEST_BY_KERNEL + 1), 1]
     assert most_pairs(lengths).tolist() == expected
 
 

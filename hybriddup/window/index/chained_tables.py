@@ -22,7 +22,7 @@ from hybriddup.parallel import map_slices
 from hybriddup.records import Int64s, UInt32s, UInt64s
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.bucket_keys import BucketKeys
-from hybriddup.window.index.length_classes import ONE_CLASS, LengthClasses
+from hybriddup.window.index.entry_classes import ONE_CLASS, EntryClasses
 from hybriddup.window.index.text_ring import TextRing
 
 CHUNK_BITS = (2, 3, 4)
@@ -58,7 +58,7 @@ class ChainedTables:
         Of their lengths. With many more texts than there are numbers for beside them, they are given up.
     """
 
-    def __init__(self, keys: BucketKeys, n_texts: int, classes: LengthClasses = ONE_CLASS) -> None:
+    def __init__(self, keys: BucketKeys, n_texts: int, classes: EntryClasses = ONE_CLASS) -> None:
         self.keys = keys
         self._classes = classes
         self.chunk_bits = best_chunk_bits(n_texts * keys.n_of_text / keys.n_buckets)

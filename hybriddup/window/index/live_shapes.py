@@ -19,7 +19,7 @@ from hybriddup.steps.blocks.tables import CROWDING, MAX_TABLES, Tables, sample_k
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.index.bucket_keys import BucketKeys, FingerprintKeys, ShingleKeys
 from hybriddup.window.index.chained_tables import FEWEST_SWEEPS, best_chunk_bits, expected_chunks
-from hybriddup.window.index.length_classes import LengthClasses, cut_classes
+from hybriddup.window.index.entry_classes import EntryClasses, cut_classes
 from hybriddup.window.index.live_scan import LiveScan
 from hybriddup.window.index.live_tables import LiveShape, LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
@@ -167,7 +167,7 @@ def plan_shingles(options: Tables.Options, expectation: Expectation, pilot_shing
     return LiveShape(keys, description, exact=False, classes=classes_for(expectation))
 
 
-def classes_for(expectation: Expectation) -> LengthClasses:
+def classes_for(expectation: Expectation) -> EntryClasses:
     """Return the classes of lengths that suit texts such as those of the pilot."""
     return cut_classes(expectation.pilot()[0].limits.lengths, expectation.n_texts)
 

@@ -12,7 +12,7 @@ from hybriddup.steps.blocks.join import no_pairs
 from hybriddup.window.index import LiveReport, LiveTexts
 from hybriddup.window.index.bucket_keys import BucketKeys
 from hybriddup.window.index.chained_tables import ChainedTables
-from hybriddup.window.index.length_classes import ONE_CLASS, LengthClasses
+from hybriddup.window.index.entry_classes import ONE_CLASS, EntryClasses
 from hybriddup.window.index.ring_index import RingIndex
 from hybriddup.window.index.text_ring import as_later
 
@@ -30,7 +30,8 @@ class LiveShape:
     """Whether every pair within its limits is found, as long as no bucket is cut."""
     fits_any: bool = False
     """Whether the same shape would be planned for a larger window."""
-    classes: LengthClasses = ONE_CLASS
+    classes: EntryClasses = ONE_CLASS
+    """Of lengths, by which texts in a bucket are passed over."""
 
 
 class LiveTables(RingIndex):

@@ -25,7 +25,7 @@ from hybriddup.kernels.ring_texts import (
 from hybriddup.parallel import map_slices
 from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
 from hybriddup.window.index import LiveTexts, Scanned
-from hybriddup.window.index.length_classes import partners_of
+from hybriddup.window.index.entry_classes import partners_of
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""

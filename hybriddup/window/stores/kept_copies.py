@@ -39,6 +39,7 @@ READ_AT_ONCE = 512
 HEADER = Struct("<QqII")
 """Checksum of what follows, position, and the bytes of the id and of the text; as `hybriddup.kernels.copy_places`."""
 HEADER_FIELDS = np.dtype([("checksum", "<u8"), ("position", "<i8"), ("n_id", "<u4"), ("n_text", "<u4")])
+"""The same for many copies at once."""
 BYTES_OF_CHECKSUM = 8
 SMALLEST = 4096
 MOST_REMEMBERED = 4096
@@ -187,7 +188,8 @@ class KeptCopies:
         if len(self._read) > MOST_REMEMBERED:
             self._read = {}
         unread = np.array([each for each in positions.tolist() if each not in self._read], np.int64)
-        self._read |= read_copies(self._located(unread))
+        if len(unread):  # a single post mostly asks for none
+            self._read |= read_copies(self._located(unread))
         return {position: self._read[position] for position in positions.tolist() if position in self._read}
 
     def forget_before(self, position: int) -> None:

@@ -42,7 +42,9 @@ def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], ha
     if posts:
         # kept posts by themselves: naming no columns that are null takes SQLite half of the time
         connection.executemany(INSERT_KEPT, (to_kept_row(post) for post in posts if post.evidence is None))
-        connection.executemany(INSERT_POST, (to_row(post, post.evidence) for post in posts if post.evidence))
+        connection.executemany(
+            INSERT_POST, (to_row(post, post.evidence) for post in posts if post.evidence is not None)
+        )
         packed = hashes.astype("<u8").tobytes()
         connection.execute("INSERT INTO id_hashes VALUES (?, ?)", (posts[0].position, packed))
 

@@ -12,7 +12,7 @@ from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY
 from hybriddup.steps.blocks import Expectation
 from hybriddup.testing import check_live_index
 from hybriddup.window.index import LiveIndex
-from hybriddup.window.index.length_classes import LONGEST_TOLD, ONE_CLASS, LengthClasses, cut_classes, partners_of
+from hybriddup.window.index.entry_classes import LONGEST_TOLD, ONE_CLASS, EntryClasses, cut_classes, partners_of
 from hybriddup.window.index.live_shapes import make_live_index
 from hybriddup.window.index.live_tables import LiveShape, LiveTables
 from tests.builders import make_limits
@@ -75,7 +75,7 @@ def test_tables_with_classes_keep_their_contract(use: str, number_bits: int) -> 
         index = make_live_index(ComponentSettings(use=use, options=options), expectation)
         assert isinstance(index, LiveTables)
         planned = index.shape
-        classes = LengthClasses(of_length, number_bits)
+        classes = EntryClasses(of_length, number_bits)
         shape = LiveShape(planned.keys, planned.description, planned.exact, planned.fits_any, classes)
         return LiveTables(shape, expectation, sketched=False)
 

@@ -1,6 +1,6 @@
-"""Classes of lengths: they stand beside the numbers in chunks, so that only texts whose length may match are fetched.
+"""Classes of lengths: an entry of a bucket has that of its text, so that only texts whose length may match are fetched.
 
-The classes of `hybriddup.steps.blocks.length_classes` are shares of texts that are all known. These have to suit texts
+Those of `hybriddup.steps.blocks.length_classes` are shares of texts that are all known. These have to suit texts
 that are still to come, and go by length alone.
 """
 
@@ -24,26 +24,26 @@ MIDDLE = (1, 99)
 """Percentiles of the lengths between which the classes are cut; those beyond are of the first and of the last."""
 
 
-class LengthClasses(NamedTuple):
-    """The class of each length, and the bits that are left to numbers."""
+class EntryClasses(NamedTuple):
+    """The class of each length, and the bits of an entry that are left to the number of the text."""
 
     of_length: UInt8s
-    """From 1; longer texts are of the class of the last. One class: 0."""
+    """uint8[n_lengths], from 1, rising; longer texts are of the class of the last. Only 0 where there is one class."""
     number_bits: int
 
 
-ONE_CLASS = LengthClasses(np.zeros(1, np.uint8), BITS_OF_ENTRY)
+ONE_CLASS = EntryClasses(np.zeros(1, np.uint8), BITS_OF_ENTRY)
 
 
-def cut_classes(lengths: Int32s, n_texts: int) -> LengthClasses:
-    """Return classes for so many texts with lengths such as these: each as many times its shortest as the others."""
+def cut_classes(lengths: Int32s, n_texts: int) -> EntryClasses:
+    """Return classes for so many texts with lengths such as these, whose bounds grow by the same factor."""
     class_bits = min(BITS_OF_ENTRY - int(ROOM * n_texts).bit_length(), MOST_CLASS_BITS)
     if class_bits < FEWEST_CLASS_BITS or not len(lengths):
         return ONE_CLASS
     shortest, longest = np.percentile(lengths, MIDDLE).clip(min=1)
     bounds = np.geomspace(shortest, longest + 1, (1 << class_bits) - 1)
     of_length = np.searchsorted(bounds[1:], np.arange(LONGEST_TOLD + 1), side="right") + 1
-    return LengthClasses(of_length.clip(max=(1 << class_bits) - 1).astype(np.uint8), BITS_OF_ENTRY - class_bits)
+    return EntryClasses(of_length.clip(max=(1 << class_bits) - 1).astype(np.uint8), BITS_OF_ENTRY - class_bits)
 
 
 def partners_of(limits: PairLimits) -> Partners:
