@@ -103,7 +103,7 @@ def count_window(state: WindowState) -> WindowStats:
         n_expired=posts["expired"],
         watermark=None if state.watermark == NEVER else state.watermark,
         index_bytes=state.memory.n_bytes,
-        store_bytes=state.store.n_bytes(),
+        store_bytes=state.n_stored_bytes(),
         index=report.shape,
         limits_hit=dict(Counter(report.limits_hit) + state.counts.limits_hit),
         by_band={band: dict(counts) for band, counts in state.counts.by_band.items()},

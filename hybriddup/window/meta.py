@@ -14,6 +14,9 @@ WATERMARK = "watermark"
 EDGES = "edges"
 """What `hybriddup.window.edges.Edges` packs."""
 
+LOG_TIME = "memory log"
+"""What tells the time of the store to `hybriddup.window.memory.kept_log`."""
+
 
 def pack_float(number: float) -> bytes:
     """Return a float as eight bytes.

@@ -22,7 +22,7 @@ from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, WindowTime
 from hybriddup.window.learning import prepare_shingles, prepare_verifiers
 from hybriddup.window.memory.deriving import remembered
-from hybriddup.window.memory.saved_memory import load_memory
+from hybriddup.window.memory.kept_log import KeptLog
 from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
 from hybriddup.window.state import WindowState
 from hybriddup.window.steps import Steps
@@ -52,9 +52,12 @@ def open_with(
     is_learning = learns(components)
     folder = None if path is None else Path(path)
     store = MemoryStore() if folder is None else open_store(folder)
+    log = None if folder is None else KeptLog(folder, store)
     try:
-        return Opening(Steps(components, workers), timing, store, is_learning, folder).state()
+        return Opening(Steps(components, workers), timing, store, is_learning, log).state()
     except BaseException:
+        if log is not None:
+            log.close()
         store.close()
         raise
 
@@ -68,22 +71,21 @@ class Opening:
     store: WindowStore
     is_learning: bool
     """Whether the weighter has no weights of its own, so that they come from the store or are still to be fitted."""
-    folder: Path | None
-    """Where the store lies; None = in memory."""
+    log: KeptLog | None
+    """Beside the store; None = the store is in memory."""
 
     def state(self) -> WindowState:
         """Return the state, with everything in memory that the store holds."""
         is_fitted, shingles_learn = self.load_weights(), prepare_shingles(self.steps, self.store)
         self.check_recipe(self.steps.components.recipe())
         packed = self.store.meta(WATERMARK)
-        saved = None if self.folder is None else load_memory(self.folder, self.steps)
         watermark = NEVER if packed is None else unpack_float(packed)
         state = WindowState(
             steps=self.steps,
             timing=self.timing,
             store=self.store,
-            memory=remembered(self.steps, self.store, self.timing.horizon, saved),
-            folder=self.folder,
+            memory=remembered(self.steps, self.store, self.timing.horizon, self.log),
+            log=self.log,
             edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
             weights_learn=self.is_learning and not is_fitted,
             verifiers_learn=prepare_verifiers(self.steps, self.store),

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -24,7 +23,8 @@ from hybriddup.window.learning import learn_for_good
 from hybriddup.window.likely_pairs import likeliest
 from hybriddup.window.memory import Memory
 from hybriddup.window.memory.deriving import remembered
-from hybriddup.window.memory.saved_memory import save_memory
+from hybriddup.window.memory.kept_columns import columns_of
+from hybriddup.window.memory.kept_log import KeptLog
 from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
@@ -65,8 +65,8 @@ class WindowState:
     store: WindowStore
     memory: Memory
     edges: Edges
-    folder: Path | None = None
-    """Where what is in memory is saved when the window is closed; None = nowhere."""
+    log: KeptLog | None = None
+    """Has what is in memory, so that opening the window again looks at no text; None = the store is in memory too."""
     weights_learn: bool = False
     """Whether the weights of tokens are still to be fitted."""
     verifiers_learn: bool = False
@@ -104,7 +104,7 @@ class WindowState:
     def derive_memory(self) -> None:
         """Derive anew from the store what is in memory."""
         self.count_limits(self.memory.index)
-        self.memory = remembered(self.steps, self.store, self.timing.horizon)
+        self.memory = remembered(self.steps, self.store, self.timing.horizon, self.log)
 
     def count_limits(self, index: LiveIndex) -> None:
         """Add to the counts what an index counted that is given up, so that no limit is forgotten with it."""
@@ -241,7 +241,10 @@ class WindowState:
     def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
         """Make posts that were kept and written findable, and those that are too old not."""
         kept = np.fromiter(map(verdicts.is_kept, range(len(prepared.positions))), np.bool_, len(prepared.positions))
-        self.memory.add(prepared, times, kept)
+        columns = columns_of(prepared, times, kept)
+        self.memory.add(columns)
+        if self.log is not None:
+            self.log.append(columns)
         if outgrown := grow(self.memory, len(prepared.positions), self.steps, self.store):
             self.count_limits(outgrown)
         self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
@@ -274,6 +277,8 @@ class WindowState:
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
         self.counts.posts["expired"] += self.memory.forget(self.watermark)
+        if self.log is not None:
+            self.log.forget_before(self.memory.kept.first_position)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             self.store.forget_before(edge)
 
@@ -289,10 +294,14 @@ class WindowState:
             self.counts.by_band.setdefault(band, Counter())[outcome] += n
 
     def close(self) -> None:
-        """Save what is in memory, and let go of the store."""
-        if self.folder is not None and self.n_remembered == self.store.next_position:
-            save_memory(self.folder, self.memory, self.steps, self.n_remembered)
+        """Let go of the store and of the log."""
+        if self.log is not None:
+            self.log.close()
         self.store.close()
+
+    def n_stored_bytes(self) -> int:
+        """Return the bytes of the store and of the log."""
+        return self.store.n_bytes() + (0 if self.log is None else self.log.n_bytes)
 
 
 def decision_of(post: StoredPost, *, repeated: bool) -> Decision:

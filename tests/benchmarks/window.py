@@ -9,14 +9,16 @@ batches of 256, each of which pushes the oldest out: event time goes on by the s
 
 ``--store DIR`` keeps the window, and goes on where it ended when it is there already: the next run measures at once.
 ``--store memory`` writes nothing to a disk. Memory is what the process holds more than before the window was opened,
-its kernels being loaded by then. At the end the window is closed and opened again, with ``--crash`` also from the posts
-alone, as after a crash. Prints JSON, with the setting.
+its kernels being loaded by then. At the end the window is closed and opened again. Closing writes nothing, so that this
+takes as long as after a crash; with ``--without-log`` the window is also opened from the posts alone, as where the log
+of its memory is lost. Prints JSON, with the setting.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 import time
 from collections import Counter, deque
@@ -32,7 +34,7 @@ import orjson
 
 from hybriddup.cli.settle import settle
 from hybriddup.window import Window, WindowStats
-from hybriddup.window.memory.saved_memory import INDEX_FILE
+from hybriddup.window.memory.kept_log import FOLDER
 from tests.benchmarks.corpora import SAMPLE_POSTS, opened
 from tests.benchmarks.live_index import resident_bytes
 from tests.benchmarks.setting import setting
@@ -100,7 +102,7 @@ class Report:
     memory: dict[str, Any]
     closed_after_s: float
     opened_again_after_s: float | None = None
-    opened_after_a_crash_s: float | None = None
+    opened_without_log_s: float | None = None
     setting: dict[str, Any] = field(default_factory=setting)
 
 
@@ -167,7 +169,7 @@ def benchmark(asked: argparse.Namespace, store: Path | None) -> Report:
         memory=memory_of(after, held),
         closed_after_s=closed_after,
         opened_again_after_s=None if store is None else opening.again(after),
-        opened_after_a_crash_s=opening.after_a_crash(after) if asked.crash and store else None,
+        opened_without_log_s=opening.without_log(after) if asked.without_log and store else None,
     )
 
 
@@ -196,10 +198,10 @@ class Opening:
             raise SystemExit(f"opened again, the window holds {n_kept:,} kept posts, not {closed.n_kept_in_window:,}")
         return seconds
 
-    def after_a_crash(self, closed: WindowStats) -> float:
-        """Return the same without what closing had saved, so that all is derived from the posts."""
+    def without_log(self, closed: WindowStats) -> float:
+        """Return the same where all is derived from the posts."""
         assert self.store is not None
-        (self.store / INDEX_FILE).unlink()
+        shutil.rmtree(self.store / FOLDER)
         return self.again(closed)
 
 
@@ -246,7 +248,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--store", help=f"directory that stays; {IN_MEMORY} for none; default: a temporary one")
     parser.add_argument("--config", default="weibo")
     parser.add_argument("--workers", type=int)
-    parser.add_argument("--crash", action="store_true", help="open the window from the posts alone, too")
+    parser.add_argument("--without-log", action="store_true", help="open the window from the posts alone, too")
     parser.add_argument("-o", "--output", type=Path, help="results as JSON")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

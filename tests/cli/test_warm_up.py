@@ -83,8 +83,7 @@ with install_recorder("numba:compile") as recorder:
                 window.get(first), window.stats()
             if first == 800:
                 shutil.rmtree(store / "copies")
-                for saved in set(store.iterdir()) - set(store.glob("posts.sqlite3*")):
-                    saved.unlink()  # what is in memory is made from the posts then
+                shutil.rmtree(store / "memory")  # what is in memory is made from the posts then
 print(*(event.data["dispatcher"] for _, event in recorder.buffer), sep="\\n", end="")
 """
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hybriddup.records import Int64s
 from hybriddup.window.records import Evidence, StoredPost
-from hybriddup.window.stores import kept_copies, sqlite_queries
+from hybriddup.window.stores import file_series, kept_copies, sqlite_queries
 from hybriddup.window.stores.kept_copies import FOLDER, TOKEN_FILE, UNIT, Copy, KeptCopies, pack, unpack
 from hybriddup.window.stores.sqlite import SqliteStore
 
@@ -111,7 +111,7 @@ def test_only_kept_posts_are_copied_and_each_once(tmp_path: Path) -> None:
 
 def test_files_are_deleted_when_their_posts_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is later is still found, and neither files nor places add up over many windows."""
-    monkeypatch.setattr(kept_copies, "SMALLEST_FILE", 2000)
+    monkeypatch.setattr(file_series, "SMALLEST_FILE", 2000)
     copies, sizes, places = new_copies(tmp_path), [], []
     for first in range(0, 60_000, 1000):
         copies.hold(some_posts(first, 1000))
@@ -218,7 +218,7 @@ def test_a_full_disk_costs_only_the_copies(
 
     store = SqliteStore.open(tmp_path)
     with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "hybriddup"):
-        patched.setattr(kept_copies, "write_all", full)
+        patched.setattr(file_series.SeriesFile, "append", full)
         for first in (0, 30, 60):
             store.append(some_posts(first, 30))
     assert caplog.text.count("posts are not copied") == 1

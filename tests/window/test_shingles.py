@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -25,7 +26,7 @@ from hybriddup.window.index.live_tables import LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
 from hybriddup.window.index.shingles import MOST_SHINGLES, CountedShingles, Shingler, count_shingles, n_needed
 from hybriddup.window.learning import COMMON_IN
-from hybriddup.window.memory.saved_memory import INDEX_FILE
+from hybriddup.window.memory.kept_log import FOLDER
 from tests.builders import as_triples, make_prints
 from tests.window.reference_window import CONFIG
 
@@ -215,7 +216,7 @@ def test_what_another_version_learned_is_refused() -> None:
 
 
 def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window that is opened again makes the shingles that it made, from saved memory as from the posts."""
+    """A window that is opened again makes the shingles that it made, from the log as from the posts."""
     for module in ("state", "learning"):
         monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", 200)
     random = Random(5)  # noqa: S311
@@ -231,9 +232,9 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
         window.add_many(texts[230:])
         assert shingler_of(window).learned() == learned
         kept = [post.compared_text for posts in window._state.store.kept_since(0) for post in posts]  # type: ignore[union-attr]
-    for file in (None, INDEX_FILE):
-        if file is not None:
-            (tmp_path / file).unlink()
+    for has_log in (True, False):
+        if not has_log:
+            shutil.rmtree(tmp_path / FOLDER)
         with Window.open(tmp_path, "weibo") as window:
             assert shingler_of(window).learned() == learned
             assert held_shingles(window) == shingler_of(window).shingles(kept).tolist()

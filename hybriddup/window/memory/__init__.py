@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hybriddup.records import Bools, CandidatePairs, Int64s
+from hybriddup.records import CandidatePairs, Int64s
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveIndex
+from hybriddup.window.index import LiveIndex, fill
 from hybriddup.window.memory.exact_texts import ExactTexts
+from hybriddup.window.memory.kept_columns import KeptColumns
 from hybriddup.window.memory.kept_posts import KeptPosts
 from hybriddup.window.steps import PreparedTexts
 from hybriddup.window.stores import WindowStore
@@ -67,21 +68,11 @@ class Memory:
                 equal[place] = found[place]
         return equal
 
-    def add(self, prepared: PreparedTexts, times: PostTimes, kept: Bools) -> None:
-        """Make the kept ones of these posts findable.
-
-        Parameters
-        ----------
-        kept
-            bool[n]: by place in the batch.
-        """
-        positions = prepared.positions[kept]
-        self.kept.add(positions, times.times[kept], times.watermarks[kept])
-        self.exact.add(prepared.hashes[kept], positions, self.kept.first_position)
-        findable = kept[prepared.places]
-        sketches = None if prepared.sketches is None else prepared.sketches[findable]
-        shingles = None if prepared.shingles is None else prepared.shingles[findable]
-        self.index.add(prepared.prints.take(findable).without_strengths(), sketches, shingles)
+    def add(self, columns: KeptColumns) -> None:
+        """Make kept posts findable."""
+        self.kept.add(columns.positions, columns.times, columns.watermarks)
+        self.exact.add(columns.hashes, columns.positions, self.kept.first_position)
+        fill(self.index, [columns.texts])
 
     def forget(self, watermark: float) -> int:
         """Forget kept posts that match no more; return how many."""

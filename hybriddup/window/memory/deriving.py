@@ -1,4 +1,4 @@
-"""What a window holds in memory, derived from the posts of its store."""
+"""What a window holds in memory: read from its log as far as that can be believed, the rest derived from its posts."""
 
 from __future__ import annotations
 
@@ -10,34 +10,62 @@ from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index.growing import grow
 from hybriddup.window.index.indexes import make_index, prepare_stored
 from hybriddup.window.memory import Memory
-from hybriddup.window.memory.saved_memory import SavedMemory
+from hybriddup.window.memory.kept_columns import KeptColumns, columns_of
+from hybriddup.window.memory.kept_log import KeptLog
+from hybriddup.window.memory.kept_records import RecordForm
+from hybriddup.window.meta import WATERMARK, unpack_float
+from hybriddup.window.records import StoredPost
 from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 
 
-def remembered(steps: Steps, store: WindowStore, horizon: float, saved: SavedMemory | None = None) -> Memory:
-    """Return what is held in memory of the kept posts of a store.
+def remembered(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> Memory:
+    """Return what is held in memory of the kept posts of a store; a log then has all of them.
 
     Parameters
     ----------
-    saved
-        What was saved earlier; only later posts are looked at then.
+    horizon
+        Seconds for which a kept post goes on matching.
+    log
+        Only the texts of posts that it does not have are looked at.
     """
     n_texts = store.next_position - store.first_position
     memory = Memory(make_index(steps, store, n_texts), horizon)
-    watermark, first = NEVER, 0
-    if saved is not None and saved.index.suits(memory.index):
-        saved.restore(memory)
-        watermark, first = float(saved.watermarks.max(initial=NEVER)), saved.index.position
+    if log is not None:
+        read_log(memory, log, RecordForm.of(steps, horizon), store)
+    derive(memory, 0 if log is None else log.end, steps, store, log)
+    return memory
+
+
+def read_log(memory: Memory, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
+    """Fill an empty memory with the posts of a log; those that match no more are left out where many are together."""
+    packed = store.meta(WATERMARK)
+    edge = NEVER if packed is None else unpack_float(packed) - memory.horizon
+    for columns in log.resume(form):
+        if columns.watermarks[-1] > edge:
+            memory.add(columns)
+
+
+def derive(memory: Memory, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:
+    """Add the kept posts of the store from a position on, to the memory and to the log."""
+    watermark = float(memory.kept.columns()[2].max(initial=NEVER))
     batches = store.kept_since(first)
     with ThreadPoolExecutor(1, "reading") as reader:
         coming = reader.submit(next, batches, None)
         while posts := coming.result():
             coming = reader.submit(next, batches, None)
-            times = np.array([post.time for post in posts])
-            watermarks = np.maximum(np.maximum.accumulate(times), watermark)
-            memory.add(prepare_stored(steps, posts), PostTimes(times, watermarks, NEVER), np.ones(len(posts), np.bool_))
+            columns = stored_columns(steps, posts, watermark)
+            memory.add(columns)
+            if log is not None:
+                log.append(columns)
             wait([coming])  # growing reads as well, and a store answers one call at a time
             grow(memory, len(posts), steps, store)
-            watermark = float(watermarks[-1])
-    return memory
+            watermark = float(columns.watermarks[-1])
+
+
+def stored_columns(steps: Steps, posts: list[StoredPost], watermark: float) -> KeptColumns:
+    """Return what is to be remembered of kept posts of the store, which were decided after a watermark."""
+    times = np.array([post.time for post in posts])
+    watermarks = np.maximum(np.maximum.accumulate(times), watermark)
+    all_kept = np.ones(len(posts), np.bool_)
+    return columns_of(prepare_stored(steps, posts), PostTimes(times, watermarks, NEVER), all_kept)

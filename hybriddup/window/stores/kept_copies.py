@@ -14,8 +14,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
@@ -27,11 +25,9 @@ from hybriddup.kernels.copy_places import WORDS_OF_UNIT, find_copies
 from hybriddup.kernels.file_reads import read_together
 from hybriddup.records import Int32s, Int64s, UInt32s
 from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.stores.file_series import FileSeries, replace_file
 
-FOLDER, TOKEN_FILE = "copies", "token"
-SHARE_OF_FILE, SMALLEST_FILE = 8, 2**18
-"""Another file is begun when one has such a share of all bytes, and so many; one is deleted when its posts are all
-forgotten."""
+FOLDER, ENDING, TOKEN_FILE = "copies", ".posts", "token"
 UNIT = 4 * WORDS_OF_UNIT
 """A copy begins at a multiple of so many bytes."""
 READ_AT_ONCE = 512
@@ -68,22 +64,6 @@ class CopyPlaces(NamedTuple):
     """int64[n]: bytes before each in its file."""
     rooms: Int64s
     """int64[n]: bytes of the file from there on."""
-
-
-@dataclass
-class CopyFile:
-    """A file of copies of posts of rising positions."""
-
-    path: Path
-    first_position: int
-    descriptor: int
-    size: int
-
-    def remove(self) -> None:
-        """Close and delete the file; one that cannot be deleted is left to the next opening."""
-        with suppress(OSError):
-            os.close(self.descriptor)
-            self.path.unlink(missing_ok=True)
 
 
 class Places:
@@ -149,12 +129,8 @@ class KeptCopies:
 
     def __init__(self, folder: Path, before: bytes | None, token: bytes, next_position: int) -> None:
         self._folder = folder / FOLDER
-        self._files: list[CopyFile] = []
+        self._series = FileSeries(self._folder, ENDING, read_randomly=True)
         self._places = Places()
-        self._number = 0
-        """Of the last file."""
-        self._needs_file = True
-        """Whether the next copies go into a file of their own."""
         self._is_stuck = False
         """Whether the last copies could not be written, which is said once."""
         self._read: dict[int, Copy] = {}
@@ -168,7 +144,7 @@ class KeptCopies:
     @property
     def n_bytes(self) -> int:
         """Bytes of the files."""
-        return sum(file.size for file in self._files)
+        return self._series.n_bytes
 
     def hold(self, posts: Sequence[StoredPost]) -> None:
         """Copy the kept ones of some posts that come after all those copied so far; others are left out."""
@@ -195,40 +171,28 @@ class KeptCopies:
     def forget_before(self, position: int) -> None:
         """Delete the files whose posts are all before a position."""
         self._places.forget_before(position)
-        while len(self._files) > 1 and self._files[1].first_position <= position:
-            self._files.pop(0).remove()
+        for file in self._series.taken_before(position):
+            file.remove()
 
     def close(self) -> None:
         """Close the files; a second call does nothing."""
-        for file in self._files:
-            os.close(file.descriptor)
-        self._files = []
+        self._series.close()
 
     def _write(self, posts: Sequence[StoredPost]) -> None:
         """Append copies to the last file, or to a new one."""
-        if self._needs_file or self._files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
-            self._begin_file(posts[0].position)
-        file, records = self._files[-1], [pack(post.position, post.id, post.compared_text) for post in posts]
-        starts = np.cumsum([0, *map(len, records)]) + file.size
-        write_all(file.descriptor, b"".join(records), file.size)
-        file.size = int(starts[-1])
-        self._places.add(np.array([post.position for post in posts]), starts[:-1] // UNIT + 1)
-
-    def _begin_file(self, first_position: int) -> None:
-        path = self._folder / f"{self._number + 1:06}.posts"
-        descriptor = open_randomly(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        self._number += 1
-        self._files.append(CopyFile(path, first_position, descriptor, 0))
-        self._needs_file = False
+        records = [pack(post.position, post.id, post.compared_text) for post in posts]
+        start = self._series.file_for(posts[0].position).append(b"".join(records))
+        starts = np.cumsum([start, *map(len, records)])[:-1]
+        self._places.add(np.array([post.position for post in posts]), starts // UNIT + 1)
 
     def _located(self, positions: Int64s) -> CopyPlaces:
         """Return where the copies are that there should be."""
         places = self._places.of(positions)
         positions, starts = positions[places > 0], (places[places > 0].astype(np.int64) - 1) * UNIT
-        firsts = np.array([file.first_position for file in self._files], np.int64)
-        files = np.searchsorted(firsts, positions, side="right") - 1
-        descriptors = np.array([file.descriptor for file in self._files], np.int32)[files]
-        sizes = np.array([file.size for file in self._files], np.int64)[files]
+        files = self._series.files
+        of_file = np.searchsorted([file.first_position for file in files], positions, side="right") - 1
+        descriptors = np.array([file.stream.fileno() for file in files], np.int32)[of_file]
+        sizes = np.array([file.size for file in files], np.int64)[of_file]
         return CopyPlaces(positions, descriptors, starts, sizes - starts)
 
     def _resume(self, before: bytes | None, token: bytes, next_position: int) -> None:
@@ -236,17 +200,15 @@ class KeptCopies:
         self._folder.mkdir(exist_ok=True)
         noted = self._folder / TOKEN_FILE
         is_same = before is not None and noted.exists() and noted.read_bytes() == before
-        for path in sorted(self._folder.glob("*.posts")):
+        for path in self._series.found():
             if not is_same or not self._use(path, next_position):
                 path.unlink()
-        unfinished = self._folder / f"{TOKEN_FILE}.unfinished"
-        unfinished.write_bytes(token)
-        unfinished.replace(noted)
+        replace_file(noted, token)
 
     def _use(self, path: Path, next_position: int) -> bool:
         """Note where the copies of a file begin; return whether there are any."""
         size = path.stat().st_size
-        if not path.stem.isdecimal() or size < UNIT:
+        if size < UNIT:
             return False
         words = np.memmap(path, "<u4", "r", shape=(size // 4,))
         positions, units = find_copies(np.asarray(words), self._places.end - 1)
@@ -254,29 +216,13 @@ class KeptCopies:
         if not n:
             return False
         self._places.add(positions[:n], units[:n] + np.uint32(1))
-        self._files.append(CopyFile(path, int(positions[0]), open_randomly(path, os.O_RDONLY), size))
-        self._number = int(path.stem)
+        self._series.use(path, int(positions[0]))
         return True
 
     def _warn(self, error: OSError) -> None:
         if not self._is_stuck:
             logger.warning("%s: posts are not copied, and read from the store instead: %s", self._folder, error)
         self._is_stuck = True
-
-
-def open_randomly(path: Path, flags: int) -> int:
-    """Return the descriptor of a file that is read here and there, so that nothing is read besides."""
-    descriptor = os.open(path, flags, 0o666)
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
-    return descriptor
-
-
-def write_all(descriptor: int, data: bytes, offset: int) -> None:
-    """Write all of some bytes at an offset."""
-    left = memoryview(data)
-    while left:
-        n = os.pwrite(descriptor, left, offset)
-        left, offset = left[n:], offset + n
 
 
 def pack(position: int, post_id: PostId, text: str) -> bytes:

@@ -1,0 +1,38 @@
+"""What is remembered of kept posts, a column each: memory is filled with it, and the log has it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hybriddup.records import Bools, Float64s, Int64s, UInt64s
+from hybriddup.window.event_time import PostTimes
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.steps import PreparedTexts
+
+
+class KeptColumns(NamedTuple):
+    """Some kept posts in order."""
+
+    positions: Int64s
+    """int64[n], rising."""
+    times: Float64s
+    """float64[n]: seconds since 1970."""
+    watermarks: Float64s
+    """float64[n]: when each was decided."""
+    hashes: UInt64s
+    """uint64[n]: of what each must be equal in to be an exact repeat."""
+    texts: LiveTexts
+    """Those that could have near repeats; their positions tell which they are."""
+
+
+def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptColumns:
+    """Return what is to be remembered of the kept ones, bool[n], of these posts."""
+    findable = kept[prepared.places]
+    texts = LiveTexts(
+        prepared.prints.take(findable).without_strengths(),
+        None if prepared.sketches is None else prepared.sketches[findable],
+        None if prepared.shingles is None else prepared.shingles[findable],
+    )
+    return KeptColumns(
+        prepared.positions[kept], times.times[kept], times.watermarks[kept], prepared.hashes[kept], texts
+    )

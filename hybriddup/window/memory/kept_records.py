@@ -1,0 +1,129 @@
+"""Kept posts as records of equal size, each with a checksum, and back."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from hybriddup.bands import Bands
+from hybriddup.kernels.checksums import sum_records
+from hybriddup.plugin.options import to_plain
+from hybriddup.records import Bools, Fingerprints, UInt64s
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.shingles import MOST_SHINGLES
+from hybriddup.window.memory.kept_columns import KeptColumns
+from hybriddup.window.steps import Steps
+
+VERSION = 1
+"""Raised when the same fields come to mean something else."""
+NOT_FINDABLE = -1
+"""Stands for the length of a text that has no near repeats."""
+
+Records = NDArray[np.void]
+
+
+@dataclass(frozen=True)
+class RecordForm:
+    """How a record is laid out, and what its content depends on."""
+
+    dtype: np.dtype[np.void]
+    made_with: str
+    """An id of all that; records of another one are not to be used."""
+    bands: Bands
+    """Tell the limits of each length, which are not in the records."""
+
+    @classmethod
+    def of(cls, steps: Steps, horizon: float) -> RecordForm:
+        """Return the form for a window that goes by these steps and forgets after so many seconds."""
+        fields = [
+            ("checksum", np.uint64),
+            ("before", np.int64),
+            ("position", np.int64),
+            ("time", np.float64),
+            ("watermark", np.float64),
+            ("hash", np.uint64),
+            ("bits", np.uint64, (steps.components.fingerprinter.n_bits // 64,)),
+            ("sketch", np.uint64, (2 if steps.counts_characters else 0,)),
+            ("shingles", np.uint32, (MOST_SHINGLES if steps.may_use_shingles else 0,)),
+            ("length", np.int64),
+        ]
+        dtype = np.dtype(fields)
+        return cls(dtype, made_with(steps, horizon, dtype), steps.components.bands)
+
+    def records(self, columns: KeptColumns, before: int) -> Records:
+        """Return the records of some kept posts; ``before`` is the position of the one before them, -1 = none."""
+        records = np.zeros(len(columns.positions), self.dtype)
+        records["before"] = np.append(before, columns.positions[:-1])
+        records["position"], records["hash"] = columns.positions, columns.hashes
+        records["time"], records["watermark"] = columns.times, columns.watermarks
+        prints, sketches, shingles = columns.texts.prints, columns.texts.sketches, columns.texts.shingles
+        rows = np.searchsorted(columns.positions, prints.positions)
+        records["length"] = NOT_FINDABLE
+        records["length"][rows], records["bits"][rows] = prints.limits.lengths, prints.bits
+        if sketches is not None:
+            records["sketch"][rows] = sketches
+        if shingles is not None:
+            records["shingles"][rows] = shingles
+        records["checksum"] = checksums(records)
+        return records
+
+    def columns(self, records: Records) -> KeptColumns:
+        """Return what records say."""
+        findable = records[records["length"] != NOT_FINDABLE]
+        prints = Fingerprints(
+            column(findable, "position"),
+            column(findable, "bits"),
+            np.zeros((len(findable), 0), np.uint8),
+            self.bands.limits_of(findable["length"].astype(np.int32)),
+        )
+        sketches = column(findable, "sketch") if self.dtype["sketch"].itemsize else None
+        shingles = column(findable, "shingles") if self.dtype["shingles"].itemsize else None
+        texts = LiveTexts(prints, sketches, shingles)
+        positions, times, watermarks = (column(records, name) for name in ("position", "time", "watermark"))
+        return KeptColumns(positions, times, watermarks, column(records, "hash"), texts)
+
+
+def n_sound(records: Records, before: int, end: int) -> int:
+    """Return how many records, from the first on, are as they were written and follow one another.
+
+    Parameters
+    ----------
+    before
+        The position that the first one has to name.
+    end
+        The next position of the store; no record is of it or a later one.
+    """
+    sound: Bools = (checksums(records) == records["checksum"]) & (records["position"] < end)
+    sound &= records["before"] == np.append(before, records["position"][:-1])[: len(records)]
+    return int(np.argmin(np.append(sound, np.False_)))
+
+
+def checksums(records: Records) -> UInt64s:
+    """Return uint64[n]: the checksum of each record, which is its first word, of all its other words."""
+    words = records.view(np.uint64).reshape(len(records), records.dtype.itemsize // 8)
+    sums: UInt64s = sum_records(words[:, 1:])
+    return sums
+
+
+def column(records: Records, name: str) -> Any:
+    """Return a field of all records, one after another in memory."""
+    return np.ascontiguousarray(records[name])
+
+
+def made_with(steps: Steps, horizon: float, dtype: np.dtype[np.void]) -> str:
+    """Return an id of what records depend on.
+
+    That is the recipe of the fingerprints, the bands, the common shingles, and the horizon: with a longer one, posts
+    would still match that are no longer in the log.
+    """
+    components = steps.components
+    shingles = xxhash.xxh3_128_hexdigest(steps.shingler.learned()) if steps.may_use_shingles else None
+    bands = [band.to_dict() for _, band in components.settings.bands()]
+    parts = [VERSION, sys.byteorder, str(dtype), components.recipe(), bands, shingles, horizon]
+    return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True, default=to_plain).encode())

@@ -1,0 +1,304 @@
+"""A window that is opened again, in order or after a crash: from its log as far as that can be believed.
+
+A directory that is copied while a window is open is what a crash leaves.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from hybriddup.errors import StoreError
+from hybriddup.window import Window
+from hybriddup.window.memory import Memory, deriving, kept_log
+from hybriddup.window.memory.kept_columns import KeptColumns
+from hybriddup.window.memory.kept_log import ABOUT_FILE, ENDING, FOLDER
+from hybriddup.window.stores import file_series
+from hybriddup.window.stores.sqlite import SqliteStore
+from tests.window.reference_window import CONFIG
+
+
+def texts_of(seed: int, n: int) -> list[str]:
+    """Texts that repeat each other here and there."""
+    random = Random(seed)  # noqa: S311
+    return ["".join(random.choices("abcdef", k=random.randrange(8))) for _ in range(n)]
+
+
+def answers(folder: Path, config: object = CONFIG, horizon: float = 1e9) -> list[object]:
+    """What an opened window says of some texts, without adding them."""
+    with Window.open(folder, config, horizon=horizon) as window:  # type: ignore[arg-type]
+        found = [[(match.id, match.score) for match in window.match(text, 50)] for text in texts_of(2, 60)]
+        return [found, window.stats().n_kept_in_window, window.stats().index_bytes > 0]
+
+
+def derived(folder: Path, config: object = CONFIG, horizon: float = 1e9) -> list[object]:
+    """What a window says that has no log."""
+    copy = folder.with_name("derived")
+    shutil.copytree(folder, copy)
+    shutil.rmtree(copy / FOLDER)
+    said = answers(copy, config, horizon)
+    shutil.rmtree(copy)
+    return said
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of records, in order."""
+    return sorted((folder / FOLDER).glob(f"*{ENDING}"))
+
+
+@pytest.fixture(autouse=True)
+def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a few posts make several files, read in several parts."""
+    monkeypatch.setattr(file_series, "SMALLEST_FILE", 1500)
+    monkeypatch.setattr(kept_log, "READ_AT_ONCE", 7)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What a crash leaves of a window."""
+    with Window.open(tmp_path / "open", CONFIG, horizon=1e9) as window:
+        for start in range(0, 400, 20):
+            window.add_many(texts_of(start, 20))
+        shutil.copytree(tmp_path / "open", tmp_path / "store")
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def forbid_texts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Have looking at a stored text be an error, from the call on."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a stored text was looked at")
+
+    return lambda: monkeypatch.setattr(deriving, "prepare_stored", fail)
+
+
+def test_a_log_says_what_the_posts_say(folder: Path, forbid_texts: Callable[[], None]) -> None:
+    """After a crash, and then as often as the window is opened, no text is looked at."""
+    expected = derived(folder)
+    assert len(files_of(folder)) > 3
+    forbid_texts()
+    for _ in range(3):
+        assert answers(folder) == expected
+
+
+def test_a_log_goes_on(folder: Path, forbid_texts: Callable[[], None]) -> None:
+    """What was added by several processes, one after another, is in it."""
+    for seed in (500, 520, 540):
+        with Window.open(folder, CONFIG, horizon=1e9) as window:
+            window.add_many(texts_of(seed, 20))
+            window.add_many(texts_of(seed, 20))
+    expected = derived(folder)
+    forbid_texts()
+    assert answers(folder) == expected
+
+
+@pytest.mark.parametrize("fault", ["flipped", "cut", "longer", "empty", "missing", "swapped"])
+@pytest.mark.parametrize("number", [0, 2, -1])
+def test_what_is_damaged_is_derived_and_then_in_the_log_again(
+    folder: Path, forbid_texts: Callable[[], None], fault: str, number: int
+) -> None:
+    """Whichever file it is."""
+    expected, path = derived(folder), files_of(folder)[number]
+    content = path.read_bytes()
+    middle = len(content) // 2
+    faulty = {
+        "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        "cut": content[: middle + 1],
+        "longer": content + content[:100],
+        "empty": b"",
+        "swapped": files_of(folder)[1].read_bytes(),
+    }
+    if fault == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(faulty[fault])
+    assert answers(folder) == expected
+    forbid_texts()
+    assert answers(folder) == expected
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"first": "000001.kept"}', b"null", b'"\xff"'])
+def test_a_log_that_does_not_say_what_it_is_begins_anew(
+    folder: Path, forbid_texts: Callable[[], None], content: bytes
+) -> None:
+    """All of it is derived."""
+    expected = derived(folder)
+    (folder / FOLDER / ABOUT_FILE).write_bytes(content)
+    for path in files_of(folder)[1:]:
+        path.write_bytes(b"nobody reads this")
+    assert answers(folder) == expected
+    assert all(len(path.read_bytes()) % 80 == 0 for path in files_of(folder))
+    forbid_texts()
+    assert answers(folder) == expected
+
+
+def test_files_that_a_deletion_left_behind_do_not_count(folder: Path, forbid_texts: Callable[[], None]) -> None:
+    """Those before the first one that counts, and others that end alike."""
+    expected, last = derived(folder), files_of(folder)[-1]
+    shutil.copy(last, last.with_name(f"000000{ENDING}"))
+    shutil.copy(last, last.with_name(f"notes{ENDING}"))
+    forbid_texts()
+    assert answers(folder) == expected
+    assert {f"000000{ENDING}", f"notes{ENDING}"}.isdisjoint(path.name for path in files_of(folder))
+
+
+def test_an_old_log_goes_with_no_later_store(folder: Path) -> None:
+    """It was put back from a backup, the store was not."""
+    shutil.copytree(folder / FOLDER, folder.with_name("old"))
+    for seed in (500, 520):
+        with Window.open(folder, CONFIG, horizon=1e9) as window:
+            window.add_many(texts_of(seed, 20))
+    expected = derived(folder)
+    shutil.rmtree(folder / FOLDER)
+    shutil.copytree(folder.with_name("old"), folder / FOLDER)
+    assert answers(folder) == expected
+
+
+def test_a_store_from_a_backup_does_not_go_with_a_later_log(folder: Path) -> None:
+    """For the same positions, the log says what other posts were."""
+    backup = (folder / "posts.sqlite3").read_bytes()  # as a crash left it, without what is in SQLite's log
+    wal = (folder / "posts.sqlite3-wal").read_bytes()
+    for seed in (500, 520):
+        with Window.open(folder, CONFIG, horizon=1e9) as window:
+            window.add_many(texts_of(seed, 40))
+    (folder / "posts.sqlite3").write_bytes(backup)
+    (folder / "posts.sqlite3-wal").write_bytes(wal)
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        window.add_many(texts_of(777, 40))
+    assert answers(folder) == derived(folder)
+
+
+def test_a_crash_while_a_window_is_opened_costs_nothing(
+    folder: Path, forbid_texts: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before or after the store has taken note of it."""
+    expected = derived(folder)
+    set_meta = SqliteStore.set_meta
+    forbid_texts()
+    for takes_note in (False, True):
+
+        def crash(self: SqliteStore, values: dict[str, bytes], *, takes_note: bool = takes_note) -> None:
+            if takes_note:
+                set_meta(self, values)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(SqliteStore, "set_meta", crash)
+            with pytest.raises(KeyboardInterrupt):
+                Window.open(folder, CONFIG, horizon=1e9)
+        assert answers(folder) == expected
+
+
+def test_a_store_that_cannot_take_note_has_its_log_read_all_the_same(
+    folder: Path, forbid_texts: Callable[[], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is appended to it, and the next opening goes on."""
+    expected = derived(folder)
+    forbid_texts()
+
+    def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "hybriddup"):
+        patched.setattr(SqliteStore, "set_meta", full)
+        assert answers(folder) == expected
+    assert "the disk is full" in caplog.text
+    assert answers(folder) == expected
+
+
+@pytest.mark.parametrize("is_patient", [True, False])
+def test_a_full_disk_costs_only_the_log(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    forbid_texts: Callable[[], None],
+    is_patient: bool,
+) -> None:
+    """It is said once, and written when there is room; where too much waits, it is derived at the next opening."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if not is_patient:
+        monkeypatch.setattr(kept_log, "MOST_UNWRITTEN", 1000)
+    with Window.open(folder, CONFIG, horizon=1e9) as window, caplog.at_level(logging.WARNING, "hybriddup"):
+        window.add_many(texts_of(500, 20))
+        with monkeypatch.context() as patched:
+            patched.setattr(file_series.SeriesFile, "append", full)
+            for seed in (520, 540, 560):
+                window.add_many(texts_of(seed, 20))
+        window.add_many(texts_of(580, 20))
+    assert caplog.text.count("cannot be noted") == 1
+    expected = derived(folder)
+    if is_patient:
+        forbid_texts()
+    assert answers(folder) == expected
+    forbid_texts()
+    assert answers(folder) == expected
+
+
+def test_an_interrupt_before_memory_has_followed_leaves_a_log_that_is_whole(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None]
+) -> None:
+    """The next batch finds what was written, and so does the next opening."""
+    add = Memory.add
+
+    def interrupted(memory: Memory, columns: KeptColumns) -> None:
+        add(memory, columns)
+        raise KeyboardInterrupt
+
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        with monkeypatch.context() as patched:
+            patched.setattr(Memory, "add", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                window.add_many(["a text of its own", "nothing like the others"])
+        assert not window.add("a text of its own").kept
+        window.add_many(texts_of(520, 20))
+    expected = derived(folder)
+    forbid_texts()
+    assert answers(folder) == expected
+
+
+@pytest.mark.parametrize("horizon", [1e8, 1e10])
+def test_a_log_of_another_horizon_begins_anew(folder: Path, horizon: float) -> None:
+    """With a longer one, posts match that a log may have no more."""
+    assert answers(folder, horizon=horizon) == derived(folder, horizon=horizon)
+
+
+def test_other_limits_are_not_those_of_the_log(folder: Path) -> None:
+    """The lengths of the configuration changed, which the recipe does not tell."""
+    other = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
+    assert answers(folder, other) == derived(folder, other)
+
+
+def test_a_log_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
+    """Over many windows' worth, and what is left says what the posts say, at every time."""
+    now, sizes = [0.0], []
+    rng = np.random.default_rng(0)
+
+    def open_window() -> Window:
+        return Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0])
+
+    window = open_window()
+    for step in range(200):
+        window.add_many(["".join(map(chr, rng.integers(0x4E00, 0x9000, 12))) for _ in range(20)])
+        now[0] += 5.0
+        sizes.append(sum(path.stat().st_size for path in files_of(tmp_path / "store")))
+        if step % 40 == 39:
+            window.close()
+            window = open_window()
+            assert window.stats().n_kept_in_window == 20 * 20
+    window.close()
+    assert max(sizes[60:]) <= 1.1 * max(sizes[20:60])
+    assert int(files_of(tmp_path / "store")[0].stem) > 10
+    forbid_texts()
+    open_window().close()

@@ -1,0 +1,131 @@
+"""Records of kept posts say what was written, and are believed as far as they are whole and follow one another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.components import Components
+from hybriddup.config.load import Config, open_session
+from hybriddup.records import Fingerprints
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.shingles import MOST_SHINGLES
+from hybriddup.window.memory.kept_columns import KeptColumns
+from hybriddup.window.memory.kept_records import RecordForm, Records, n_sound
+from hybriddup.window.steps import Steps
+from tests.window.reference_window import CONFIG
+
+BEFORE = 5
+
+
+def form_of(config: Config, horizon: float = 60.0) -> RecordForm:
+    """The form for a configuration."""
+    settings, manager = open_session(config, ())
+    components = Components.create(settings, manager.registry, 1)
+    components.fingerprinter.fit([])
+    return RecordForm.of(Steps(components, workers=1), horizon)
+
+
+PLAIN, WEIBO = form_of(CONFIG), form_of("weibo")
+
+
+def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
+    """Columns of posts after `BEFORE`, of which about half could have near repeats."""
+    rng = np.random.default_rng(seed)
+    positions = BEFORE + np.cumsum(rng.integers(1, 9, n))
+    found = np.flatnonzero(rng.random(n) < 0.5)
+    words = form.dtype["bits"].shape[0]
+    lengths = rng.integers(0, 300, len(found)).astype(np.int32)
+    bits = rng.integers(0, 2**64, (len(found), words), np.uint64)
+    prints = Fingerprints(positions[found], bits, np.zeros((len(found), 0), np.uint8), form.bands.limits_of(lengths))
+    sketches = rng.integers(0, 2**64, (len(found), 2), np.uint64) if form.dtype["sketch"].itemsize else None
+    shingles = (
+        rng.integers(0, 2**32, (len(found), MOST_SHINGLES), np.uint32) if form.dtype["shingles"].itemsize else None
+    )
+    times = rng.random(n) * 1e9
+    hashes = rng.integers(1, 2**64, n, np.uint64)
+    return KeptColumns(positions, times, np.maximum.accumulate(times), hashes, LiveTexts(prints, sketches, shingles))
+
+
+def some_records() -> tuple[Records, int]:
+    """Records, and the position after the last one."""
+    columns = some_columns(3, 50, WEIBO)
+    return WEIBO.records(columns, BEFORE), int(columns.positions[-1]) + 1
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two columns are equal, in type too."""
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(np.asarray(a), np.asarray(b)) and np.asarray(a).dtype == np.asarray(b).dtype
+
+
+@given(st.integers(0, 99), st.integers(0, 40), st.sampled_from([PLAIN, WEIBO]))
+def test_records_say_what_was_written(seed: int, n: int, form: RecordForm) -> None:
+    """Of no post too, and with and without sketches and shingles."""
+    columns = some_columns(seed, n, form)
+    records = form.records(columns, BEFORE)
+    read = form.columns(records)
+
+    assert n_sound(records, BEFORE, 10**6) == n
+    assert all(same(*pair) for pair in zip(columns[:4], read[:4], strict=True))
+    written, again = columns.texts, read.texts
+    assert same(written.prints.positions, again.prints.positions)
+    assert same(written.prints.bits, again.prints.bits)
+    assert same(written.prints.strengths, again.prints.strengths)
+    assert all(same(*pair) for pair in zip(written.prints.limits, again.prints.limits, strict=True))
+    assert same(written.sketches, again.sketches)
+    assert same(written.shingles, again.shingles)
+
+
+@pytest.mark.parametrize("form", [PLAIN, WEIBO])
+def test_records_are_whole_words(form: RecordForm) -> None:
+    """There are no bytes between the fields, which would be anything."""
+    names = form.dtype.names or ()
+    assert form.dtype.itemsize == sum(form.dtype[name].itemsize for name in names)
+    assert form.dtype.itemsize % 8 == 0
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_records_are_believed_up_to_the_first_that_is_damaged(bit: int) -> None:
+    """Whatever byte of it is another."""
+    records, end = some_records()
+    size = records.dtype.itemsize
+    for place in np.random.default_rng(bit).integers(0, records.nbytes, 100).tolist():
+        damaged = records.copy()
+        damaged.view(np.uint8).reshape(-1)[place] ^= 1 << bit
+        assert n_sound(damaged, BEFORE, end) == place // size
+
+
+def test_records_are_believed_up_to_the_first_that_is_missing() -> None:
+    """Also where it is the first one."""
+    records, end = some_records()
+    assert n_sound(np.delete(records, 20), BEFORE, end) == 20
+    assert n_sound(records[1:], BEFORE, end) == 0
+    assert n_sound(records[[0, 0, 1]], BEFORE, end) == 1
+    assert n_sound(records[:0], BEFORE, end) == 0
+
+
+def test_records_of_posts_to_come_are_not_believed() -> None:
+    """The store was put back to an earlier time."""
+    records, end = some_records()
+    assert n_sound(records, BEFORE, end - 1) == 49
+    assert n_sound(records, BEFORE, 0) == 0
+
+
+def test_empty_blocks_are_no_records() -> None:
+    """As a power failure leaves them."""
+    records, end = some_records()
+    records[30:] = np.zeros(1, records.dtype)
+    assert n_sound(records, BEFORE, end) == 30
+
+
+def test_what_records_depend_on_is_told_apart() -> None:
+    """The recipe, the bands, and the horizon."""
+    other_lengths = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
+    other_recipe = CONFIG | {"normalizer": {"use": "microblog"}}
+    forms = [PLAIN, form_of(CONFIG, 61.0), form_of(other_lengths), form_of(other_recipe), WEIBO]
+    assert len({form.made_with for form in forms}) == len(forms)
+    assert form_of(CONFIG).made_with == PLAIN.made_with
