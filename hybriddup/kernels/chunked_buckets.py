@@ -4,7 +4,7 @@ All tables share one pool of chunks. A chunk is a power of two of words: the nex
 an entry for each text, in the order in which they were added; the places not yet filled hold 0, which is no entry. Only
 the first chunk of a chain has such places. Chunk 0 is never used.
 
-An entry is the low bits of a text's number, under the class of its length where there are classes. It is *live* when
+An entry is the low bits of a text's number, under its class where there are classes. It is *live* when
 its number is at most ``span`` before the next one to be given out. All entries after one that is not live, along a
 chain, are not either; those of numbers as far back as the bits can tell may be taken for live ones again, and then
 stand for texts that a look-up compares in vain.
@@ -16,6 +16,7 @@ import numpy as np
 
 from hybriddup.kernels.buckets import find_weak_bits, fold_keys, list_probes
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.residues import residues_of
 from hybriddup.kernels.vectors import fetch_early
 from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 
@@ -25,6 +26,8 @@ are free again."""
 N_BOOK = 3
 FETCH_HEAD, FETCH_CHUNK = np.int64(24), np.int64(12)
 """How many insertions ahead a head and a chunk are fetched: memory takes that long to answer."""
+WORDS_OF_LINE = 16
+"""Words of a line of the cache."""
 BITS_OF_ENTRY = 32
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
@@ -43,6 +46,8 @@ class Chains(NamedTuple):
     """The low bits of an entry, which are of the number."""
     class_of: UInt8s
     """uint8[n]: the class of each length; longer texts are of the class of the last."""
+    by_residues: bool
+    """Whether the class of a text is not that of its length, but the residues of its fingerprint."""
 
 
 class Live(NamedTuple):
@@ -117,11 +122,10 @@ def class_of_length(class_of: UInt8s, length: int) -> np.uint64:
 @njit(cache=True, nogil=True)
 def drop_classes(chains: Chains, live: Live) -> None:
     """Turn entries into those of numbers alone, in place; what is not live stays so."""
-    _, pool, book, chunk_bits, number_bits, _ = chains
-    size = np.int64(1) << chunk_bits
-    for place in range(size, book[FRESH] << chunk_bits):
+    pool, size = chains.pool, np.int64(1) << chains.chunk_bits
+    for place in range(size, chains.book[FRESH] << chains.chunk_bits):
         if place % size != 0 and pool[place] != 0:
-            age = age_of(pool[place], live, number_bits)
+            age = age_of(pool[place], live, chains.number_bits)
             is_old = age == 0 or age > live.span
             pool[place] = np.uint32((live.next_number - np.uint64(live.span + 1 if is_old else age)) & LOW_HALF)
 
@@ -132,6 +136,7 @@ def add_and_sweep(
     listed: UInt64s,
     numbers: Int64s,
     lengths: Int32s,
+    bits: UInt64s,
     live: Live,
     first: int,
     last: int,
@@ -143,7 +148,7 @@ def add_and_sweep(
     to ``last``, and with each text whose number ``own_every`` divides, 0 = none, one of those that it was added to,
     which mostly has just been read.
     """
-    add_to_chains(chains, listed, numbers, lengths)
+    add_to_chains(chains, listed, numbers, lengths, bits)
     sweep_chains(chains, first, last, live)
     for row in range(len(numbers) if own_every > 0 else 0):
         if numbers[row] % own_every == 0:
@@ -167,7 +172,7 @@ def take_chunk(pool: UInt32s, book: Int64s, chunk_bits: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int32s) -> None:
+def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int32s, bits: UInt64s) -> None:
     """Add texts to their buckets.
 
     Parameters
@@ -177,10 +182,10 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int
     listed
         uint64[n, n_of_text]: the buckets of each text, those of `list_heads` or others; the place after the last bucket
         stands for none.
-    numbers, lengths
-        int64[n] and int32[n]: of the texts, in order.
+    numbers, lengths, bits
+        int64[n], int32[n] and uint64[n, words]: of the texts, in order.
     """
-    heads, pool, book, chunk_bits, _, _ = chains
+    heads, pool, book, chunk_bits = chains.heads, chains.pool, chains.book, chains.chunk_bits
     flat, n_of_text, size, shift = listed.ravel(), np.uint64(listed.shape[1]), 1 << chunk_bits, np.uint64(chunk_bits)
     last, none = np.int64(len(flat)) - 1, np.uint64(len(heads) - 1)
     for i in range(len(flat)):
@@ -199,30 +204,44 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int
             pool[fresh << shift] = np.uint32(chunk)
             heads[bucket] = np.uint32(fresh)
             chunk, place = fresh, np.uint64(1)
-        pool[(chunk << shift) + place] = entry_of(chains, numbers[row], lengths[row])
+        pool[(chunk << shift) + place] = entry_of(chains, numbers[row], lengths[row], bits, np.int64(row))
 
 
 @njit(cache=True, nogil=True)
-def entry_of(chains: Chains, number: int, length: int) -> np.uint32:
-    """Return what stands in the chunks for a text."""
+def entry_of(chains: Chains, number: int, length: int, bits: UInt64s, row: int) -> np.uint32:
+    """Return what stands in the chunks for a text, whose fingerprint is in a row."""
     shift = np.uint64(chains.number_bits)
     low_bits = np.uint64(number) & ((np.uint64(1) << shift) - np.uint64(1))
-    return np.uint32(low_bits | class_of_length(chains.class_of, length) << shift)
+    its_class = residues_of(bits, row) if chains.by_residues else class_of_length(chains.class_of, length)
+    return np.uint32(low_bits | its_class << shift)
 
 
 @njit(cache=True, nogil=True)
 def first_free_place(pool: UInt32s, start: np.uint64, size: int) -> np.uint64:
-    """Return the first place of a chunk that is not filled, its size where all are."""
-    place = np.uint64(1)
-    while place < np.uint64(size) and pool[start + place] != 0:
-        place += np.uint64(1)
-    return place
+    """Return the first place of a chunk that is not filled, its size where all are; the filled ones come first."""
+    low, high = np.uint64(1), np.uint64(size)
+    if pool[start + high - np.uint64(1)] != 0:
+        return high
+    while low < high:
+        middle = (low + high) >> np.uint64(1)
+        if pool[start + middle] != 0:
+            low = middle + np.uint64(1)
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def fetch_chunk(pool: UInt32s, start: np.uint64, size: int) -> None:
+    """Fetch a chunk of so many words, all its lines together."""
+    for word in range(0, size, WORDS_OF_LINE):
+        fetch_early(pool, start + np.uint64(word))
 
 
 @njit(cache=True, nogil=True)
 def sweep_chains(chains: Chains, first: int, last: int, live: Live) -> None:
     """Free the chunks of some buckets that hold nothing live; the chains are changed in place."""
-    heads, pool, book, chunk_bits, number_bits, _ = chains
+    heads, pool, book, chunk_bits, number_bits, _, _ = chains
     shift, size = np.uint64(chunk_bits), 1 << chunk_bits
     for bucket in range(first, last):
         soon = np.uint64(heads[np.uint64(min(bucket + FETCH_CHUNK, len(heads) - 1))])

@@ -20,6 +20,8 @@ from hybriddup.records import Float32s, Int32s, Int64s, UInt16s, UInt32s, UInt64
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Numbers that share an anchor."""
+TOLD_BITS = 20
+"""Numbers are told apart by so many of their low bits at least."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -93,7 +95,8 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
     positions
         int64[n], rising.
     next_number
-        At least `IN_BLOCK`. Numbers whose low 32 bits are those of the first block are never given out.
+        At least `IN_BLOCK`. Numbers whose low `TOLD_BITS` are those of the first block are never given out, so that the
+        low bits of none are 0.
     anchor
         The anchor of the block that ``next_number`` is in; of no meaning where that block is still empty.
     """
@@ -104,7 +107,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
             number += IN_BLOCK - number % IN_BLOCK
         if number % IN_BLOCK == 0:
             anchor = positions[row]
-            if number & np.int64(0xFFFFFFFF) == 0:
+            if number & np.int64((1 << TOLD_BITS) - 1) == 0:
                 number += IN_BLOCK
         numbers[row], anchors[row] = number, anchor
         number += 1

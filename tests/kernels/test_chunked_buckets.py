@@ -25,23 +25,38 @@ from hybriddup.kernels.chunked_buckets import (
     list_heads,
     sweep_chains,
 )
-from hybriddup.kernels.ring_texts import IN_BLOCK, LARGEST_OFFSET, LaterTexts, Partners, number_texts, slot_of
+from hybriddup.kernels.residues import lee_distance, residues_of
+from hybriddup.kernels.ring_texts import (
+    IN_BLOCK,
+    LARGEST_OFFSET,
+    TOLD_BITS,
+    LaterTexts,
+    Partners,
+    number_texts,
+    slot_of,
+)
 from tests.builders import make_limits, make_prints, pack_strengths
 
 PARTNERS = Partners(np.full(50, 10, np.int32), np.full(50, 3, np.int32))
 """The shortest partner of any text is of length 10."""
 WINDOW = 50
 CAPACITY = 64
+NO_BITS = np.zeros((0, 1), np.uint64)
 
 
 def empty_chains(
-    n_buckets: int, n_chunks: int, chunk_bits: int, number_bits: int = 32, class_of: Sequence[int] = (0,)
+    n_buckets: int,
+    n_chunks: int,
+    chunk_bits: int,
+    number_bits: int = 32,
+    class_of: Sequence[int] = (0,),
+    by_residues: bool = False,
 ) -> Chains:
     """Chains with nothing in them."""
     book = np.zeros(N_BOOK, np.int64)
     book[FRESH] = 1
     heads, pool = np.zeros(n_buckets + 1, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32)
-    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8))
+    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8), by_residues)
 
 
 def numbers_in(chains: Chains, bucket: int) -> list[int]:
@@ -80,7 +95,7 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
     chains, added, number = empty_chains(n_buckets, 2000, chunk_bits), defaultdict[int, list[int]](list), first_number
     for size in sizes:
         listed = rng.integers(0, n_buckets, (size, 1), np.uint64)
-        add_to_chains(chains, listed, np.arange(number, number + size), np.zeros(size, np.int32))
+        add_to_chains(chains, listed, np.arange(number, number + size), np.zeros(size, np.int32), NO_BITS)
         for row, bucket in enumerate(listed[:, 0].tolist()):
             added[bucket].append(number + row)
         number += size
@@ -100,24 +115,40 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
 
 
 @pytest.mark.parametrize("words", [1, 2])
-@pytest.mark.parametrize(("start", "number_bits"), [(IN_BLOCK, 32), (2**32 - 100, 32), (2**12 - 100, 12), (2**8, 9)])
+@pytest.mark.parametrize(
+    ("start", "number_bits", "by_residues"),
+    [
+        (IN_BLOCK, 32, False),
+        (2**32 - 100, 32, False),
+        (2**12 - 100, 12, False),
+        (2**8, 9, False),
+        (IN_BLOCK, 26, True),
+        (2**12 + IN_BLOCK, 12, True),
+    ],
+)
 @pytest.mark.parametrize("max_bucket_size", [0, 10])
-def test_looking_up_finds_what_is_live_and_near(words: int, start: int, number_bits: int, max_bucket_size: int) -> None:
+def test_looking_up_finds_what_is_live_and_near(
+    words: int, start: int, number_bits: int, by_residues: bool, max_bucket_size: int
+) -> None:
     """Every live text within the limit that is in a bucket looked into, once for each of them, the newest first.
 
-    Where there are classes of lengths, those that can match; so it is when numbers begin anew.
+    Where there are classes of lengths, those that can match; so it is when numbers begin anew. Where there are residues
+    of fingerprints, those that can be within the limit.
     """
-    rng, n_buckets, n = np.random.default_rng(words), 3, 200
-    has_classes = number_bits < 32
-    chains = empty_chains(n_buckets, 500, 3, number_bits, range(1, 42) if has_classes else (0,))
+    rng, n_buckets, n, limit = np.random.default_rng(words), 3, 200, 3 if by_residues else 31 * words
+    by_length = number_bits < 32 and not by_residues
+    chains = empty_chains(n_buckets, 500, 3, number_bits, range(1, 42) if by_length else (0,), by_residues)
     bits, lengths = rng.integers(0, 2**64, (CAPACITY, words), np.uint64), rng.integers(0, 60, n).astype(np.int32)
     numbers = np.arange(start, start + n)
     numbers[numbers >= 2**32] += IN_BLOCK
     buckets = rng.integers(0, n_buckets, (n, 2), np.uint64)
-    add_to_chains(chains, buckets, numbers, lengths)
+    slots = (40 + np.arange(n) - (n - WINDOW)) % CAPACITY
+    add_to_chains(chains, buckets, numbers, lengths, bits[slots])
     live = Live(np.uint64(numbers[-1] + 1), WINDOW, 40)
     later_bits = rng.integers(0, 2**64, (5, words), np.uint64)
-    limits = make_limits(5, max_hamming_distances=31 * words, lengths=20, max_partner_lengths=30)
+    if by_residues:  # so that something is near
+        later_bits = bits[slots[-5:]] ^ np.array([0b1011, 0][:words], np.uint64)
+    limits = make_limits(5, max_hamming_distances=limit, lengths=20, max_partner_lengths=30)
     later = LaterTexts(np.arange(5) + 1000, later_bits, *limits, np.zeros((0, 2), np.uint64))
     listed = rng.integers(0, n_buckets, (5, 2), np.uint64)
 
@@ -132,13 +163,17 @@ def test_looking_up_finds_what_is_live_and_near(words: int, start: int, number_b
             read = [place - (n - WINDOW) for place in in_bucket if place >= n - WINDOW][::-1]
             if max_bucket_size:
                 read = read[: len(numbers_read(read, max_bucket_size, in_bucket))]
-            if has_classes:
+            if by_length:
                 read = [place for place in read if 10 <= lengths[place + n - WINDOW] <= 30]
+            if by_residues:
+                own = residues_of(later_bits, row)
+                of_places = {place: residues_of(bits, (40 + place) % CAPACITY) for place in read}
+                read = [place for place in read if lee_distance(own, of_places[place]) <= limit]
             n_compared += len(read)
             distances = {
                 place: int(np.bitwise_count(bits[(40 + place) % CAPACITY] ^ later_bits[row]).sum()) for place in read
             }
-            expected += [(row, place) for place in read if distances[place] <= 31 * words]
+            expected += [(row, place) for place in read if distances[place] <= limit]
     found = sorted((int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in near.tolist())
     assert found == sorted(expected)
     assert counts.n_comparisons == n_compared
@@ -173,7 +208,10 @@ def test_texts_look_into_the_buckets_of_their_keys_and_neighbours() -> None:
     assert listed.tolist() == [[0b0_010, 0b0_000, 0b0_110, 0b0_100, 0b1_101, 0b1_100]]
 
 
-@given(st.lists(st.sampled_from([1, 2, 500, 70_000, 2**33]), min_size=1, max_size=300), st.sampled_from([0, 2**32]))
+@given(
+    st.lists(st.sampled_from([1, 2, 500, 70_000, 2**33]), min_size=1, max_size=300),
+    st.sampled_from([0, 2**TOLD_BITS, 2**32]),
+)
 def test_numbers_rise_and_tell_positions(gaps: list[int], start: int) -> None:
     """In batches as at once, no offset too large, and no number of the first block."""
     positions = np.cumsum(np.array(gaps, np.int64))
@@ -188,7 +226,7 @@ def test_numbers_rise_and_tell_positions(gaps: list[int], start: int) -> None:
     assert np.array_equal(anchors, np.concatenate([before[1], after[1]]))
     assert (np.diff(numbers) > 0).all()
     assert ((positions - anchors >= 0) & (positions - anchors <= LARGEST_OFFSET)).all()
-    assert ((numbers & 0xFFFFFFFF) >= IN_BLOCK).all()
+    assert ((numbers & (1 << TOLD_BITS) - 1) >= IN_BLOCK).all()
     assert all(len(set(anchors[numbers // IN_BLOCK == block].tolist())) == 1 for block in set(numbers // IN_BLOCK))
 
 
@@ -202,7 +240,7 @@ def test_entries_without_classes_are_of_the_same_texts() -> None:
     rng, n = np.random.default_rng(3), 300
     chains = empty_chains(4, 500, 2, 10, range(1, 42))
     numbers, buckets = np.arange(2**10 - 150, 2**10 - 150 + n), rng.integers(0, 4, (n, 1), np.uint64)
-    add_to_chains(chains, buckets, numbers, rng.integers(0, 60, n).astype(np.int32))
+    add_to_chains(chains, buckets, numbers, rng.integers(0, 60, n).astype(np.int32), NO_BITS)
     live = Live(np.uint64(numbers[-1] + 1), WINDOW, 0)
 
     drop_classes(chains, live)

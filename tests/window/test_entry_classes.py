@@ -1,6 +1,8 @@
-"""Classes of lengths beside the numbers of a live index: nothing that could match is passed over."""
+"""Classes beside the numbers of a live index: nothing that could match is passed over."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +11,22 @@ from hypothesis import strategies as st
 
 from hybriddup.config.settings import ComponentSettings
 from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY
+from hybriddup.kernels.ring_texts import TOLD_BITS
 from hybriddup.steps.blocks import Expectation
 from hybriddup.testing import check_live_index
 from hybriddup.window.index import LiveIndex
-from hybriddup.window.index.entry_classes import LONGEST_TOLD, ONE_CLASS, EntryClasses, cut_classes, partners_of
+from hybriddup.window.index.entry_classes import (
+    LONGEST_TOLD,
+    ONE_CLASS,
+    RESIDUES,
+    EntryClasses,
+    cut_classes,
+    partners_of,
+)
 from hybriddup.window.index.live_shapes import make_live_index
 from hybriddup.window.index.live_tables import LiveShape, LiveTables
-from tests.builders import make_limits
+from tests.builders import make_limits, make_prints
+from tests.steps.block_runs import no_pilot
 
 LENGTHS = st.lists(st.integers(0, 6000), min_size=1, max_size=40)
 
@@ -64,19 +75,53 @@ def test_there_is_one_class_where_numbers_take_all_bits() -> None:
     assert cut_classes(np.zeros(0, np.int32), 1000) is ONE_CLASS
 
 
-@pytest.mark.parametrize("number_bits", [8, 9, 10, 24])
+CLASSES = [EntryClasses((np.arange(256) // 4 + 1).astype(np.uint8), number_bits) for number_bits in (8, 9, 10, 24)]
+
+
+@pytest.mark.parametrize("classes", [*CLASSES, RESIDUES, ONE_CLASS])
 @pytest.mark.parametrize("use", ["blocks", "tables"])
-def test_tables_with_classes_keep_their_contract(use: str, number_bits: int) -> None:
+def test_tables_with_classes_keep_their_contract(use: str, classes: EntryClasses) -> None:
     """However few numbers are told apart: classes are given up in time, and old numbers that come again do no harm."""
-    of_length = (np.arange(256) // 4 + 1).astype(np.uint8)
 
     def make(expectation: Expectation) -> LiveIndex:
         options = {} if use == "blocks" else {"n_tables": 12, "key_bits": 8}
         index = make_live_index(ComponentSettings(use=use, options=options), expectation)
         assert isinstance(index, LiveTables)
         planned = index.shape
-        classes = EntryClasses(of_length, number_bits)
         shape = LiveShape(planned.keys, planned.description, planned.exact, planned.fits_any, classes)
         return LiveTables(shape, expectation, sketched=False)
 
     check_live_index(make)
+
+
+def test_exact_tables_go_by_residues_as_far_as_there_is_room() -> None:
+    """With more texts, the numbers take all bits."""
+
+    def classes_for(n_texts: int) -> EntryClasses:
+        index = make_live_index(ComponentSettings(use="blocks"), Expectation(n_texts, 1, 64, 3, no_pilot))
+        assert isinstance(index, LiveTables)
+        return index.shape.classes
+
+    assert classes_for(1) is classes_for(50_000_000) is RESIDUES
+    assert classes_for(60_000_000) is ONE_CLASS
+
+
+@pytest.mark.parametrize("window", [2**16, 2**18])
+def test_residues_stay_exact_while_numbers_come_again(window: int) -> None:
+    """And when they are given up, because more numbers are live than are told apart well."""
+    rng, position = np.random.default_rng(window), 0
+    classes = EntryClasses(ONE_CLASS.of_length, TOLD_BITS - 2, by_residues=True)
+    expectation = Expectation(window, 1, 64, 3, no_pilot)
+    index = make_live_index(ComponentSettings(use="blocks", options={"n_blocks": 4}), expectation)
+    assert isinstance(index, LiveTables)
+    index = LiveTables(replace(index.shape, classes=classes), expectation)
+    for _ in range(2**20 // 2**14 + 2):
+        bits = rng.integers(0, 2**64, (2**14, 1), np.uint64)
+        prints = make_prints([0] * len(bits), limits=make_limits(len(bits), max_hamming_distances=3))
+        prints = replace(prints, bits=bits, positions=position + np.arange(len(bits))).without_strengths()
+        index.add(prints)
+        position += len(bits)
+        index.forget_before(position - window)
+    later = replace(prints, bits=bits ^ np.uint64(0b10011 << 17), positions=prints.positions + len(bits))
+    found = index.candidates(later)
+    assert (found.later - found.earlier == len(bits)).sum() == len(bits)

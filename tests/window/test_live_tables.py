@@ -176,7 +176,7 @@ def test_other_block_indexes_are_refused() -> None:
 
 
 @pytest.mark.parametrize("mean", [0.01, 0.5, 3.0, 40.0, 700.0])
-@pytest.mark.parametrize("chunk_bits", [2, 3, 4])
+@pytest.mark.parametrize("chunk_bits", [2, 3, 4, 5])
 def test_expected_chunks_are_those_of_random_buckets(mean: float, chunk_bits: int) -> None:
     """The formula against a simulation."""
     sizes = np.random.default_rng(4).poisson(mean, 200_000)
@@ -186,4 +186,4 @@ def test_expected_chunks_are_those_of_random_buckets(mean: float, chunk_bits: in
 
 def test_small_buckets_get_small_chunks() -> None:
     """A bucket of one text does not take a line of the cache."""
-    assert [best_chunk_bits(mean) for mean in (0.1, 8.0, 700.0)] == [2, 3, 4]
+    assert [best_chunk_bits(mean) for mean in (0.1, 8.0, 700.0)] == [2, 3, 5]

@@ -12,6 +12,7 @@ from hybriddup.kernels.chunked_buckets import (
     FRESH,
     N_BOOK,
     N_FREE,
+    WORDS_OF_LINE,
     Chains,
     Live,
     add_and_sweep,
@@ -25,13 +26,12 @@ from hybriddup.window.index.bucket_keys import BucketKeys
 from hybriddup.window.index.entry_classes import ONE_CLASS, EntryClasses
 from hybriddup.window.index.text_ring import TextRing
 
-CHUNK_BITS = (2, 3, 4)
-"""Sizes of a chunk as powers of two, in words of 4 bytes: up to a line of the cache."""
+CHUNK_BITS = (2, 3, 4, 5)
+"""Sizes of a chunk as powers of two, in words of 4 bytes: up to two lines of the cache, which are fetched together."""
 HARDLY_MORE = 1.15
 WORTHWHILE = 64
 """Texts to look up that are worth a thread."""
-ALIGNMENT = 16
-"""Words of a line of the cache."""
+ALIGNMENT = WORDS_OF_LINE
 GROWTH = 1.5
 """A full pool becomes so much larger, at least."""
 SPARE = 1.5
@@ -55,7 +55,7 @@ class ChainedTables:
     n_texts
         Texts that will be in the window; with more, the pool grows.
     classes
-        Of their lengths. With many more texts than there are numbers for beside them, they are given up.
+        Of their entries. With more texts than there are numbers for beside them, they are given up.
     """
 
     def __init__(self, keys: BucketKeys, n_texts: int, classes: EntryClasses = ONE_CLASS) -> None:
@@ -93,13 +93,13 @@ class ChainedTables:
         missing = needed - int(self.book[N_FREE]) - (len(self._memory) - ALIGNMENT >> self.chunk_bits)
         if missing + int(self.book[FRESH]) > 0:
             self._chains = self._reserve(int(self.book[FRESH]) + needed)
-        if self._classes is not ONE_CLASS and ring.span > 1 << self._classes.number_bits - 1:
+        if self._classes is not ONE_CLASS and ring.span > self._classes.most_live:
             self._drop_classes(ring)
         first, last = self._next_sweep(len(numbers), ring)
         own_every = 0 if ring.first == self._swept_for else self._own_every
         listed = self.keys.own(texts)
-        lengths = texts.prints.limits.lengths
-        add_and_sweep(self._chains, listed, numbers, lengths, live_in(ring), first, last, own_every)
+        lengths, bits = texts.prints.limits.lengths, texts.prints.bits
+        add_and_sweep(self._chains, listed, numbers, lengths, bits, live_in(ring), first, last, own_every)
 
     def find(
         self, texts: LiveTexts, later: LaterTexts, ring: TextRing, workers: int
@@ -146,13 +146,15 @@ class ChainedTables:
             used = int(self.book[FRESH]) << self.chunk_bits
             pool[:used] = self._chains.pool[:used]
         self._memory = memory
-        return Chains(self.heads, pool, self.book, self.chunk_bits, self._classes.number_bits, self._classes.of_length)
+        of_length, number_bits, by_residues = self._classes
+        return Chains(self.heads, pool, self.book, self.chunk_bits, number_bits, of_length, by_residues)
 
     def _drop_classes(self, ring: TextRing) -> None:
-        """Give all bits of the entries to the numbers, long before there are more than the others tell apart."""
+        """Give all bits of the entries to the numbers, before more of them are live than the others tell apart."""
         drop_classes(self._chains, live_in(ring))
         self._classes = ONE_CLASS
-        self._chains = self._chains._replace(number_bits=ONE_CLASS.number_bits, class_of=ONE_CLASS.of_length)
+        of_length, number_bits, by_residues = ONE_CLASS
+        self._chains = self._chains._replace(number_bits=number_bits, class_of=of_length, by_residues=by_residues)
 
 
 def live_in(ring: TextRing) -> Live:

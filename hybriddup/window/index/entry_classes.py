@@ -1,7 +1,9 @@
-"""Classes of lengths: an entry of a bucket has that of its text, so that only texts whose length may match are fetched.
+"""Classes of the entries of buckets, so that of a text that cannot match only the entry is read.
 
-Those of `hybriddup.steps.blocks.length_classes` are shares of texts that are all known. These have to suit texts
-that are still to come, and go by length alone.
+Where lengths rule pairs out, an entry has the class of its text's length. Those of
+`hybriddup.steps.blocks.length_classes` are shares of texts that are all known; these have to suit texts that are still
+to come, and go by length alone. Where every pair within a small distance counts, whatever the lengths, it has residues
+of the text's fingerprint (`hybriddup.kernels.residues`).
 """
 
 from __future__ import annotations
@@ -12,27 +14,39 @@ import numpy as np
 
 from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY
 from hybriddup.kernels.lengths import first_reaching, largest_so_far
+from hybriddup.kernels.residues import BITS_OF_RESIDUES
 from hybriddup.kernels.ring_texts import Partners
 from hybriddup.records import Int32s, PairLimits, UInt8s
 
 LONGEST_TOLD = 2**12
 """Longer texts count as of this length."""
 ROOM = 8
-"""Numbers are told apart over so many times the texts that are expected."""
+"""Numbers are told apart over so many times the texts that are expected, where the classes are of lengths."""
 MOST_CLASS_BITS, FEWEST_CLASS_BITS = 8, 3
 MIDDLE = (1, 99)
 """Percentiles of the lengths between which the classes are cut; those beyond are of the first and of the last."""
+FULLEST = 3 / 4
+"""Share of the numbers told apart that may be live: the others are swept out before theirs come again."""
 
 
 class EntryClasses(NamedTuple):
-    """The class of each length, and the bits of an entry that are left to the number of the text."""
+    """How an entry tells the class of its text, and the bits of it that are left to the number of the text."""
 
     of_length: UInt8s
-    """uint8[n_lengths], from 1, rising; longer texts are of the class of the last. Only 0 where there is one class."""
+    """uint8[n_lengths], from 1, rising; longer texts are of the class of the last. Only 0 where there is one."""
     number_bits: int
+    by_residues: bool = False
+    """Whether the class is the residues of the fingerprint."""
+
+    @property
+    def most_live(self) -> int:
+        """How many numbers may be live."""
+        return int(FULLEST * (1 << self.number_bits))
 
 
 ONE_CLASS = EntryClasses(np.zeros(1, np.uint8), BITS_OF_ENTRY)
+RESIDUES = EntryClasses(ONE_CLASS.of_length, BITS_OF_ENTRY - BITS_OF_RESIDUES, by_residues=True)
+"""Beside the numbers of up to 50 million texts."""
 
 
 def cut_classes(lengths: Int32s, n_texts: int) -> EntryClasses:

@@ -19,7 +19,7 @@ from hybriddup.steps.blocks.tables import CROWDING, MAX_TABLES, Tables, sample_k
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.index.bucket_keys import BucketKeys, FingerprintKeys, ShingleKeys
 from hybriddup.window.index.chained_tables import FEWEST_SWEEPS, best_chunk_bits, expected_chunks
-from hybriddup.window.index.entry_classes import EntryClasses, cut_classes
+from hybriddup.window.index.entry_classes import ONE_CLASS, RESIDUES, EntryClasses, cut_classes
 from hybriddup.window.index.live_scan import LiveScan
 from hybriddup.window.index.live_tables import LiveShape, LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
@@ -129,7 +129,8 @@ def make_exact(blocks: ComponentSettings, expectation: Expectation, *, sketched:
     report, longest = index.report(), max(map(len, index.shape.keys))
     reaches = report.exact or index.options.max_bucket_size > 0
     keys, fits_any = FingerprintKeys(index.shape), index.shape.bucket_bits == longest
-    shape = LiveShape(keys, report.shape, reaches, fits_any=fits_any)
+    classes = RESIDUES if expectation.n_texts <= RESIDUES.most_live else ONE_CLASS
+    shape = LiveShape(keys, report.shape, reaches, fits_any, classes)
     return LiveTables(shape, expectation, sketched=sketched)
 
 

@@ -31,7 +31,7 @@ class LiveShape:
     fits_any: bool = False
     """Whether the same shape would be planned for a larger window."""
     classes: EntryClasses = ONE_CLASS
-    """Of lengths, by which texts in a bucket are passed over."""
+    """By which texts in a bucket are passed over."""
 
 
 class LiveTables(RingIndex):
