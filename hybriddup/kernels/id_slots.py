@@ -1,4 +1,8 @@
-"""A hash table from the hashes of ids to positions: open addressing, of numbers alone, without taking anything out."""
+"""A hash table from the hashes of ids to positions: open addressing, without taking anything out.
+
+A slot holds a place in the array of hashes under a few bits of the hash. Most ids that are looked for are new; of these
+the bits tell nearly always that another's hash need not be looked at, which is somewhere else in memory.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +10,63 @@ import numpy as np
 
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import Int32s, Int64s, UInt64s
+from hybriddup.records import Int64s, UInt32s, UInt64s
 
-FETCH_SOON, FETCH_NEXT = 16, 8
-"""How many look-ups ahead a slot is fetched, and the hash that it leads to."""
+FETCH_SOON = 16
+"""How many look-ups ahead a slot is fetched."""
+PLACE_BITS = 25
+MOST_PLACES = (1 << PLACE_BITS) - 1
+PLACE_MASK = np.uint32(MOST_PLACES)
+TAG_SHIFT = np.uint64(64 - (32 - PLACE_BITS))
+"""The upper bits of a hash are in its slot; the lower ones tell which slot that is."""
 
 
 @njit(cache=True, nogil=True)
-def fill_slots(slots: Int32s, hashes: UInt64s, first: int, end: int) -> None:
+def tag_of(hashed: np.uint64) -> np.uint32:
+    """Return the bits of a hash that stand in its slot, where they stand."""
+    return np.uint32(hashed >> TAG_SHIFT << np.uint64(PLACE_BITS))
+
+
+@njit(cache=True, nogil=True)
+def fill_slots(slots: UInt32s, hashes: UInt64s, first: int, end: int) -> None:
     """Enter the hashes at the places ``first`` up to ``end``, which is left out.
 
     Parameters
     ----------
     slots
-        int32[a power of two], more than ``end``; 0 = free, else a place plus 1. Changed in place.
+        uint32[a power of two], more than ``end``; 0 = free, else a place plus 1 under the tag. Changed in place.
     hashes
-        uint64[n], n at least ``end``. Equal ones are all entered.
+        uint64[n], n at least ``end``, which is at most `MOST_PLACES`. Equal ones are all entered.
     """
     mask = np.uint64(len(slots) - 1)
     for place in range(first, end):
         slot = hashes[place] & mask
         while slots[slot] != 0:
             slot = (slot + np.uint64(1)) & mask
-        slots[slot] = place + 1
+        slots[slot] = tag_of(hashes[place]) | np.uint32(place + 1)
 
 
 @njit(cache=True, nogil=True)
-def latest_places(slots: Int32s, hashes: UInt64s, wanted: UInt64s) -> Int64s:
-    """Return int64[n]: for each hash wanted the last place that has it, -1 where there is none.
+def find_latest(slots: UInt32s, hashes: UInt64s, wanted: UInt64s, first_position: int, found: Int64s) -> None:
+    """Write for each hash wanted the position of the last place that has it, and leave the others as they are.
 
     Parameters
     ----------
     slots, hashes
         As `fill_slots` leaves them.
+    wanted
+        uint64[n].
+    first_position
+        Of the first place; the others follow.
+    found
+        int64[n]: positions before the first one, or -1. Changed in place.
     """
     mask, last = np.uint64(len(slots) - 1), len(wanted) - 1
-    places = np.full(len(wanted), -1, np.int64)
     for i in range(len(wanted)):
         fetch_early(slots, wanted[min(i + FETCH_SOON, last)] & mask)
-        fetch_early(hashes, np.uint64(max(slots[wanted[min(i + FETCH_NEXT, last)] & mask] - 1, 0)))
-        slot = wanted[i] & mask
+        slot, tag = wanted[i] & mask, tag_of(wanted[i])
         while slots[slot] != 0:
-            place = slots[slot] - 1
-            if hashes[place] == wanted[i] and place > places[i]:
-                places[i] = place
+            place = np.int64(slots[slot] & PLACE_MASK) - 1
+            if slots[slot] & ~PLACE_MASK == tag and hashes[place] == wanted[i]:
+                found[i] = max(found[i], first_position + place)
             slot = (slot + np.uint64(1)) & mask
-    return places

@@ -13,7 +13,7 @@ import numpy as np
 
 from hybriddup.kernels.simhash import WEIGHT_UNIT, simhash
 from hybriddup.limits import MAX_WEIGHT
-from hybriddup.parallel import map_threads
+from hybriddup.parallel import map_threads, slices
 from hybriddup.records import Bools, Float32s, Int32s, Tokens, UInt8s, UInt64s
 from hybriddup.spread import spread_rows
 from hybriddup.steps.hashers import Hasher
@@ -23,6 +23,8 @@ from hybriddup.steps.weighters import Weighter
 
 TEXTS_A_BATCH = 1024
 """Small enough that the tokens of a batch stay in the cache between the steps."""
+FEWEST_A_SLICE = 64
+"""Texts that are worth a thread."""
 TEXTS_A_PART = 64 * TEXTS_A_BATCH
 """Few enough that letting go of one after another keeps memory low."""
 FIT_SAMPLE = 4096
@@ -104,13 +106,15 @@ class Fingerprinter:
         return Simhashes(bits, strengths, has_tokens)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Simhashes]:
-        starts = range(0, len(texts), TEXTS_A_BATCH)
         if self.tokenizer.holds_interpreter:
+            starts = range(0, len(texts), TEXTS_A_BATCH)
             batches = [texts[start : start + TEXTS_A_BATCH] for start in starts]
             tokens = tokenize_in_processes(self.tokenizer, batches, self.workers, self.notes.append)
             return map(self._fingerprint_batch, batches, tokens)
         return map_threads(
-            lambda start: self._fingerprint_texts(texts[start : start + TEXTS_A_BATCH]), starts, self.workers
+            lambda bounds: self._fingerprint_texts(texts[slice(*bounds)]),
+            slices(len(texts), n_slices(len(texts), self.workers)),
+            self.workers,
         )
 
     def _fingerprint_texts(self, texts: Sequence[str]) -> Simhashes:
@@ -127,6 +131,11 @@ class Fingerprinter:
         hashes = self.hasher.hash_batch(tokens, self.n_bits // 64)
         bits, strengths = simhash(hashes, weights, tokens.offsets)
         return Simhashes(bits, strengths, np.diff(tokens.offsets) > 0)
+
+
+def n_slices(n_texts: int, workers: int) -> int:
+    """Return in how many slices texts are fingerprinted: one for each worker where there are few."""
+    return max(-(-n_texts // TEXTS_A_BATCH), min(workers, n_texts // FEWEST_A_SLICE), 1)
 
 
 def count_weights(weights: Float32s) -> Int32s:

@@ -55,15 +55,14 @@ def decide_batch(found: Found) -> Verdicts:
     matches = matches_by_place(found)
     kept_with: dict[tuple[bool, str], int] = {}
     first = int(found.prepared.positions[0]) if len(found.prepared.positions) else 0
-    for place, key in enumerate(found.prepared.keys):
-        equal = int(found.equal_in_window[place])
+    for place, (key, equal) in enumerate(zip(found.prepared.keys, found.equal_in_window.tolist(), strict=True)):
         in_batch = kept_with.get(key)
         if in_batch is not None and still_matches(found, in_batch, place):
             equal = first + in_batch
         if equal >= 0:
             verdicts.exact[place] = equal
             continue
-        match = first_kept_match(matches[place], verdicts, first)
+        match = first_kept_match(matches.get(place, ()), verdicts, first)
         if match is None:
             kept_with[key] = place
         else:

@@ -189,22 +189,18 @@ class WindowState:
     def describe(self, posts: Sequence[Post], found: Found, verdicts: Verdicts) -> list[StoredPost]:
         """Return the posts as they are stored, with what was decided of each."""
         prepared = found.prepared
+        positions = prepared.positions.tolist()
         ids = [
-            made_id(int(position)) if post.id is None else post.id
-            for post, position in zip(posts, prepared.positions.tolist(), strict=True)
+            made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
         ]
-        keepers, bands = self.ids_of_keepers(ids, prepared, verdicts), self.bands_of(prepared)
-        return [
-            StoredPost(
-                position=int(prepared.positions[place]),
-                id=ids[place],
-                time=float(found.times.times[place]),
-                text=post.text,
-                normalized=None if prepared.normalized[place] == post.text else prepared.normalized[place],
-                evidence=self.evidence(place, bands[place], verdicts, keepers),
-            )
-            for place, post in enumerate(posts)
+        evidence = self.evidence(ids, prepared, verdicts)
+        texts = [post.text for post in posts]
+        others = [
+            None if normalized == text else normalized
+            for normalized, text in zip(prepared.normalized, texts, strict=True)
         ]
+        reasons = map(evidence.get, range(len(posts)))
+        return list(map(StoredPost, positions, ids, found.times.times.tolist(), texts, others, reasons))
 
     def ids_of_keepers(self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts) -> dict[int, PostId]:
         """Return the id of each keeper by its position."""
@@ -215,23 +211,20 @@ class WindowState:
         in_batch = {position: ids[position - first] for position in positions if position >= first}
         return ids_in_window | in_batch
 
-    def evidence(self, place: int, band: str, verdicts: Verdicts, keepers: dict[int, PostId]) -> Evidence | None:
-        """Return why a post is a duplicate, whose text is of a band; None where it was kept."""
+    def evidence(self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts) -> dict[int, Evidence]:
+        """Return why posts are duplicates, by place; nothing of those that were kept."""
+        keepers, own_bands = self.ids_of_keepers(ids, prepared, verdicts), self.bands_of(prepared)
         bands = self.steps.components.bands
-        if (equal := verdicts.exact.get(place)) is not None:
-            return Evidence(keepers[equal], equal, "exact", 0, EQUAL, 1.0, 1.0, band)
-        if (match := verdicts.near.get(place)) is None:
-            return None
-        return Evidence(
-            of=keepers[match.position],
-            of_position=match.position,
-            reason="near",
-            hamming_distance=match.hamming_distance,
-            verifier=bands.plan.names[match.verifier],
-            score=match.score,
-            threshold=match.threshold,
-            length_band=bands.names[match.length_band],
-        )
+        verifiers, names = bands.plan.names, bands.names
+        evidence = {
+            place: Evidence(keepers[equal], equal, "exact", 0, EQUAL, 1.0, 1.0, own_bands[place])
+            for place, equal in verdicts.exact.items()
+        }
+        for place, (of, distance, score, threshold, verifier, band) in verdicts.near.items():
+            evidence[place] = Evidence(
+                keepers[of], of, "near", distance, verifiers[verifier], score, threshold, names[band]
+            )
+        return evidence
 
     def bands_of(self, prepared: PreparedTexts) -> list[str]:
         """Return the length band of each text by itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from hybriddup.records import (
     text_lengths,
 )
 from hybriddup.steps.blocks import Expectation
+from hybriddup.steps.blocks.join import no_pairs
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.verifiers import VerifierContext
@@ -126,10 +127,14 @@ class Steps:
 
     def pairs_within(self, prints: Fingerprints) -> CandidatePairs:
         """Return the pairs among texts of one batch, all of them that are within their limits."""
-        scan = Scan()
+        if len(prints) < 2:
+            return no_pairs()
+        scan, first = Scan(), prints.positions[0]
         limit = self.components.settings.max_hamming_distance
         scan.prepare(Expectation(len(prints), 1, 64 * prints.bits.shape[1], limit, no_pilot))
-        return scan.candidates_within(prints)
+        # block indexes of a run hold arrays as long as the largest position, which grows for ever in a window
+        pairs = scan.candidates_within(replace(prints, positions=prints.positions - first))
+        return CandidatePairs(pairs.earlier + first, pairs.later + first, pairs.hamming_distances)
 
     def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> VerifiedPairs:
         """Return the pairs that the verifier of their length accepts.

@@ -11,8 +11,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from hybriddup.kernels.id_slots import fill_slots, latest_places
-from hybriddup.records import Int32s, Int64s, UInt64s
+from hybriddup.kernels.id_slots import fill_slots, find_latest
+from hybriddup.records import Int64s, UInt32s, UInt64s
 from hybriddup.window.records import PostId
 
 SMALLEST_SEGMENT = 1 << 14
@@ -24,8 +24,14 @@ forgotten ids is given back in time."""
 
 def hash_ids(ids: Iterable[PostId], key: bytes) -> UInt64s:
     """Return uint64[n]: hashes that only the holder of the key can foresee, so that no client can have them clash."""
-    digests = b"".join(blake2b(id_bytes(each), digest_size=8, key=key).digest() for each in ids)
-    return np.frombuffer(digests, "<u8").astype(np.uint64)
+    keyed = blake2b(digest_size=8, key=key)  # taking in the key is half of the work
+
+    def digest(post_id: PostId) -> bytes:
+        hashed = keyed.copy()
+        hashed.update(id_bytes(post_id))
+        return hashed.digest()
+
+    return np.frombuffer(b"".join(map(digest, ids)), "<u8").astype(np.uint64)
 
 
 def id_bytes(post_id: PostId) -> bytes:
@@ -40,7 +46,7 @@ class Segment:
         self.first_position = first_position
         self.end = first_position
         self.hashes: UInt64s = np.empty(capacity, np.uint64)
-        self.slots: Int32s = np.zeros(2 * capacity, np.int32)
+        self.slots: UInt32s = np.zeros(2 * capacity, np.uint32)
 
     @property
     def room(self) -> int:
@@ -53,11 +59,6 @@ class Segment:
         self.hashes[first : first + len(hashes)] = hashes
         fill_slots(self.slots, self.hashes, first, first + len(hashes))
         self.end += len(hashes)
-
-    def latest(self, wanted: UInt64s) -> Int64s:
-        """Return int64[n]: the last position of each hash, -1 where there is none."""
-        places = latest_places(self.slots, self.hashes, wanted)
-        return np.where(places < 0, places, places + self.first_position)
 
     def all(self, wanted: np.uint64) -> Int64s:
         """Return every position of a hash, rising; looks at all that is held."""
@@ -99,7 +100,7 @@ class IdTable:
         """Return int64[n]: the last position of each hash, -1 where it is not held."""
         found = np.full(len(wanted), -1, np.int64)
         for segment in self._segments:
-            found = np.maximum(found, segment.latest(wanted))
+            find_latest(segment.slots, segment.hashes, wanted, segment.first_position, found)
         return found
 
     def all(self, wanted: np.uint64) -> Int64s:

@@ -32,11 +32,10 @@ UNIT = 4 * WORDS_OF_UNIT
 """A copy begins at a multiple of so many bytes."""
 READ_AT_ONCE = 512
 """Bytes that most copies take; more is read where one is longer."""
-HEADER = Struct("<QqII")
+HEADER, CHECKSUM, SUMMED = Struct("<QqII"), Struct("<Q"), Struct("<qII")
 """Checksum of what follows, position, and the bytes of the id and of the text; as `hybriddup.kernels.copy_places`."""
 HEADER_FIELDS = np.dtype([("checksum", "<u8"), ("position", "<i8"), ("n_id", "<u4"), ("n_text", "<u4")])
 """The same for many copies at once."""
-BYTES_OF_CHECKSUM = 8
 SMALLEST = 4096
 MOST_REMEMBERED = 4096
 """Copies that are remembered until others are written, or more where more are asked for at once."""
@@ -228,10 +227,9 @@ class KeptCopies:
 def pack(position: int, post_id: PostId, text: str) -> bytes:
     """Return the copy of a kept post."""
     packed_id, packed_text = id_to_bytes(post_id), text.encode("utf-8", "surrogatepass")
-    header = HEADER.pack(0, position, len(packed_id), len(packed_text))
-    body = b"".join((header[BYTES_OF_CHECKSUM:], packed_id, packed_text))
-    checksum = xxhash.xxh3_64_intdigest(body).to_bytes(BYTES_OF_CHECKSUM, "little")
-    return b"".join((checksum, body, bytes(-(BYTES_OF_CHECKSUM + len(body)) % UNIT)))
+    body = b"%b%b%b" % (SUMMED.pack(position, len(packed_id), len(packed_text)), packed_id, packed_text)
+    packed = CHECKSUM.pack(xxhash.xxh3_64_intdigest(body)) + body
+    return packed.ljust(-(-len(packed) // UNIT) * UNIT, b"\0")
 
 
 def read_copies(places: CopyPlaces) -> dict[int, Copy]:
@@ -263,7 +261,7 @@ def unpack(data: bytes) -> Copy | None:
     if len(data) < HEADER.size:
         return None
     checksum, _, n_id, _ = HEADER.unpack_from(data)
-    if xxhash.xxh3_64_intdigest(memoryview(data)[BYTES_OF_CHECKSUM:]) != checksum:
+    if xxhash.xxh3_64_intdigest(memoryview(data)[CHECKSUM.size :]) != checksum:
         return None
     text_at = HEADER.size + n_id
     return Copy(id_from_bytes(data[HEADER.size : text_at]), data[text_at:].decode("utf-8", "surrogatepass"))
