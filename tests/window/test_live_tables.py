@@ -14,7 +14,7 @@ from hybriddup.steps.blocks import Expectation
 from hybriddup.window.index import fill
 from hybriddup.window.index.chained_tables import best_chunk_bits, chunks_of_bucket
 from hybriddup.window.index.live_scan import LiveScan
-from hybriddup.window.index.live_shapes import make_live_index
+from hybriddup.window.index.live_shapes import FEW_TEXTS, make_live_index
 from hybriddup.window.index.live_tables import LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
 from tests.builders import as_triples, clustered_numbers, make_limits, make_prints
@@ -120,7 +120,7 @@ def test_outgrown_indexes_say_so_and_are_rebuilt() -> None:
     index = make_live_index(blocks, Expectation(10, 1, 128, 20, lambda: model_pairs(128, 20)))
     assert isinstance(index, LiveScan)
     for position in range(0, 64_000, 8000):
-        assert index.outgrown == (position > 60_000)
+        assert index.outgrown == (position > 2 * FEW_TEXTS)
         bits = rng.integers(0, 2**64, (8000, 2), np.uint64)
         positions, strengths = np.arange(position, position + 8000), np.zeros((8000, 64), np.uint8)
         index.add(Fingerprints(positions, bits, strengths, make_limits(8000, max_hamming_distances=20)))

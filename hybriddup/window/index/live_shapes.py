@@ -25,8 +25,8 @@ from hybriddup.window.index.live_tables import LiveShape, LiveTables
 from hybriddup.window.index.modeled_pairs import model_pairs
 from hybriddup.window.index.shingles import MOST_SHINGLES, n_needed
 
-FEW_TEXTS = 30_000
-"""So few texts are compared in some 30 us, and tables that find short texts take about as long."""
+FEW_TEXTS = 8_000
+"""So few texts are compared in some 5 us, and looking into tables of shingles takes about as long."""
 BYTES_A_TEXT = 120
 """Memory for each text of the window, unless another limit is given."""
 MAX_WEAK_BITS = 8
