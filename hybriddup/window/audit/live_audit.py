@@ -31,7 +31,7 @@ TEXTS_A_POST = 512
 POSTS_A_PART = 256
 """A part is done when so many posts were decided: a smaller one would not be worth its beginning."""
 MOST_TEXTS_A_PART = 2**20
-PAIRS_A_PART = 16
+PAIRS_A_PART = 8
 """Pairs that are verified in a part: their texts are all over the store, and reading one takes longer than scoring."""
 INCREMENT, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 ALL_BITS = 2**64 - 1
