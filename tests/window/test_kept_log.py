@@ -177,6 +177,22 @@ def test_a_store_from_a_backup_does_not_go_with_a_later_log(folder: Path) -> Non
     assert answers(folder) == derived(folder)
 
 
+def test_a_store_goes_with_no_log_of_another_branch(folder: Path) -> None:
+    """Of two backups of one session the earlier one was put back, went on, and then gave way to the later one."""
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        shutil.copytree(folder, folder.with_name("earlier"))
+        window.add_many(texts_of(500, 60))
+        shutil.copytree(folder, folder.with_name("later"))
+    for name in ("earlier", "later"):
+        for path in folder.glob("posts.sqlite3*"):
+            path.unlink()
+        for path in folder.with_name(name).glob("posts.sqlite3*"):
+            shutil.copy(path, folder)
+        with Window.open(folder, CONFIG, horizon=1e9) as window:
+            window.add_many(texts_of(777, 80))
+    assert answers(folder) == derived(folder)
+
+
 def test_a_crash_while_a_window_is_opened_costs_nothing(
     folder: Path, forbid_texts: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,3 +318,24 @@ def test_a_log_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_text
     assert int(files_of(tmp_path / "store")[0].stem) > 10
     forbid_texts()
     open_window().close()
+
+
+def test_nothing_is_deleted_while_records_wait_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file that would be the first one then has no record that says what was before it."""
+    now = [0.0]
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0]) as window:
+        window.add_many(texts_of(1, 100))
+        with monkeypatch.context() as patched:
+            patched.setattr(file_series.SeriesFile, "append", full)
+            for _ in range(3):
+                now[0] += 60.0
+                window.add_many(texts_of(int(now[0]), 10))
+        n_files = len(files_of(tmp_path / "store"))
+        now[0] += 1.0
+        window.add_many(texts_of(5, 10))
+        assert n_files > len(files_of(tmp_path / "store"))
+    assert answers(tmp_path / "store", horizon=100.0) == derived(tmp_path / "store", horizon=100.0)

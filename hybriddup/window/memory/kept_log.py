@@ -48,7 +48,7 @@ class About:
     before: int
     """Position of the post before the first one in that file; `NO_POST` = the log begins with it."""
     tokens: list[str]
-    """The store has one of these: as it was when it was opened before, and as it is now."""
+    """The store has one of these: that of its last opening. While one is under way, that of the opening before, too."""
 
 
 class KeptLog:
@@ -123,7 +123,8 @@ class KeptLog:
 
     def forget_before(self, position: int) -> None:
         """Delete the files whose posts are all before a position."""
-        if self._form is None or not (taken := self._series.taken_before(position)):
+        # a file that was begun when the disk became full has no record yet
+        if self._form is None or self._unwritten or not (taken := self._series.taken_before(position)):
             return
         try:
             first = self._series.files[0].path
@@ -156,13 +157,14 @@ class KeptLog:
     def _note_opening(self) -> bool:
         """Take note, in the store and beside the records, that they belong together; return whether that was possible.
 
-        The records go with the store as it was before too, so that a crash in between costs nothing: what the store
-        held then is the same.
+        Nothing is appended before, so that a crash on the way costs nothing. After it, a store of the time before is
+        not believed: it may have been put back from a backup.
         """
         before, token = self._store.meta(LOG_TIME), os.urandom(16)
         try:
             self._note(replace(self._about, tokens=[each.hex() for each in (before, token) if each]))
             self._store.set_meta({LOG_TIME: token})
+            self._note(replace(self._about, tokens=[token.hex()]))
         except (OSError, StoreError) as error:
             self._warn(error)
             return False
