@@ -13,7 +13,7 @@ import numpy as np
 
 from hybriddup.kernels.simhash import WEIGHT_UNIT, simhash
 from hybriddup.limits import MAX_WEIGHT
-from hybriddup.parallel import map_threads, slices
+from hybriddup.parallel import map_threads
 from hybriddup.records import Bools, Float32s, Int32s, Tokens, UInt8s, UInt64s
 from hybriddup.spread import spread_rows
 from hybriddup.steps.hashers import Hasher
@@ -23,7 +23,7 @@ from hybriddup.steps.weighters import Weighter
 
 TEXTS_A_BATCH = 1024
 """Small enough that the tokens of a batch stay in the cache between the steps."""
-FEWEST_A_SLICE = 64
+FEWEST_A_BATCH = 64
 """Texts that are worth a thread."""
 TEXTS_A_PART = 64 * TEXTS_A_BATCH
 """Few enough that letting go of one after another keeps memory low."""
@@ -111,11 +111,9 @@ class Fingerprinter:
             batches = [texts[start : start + TEXTS_A_BATCH] for start in starts]
             tokens = tokenize_in_processes(self.tokenizer, batches, self.workers, self.notes.append)
             return map(self._fingerprint_batch, batches, tokens)
-        return map_threads(
-            lambda bounds: self._fingerprint_texts(texts[slice(*bounds)]),
-            slices(len(texts), n_slices(len(texts), self.workers)),
-            self.workers,
-        )
+        size = texts_a_batch(len(texts), self.workers)
+        starts = range(0, len(texts), size)
+        return map_threads(lambda start: self._fingerprint_texts(texts[start : start + size]), starts, self.workers)
 
     def _fingerprint_texts(self, texts: Sequence[str]) -> Simhashes:
         return self._fingerprint_batch(texts, self.tokenizer.tokenize_batch(texts))
@@ -133,9 +131,14 @@ class Fingerprinter:
         return Simhashes(bits, strengths, np.diff(tokens.offsets) > 0)
 
 
-def n_slices(n_texts: int, workers: int) -> int:
-    """Return in how many slices texts are fingerprinted: one for each worker where there are few."""
-    return max(-(-n_texts // TEXTS_A_BATCH), min(workers, n_texts // FEWEST_A_SLICE), 1)
+def texts_a_batch(n_texts: int, workers: int) -> int:
+    """Return how many texts are fingerprinted at a time: fewer than `TEXTS_A_BATCH` where each worker then has some.
+
+    Where there is more than one part, batches end where parts do.
+    """
+    if n_texts > TEXTS_A_PART:
+        return TEXTS_A_BATCH
+    return min(max(-(-n_texts // workers), FEWEST_A_BATCH), TEXTS_A_BATCH)
 
 
 def count_weights(weights: Float32s) -> Int32s:

@@ -141,3 +141,21 @@ def test_encoded_texts_can_be_read_back(texts: list[str]) -> None:
     code_points, offsets = encode_texts(texts)
     characters = "".join(map(chr, code_points.tolist()))
     assert [characters[a:b] for a, b in pairwise(offsets)] == texts
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 50])
+@pytest.mark.parametrize("n_texts", [0, 1, 3, 63, 64, 65, 128, 129, 500, 2**16 + 1])
+def test_fingerprints_do_not_depend_on_parts_and_workers(
+    monkeypatch: pytest.MonkeyPatch, n_texts: int, workers: int
+) -> None:
+    """Few texts or many, in one part or in several."""
+    texts = [f"text {i * 7919}" for i in range(n_texts)]
+    expected = make_fingerprinter().fingerprint(texts)
+    if n_texts < 2**16:
+        for name, size in (("TEXTS_A_BATCH", 16), ("TEXTS_A_PART", 64), ("FEWEST_A_BATCH", 5)):
+            monkeypatch.setattr(fingerprints, name, size)
+    parts = list(make_fingerprinter(workers=workers).fingerprint_parts(texts))
+
+    assert len(parts) == max(-(-n_texts // fingerprints.TEXTS_A_PART), 1)
+    for column, *columns in zip(expected, *parts, strict=True):
+        assert np.array_equal(column, np.concatenate(columns))
