@@ -14,8 +14,8 @@ WATERMARK = "watermark"
 EDGES = "edges"
 """What `hybriddup.window.edges.Edges` packs."""
 
-LOG_TIME = "memory log"
-"""What tells the time of the store to `hybriddup.window.memory.kept_log`."""
+LOG_TOKEN = "memory log"  # noqa: S105  no secret
+"""By which `hybriddup.window.memory.kept_log` knows the store."""
 
 
 def pack_float(number: float) -> bytes:

@@ -25,12 +25,15 @@ from hybriddup.window.memory import Memory
 from hybriddup.window.memory.deriving import remembered
 from hybriddup.window.memory.kept_columns import columns_of
 from hybriddup.window.memory.kept_log import KeptLog
-from hybriddup.window.meta import EDGES, WATERMARK, pack_float, unpack_float
+from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
 from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
+
+NOTHING = -1
+"""Next to no position: what is in memory has to be derived anew."""
 
 
 @dataclass
@@ -99,12 +102,13 @@ class WindowState:
             self.derive_memory()
             watermark = self.store.meta(WATERMARK)
             self.watermark = NEVER if watermark is None else unpack_float(watermark)
-            self.n_remembered = self.store.next_position
 
     def derive_memory(self) -> None:
         """Derive anew from the store what is in memory."""
+        self.n_remembered = NOTHING  # until all of it is there again
         self.count_limits(self.memory.index)
         self.memory = remembered(self.steps, self.store, self.timing.horizon, self.log)
+        self.n_remembered = self.store.next_position
 
     def count_limits(self, index: LiveIndex) -> None:
         """Add to the counts what an index counted that is given up, so that no limit is forgotten with it."""
@@ -161,6 +165,8 @@ class WindowState:
         meta = {WATERMARK: pack_float(float(times.watermarks[-1]))}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
+        if self.log is not None:
+            meta[LOG_TOKEN] = self.log.token
         return meta
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
@@ -271,7 +277,7 @@ class WindowState:
         """Forget what is older than the horizon, here and in the store."""
         self.counts.posts["expired"] += self.memory.forget(self.watermark)
         if self.log is not None:
-            self.log.forget_before(self.memory.kept.first_position)
+            self.log.forget_before(self.memory.kept.first_position, self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             self.store.forget_before(edge)
 

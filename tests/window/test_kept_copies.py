@@ -208,6 +208,25 @@ def test_a_backup_of_the_same_session_uses_the_copies_of_its_posts_only(tmp_path
     assert texts_at(tmp_path / "store", np.arange(60)) == ["before"] * 30 + ["other"] * 30
 
 
+def test_copies_of_another_branch_are_cut_off(tmp_path: Path) -> None:
+    """The posts that come instead of theirs are read as they are, at every later opening."""
+    folder = tmp_path / "store"
+    store = SqliteStore.open(folder)
+    store.append([kept(position, "before") for position in range(30)])
+    shutil.copytree(folder, tmp_path / "backup")
+    store.append([kept(position, "after") for position in range(30, 60)])
+    store.close()
+    for path in folder.glob("posts.sqlite3*"):
+        path.unlink()
+    for path in (tmp_path / "backup").glob("posts.sqlite3*"):
+        shutil.copy(path, folder)
+    store = SqliteStore.open(folder)
+    store.append([kept(position, "other") for position in range(30, 60)])
+    store.close()
+    for _ in range(2):
+        assert texts_at(folder, np.arange(60)) == ["before"] * 30 + ["other"] * 30
+
+
 def test_a_full_disk_costs_only_the_copies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, forbid_rows: Callable[[], None]
 ) -> None:

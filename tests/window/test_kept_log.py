@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +21,8 @@ from hybriddup.errors import StoreError
 from hybriddup.window import Window
 from hybriddup.window.memory import Memory, deriving, kept_log
 from hybriddup.window.memory.kept_columns import KeptColumns
-from hybriddup.window.memory.kept_log import ABOUT_FILE, ENDING, FOLDER
-from hybriddup.window.stores import file_series
-from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window.memory.kept_log import ABOUT_FILE, ENDING, FOLDER, KeptLog
+from hybriddup.window.stores import file_series, sqlite
 from tests.window.reference_window import CONFIG
 
 
@@ -126,7 +126,18 @@ def test_what_is_damaged_is_derived_and_then_in_the_log_again(
     assert answers(folder) == expected
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"first": "000001.kept"}', b"null", b'"\xff"'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"first": "000001.kept"}',
+        b"null",
+        b'"\xff"',
+        b'{"made_with": "", "first": "", "tokens": null}',
+    ],
+)
 def test_a_log_that_does_not_say_what_it_is_begins_anew(
     folder: Path, forbid_texts: Callable[[], None], content: bytes
 ) -> None:
@@ -193,41 +204,96 @@ def test_a_store_goes_with_no_log_of_another_branch(folder: Path) -> None:
     assert answers(folder) == derived(folder)
 
 
+@pytest.mark.parametrize("is_noted", [False, True])
 def test_a_crash_while_a_window_is_opened_costs_nothing(
-    folder: Path, forbid_texts: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    folder: Path, forbid_texts: Callable[[], None], monkeypatch: pytest.MonkeyPatch, is_noted: bool
 ) -> None:
-    """Before or after the store has taken note of it."""
-    expected = derived(folder)
-    set_meta = SqliteStore.set_meta
+    """Before or after it was noted which store the log goes with."""
+    expected, note = derived(folder), KeptLog._note
     forbid_texts()
-    for takes_note in (False, True):
 
-        def crash(self: SqliteStore, values: dict[str, bytes], *, takes_note: bool = takes_note) -> None:
-            if takes_note:
-                set_meta(self, values)
-            raise KeyboardInterrupt
+    def crash(log: KeptLog, **changed: Any) -> None:
+        if is_noted:
+            note(log, **changed)
+        raise KeyboardInterrupt
 
-        with monkeypatch.context() as patched:
-            patched.setattr(SqliteStore, "set_meta", crash)
-            with pytest.raises(KeyboardInterrupt):
-                Window.open(folder, CONFIG, horizon=1e9)
-        assert answers(folder) == expected
+    with monkeypatch.context() as patched:
+        patched.setattr(KeptLog, "_note", crash)
+        with pytest.raises(KeyboardInterrupt):
+            Window.open(folder, CONFIG, horizon=1e9)
+    assert answers(folder) == expected
 
 
-def test_a_store_that_cannot_take_note_has_its_log_read_all_the_same(
+def full(*_: object) -> None:
+    """Fail as a disk that is full."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_log_that_cannot_be_written_is_read_all_the_same(
     folder: Path, forbid_texts: Callable[[], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing is appended to it, and the next opening goes on."""
+    """Until posts come that are not in it."""
     expected = derived(folder)
-    forbid_texts()
-
-    def full(*_: object) -> None:
-        raise StoreError("the disk is full")
-
     with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "hybriddup"):
-        patched.setattr(SqliteStore, "set_meta", full)
-        assert answers(folder) == expected
-    assert "the disk is full" in caplog.text
+        patched.setattr(kept_log, "replace_file", full)
+        with monkeypatch.context() as strict:
+            strict.setattr(deriving, "prepare_stored", None)
+            assert answers(folder) == answers(folder) == expected
+        with Window.open(folder, CONFIG, horizon=1e9) as window:
+            window.add_many(texts_of(500, 40))
+    assert "No space left" in caplog.text
+    expected = derived(folder)
+    assert answers(folder) == expected
+    forbid_texts()
+    assert answers(folder) == expected
+
+
+@pytest.mark.parametrize("fails", [(kept_log, "replace_file"), (os, "truncate"), (kept_log, "delete")])
+def test_records_of_another_branch_that_cannot_be_cut_off_are_not_believed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fails: tuple[Any, str]
+) -> None:
+    """A backup of the same session was put back, and posts with the same positions came."""
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        window.add_many(texts_of(600, 20))
+        shutil.copytree(folder, folder.with_name("backup"))
+        window.add_many(texts_of(500, 60))
+    for path in folder.glob("posts.sqlite3*"):
+        path.unlink()
+    for path in folder.with_name("backup").glob("posts.sqlite3*"):
+        shutil.copy(path, folder)
+    with monkeypatch.context() as patched:
+        patched.setattr(*fails, full)
+        with Window.open(folder, CONFIG, horizon=1e9) as window:
+            window.add_many(texts_of(777, 80))
+    assert answers(folder) == derived(folder)
+
+
+def test_an_error_while_memory_is_derived_leaves_no_gap_in_the_log(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None]
+) -> None:
+    """The window goes on when its cause is gone, and has every post; so has the next opening."""
+    prepare, n_calls = deriving.prepare_stored, [0]
+
+    def prepare_some(*given: Any) -> Any:
+        n_calls[0] += 1
+        if n_calls[0] == 2:
+            raise StoreError("the disk is gone")
+        return prepare(*given)
+
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        state = window._state
+        assert state is not None
+        with monkeypatch.context() as patched:
+            patched.setattr(sqlite, "BATCH", 10)
+            patched.setattr(deriving, "prepare_stored", prepare_some)
+            shutil.rmtree(folder / FOLDER)
+            (folder / FOLDER).mkdir()
+            with pytest.raises(StoreError):
+                state.derive_memory()
+        n_kept = sum(map(len, state.store.kept_since(0)))
+        n_kept += sum(decision.kept for decision in window.add_many(texts_of(500, 20)))
+        assert window.stats().n_kept_in_window == n_kept
+    expected = derived(folder)
     assert answers(folder) == expected
 
 
@@ -240,9 +306,6 @@ def test_a_full_disk_costs_only_the_log(
     is_patient: bool,
 ) -> None:
     """It is said once, and written when there is room; where too much waits, it is derived at the next opening."""
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if not is_patient:
         monkeypatch.setattr(kept_log, "MOST_UNWRITTEN", 1000)
@@ -314,18 +377,37 @@ def test_a_log_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_text
             window = open_window()
             assert window.stats().n_kept_in_window == 20 * 20
     window.close()
+    assert len(list((tmp_path / "store" / FOLDER).iterdir())) == len(files_of(tmp_path / "store")) + 1
     assert max(sizes[60:]) <= 1.1 * max(sizes[20:60])
     assert int(files_of(tmp_path / "store")[0].stem) > 10
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(deriving, "prepare_stored", None)
+        open_window().close()
+    files_of(tmp_path / "store")[0].write_bytes(b"damaged")  # no longer the first of all
+    open_window().close()
     forbid_texts()
     open_window().close()
+
+
+def test_a_store_of_an_earlier_time_does_not_go_with_a_log_that_forgot_its_posts(tmp_path: Path) -> None:
+    """A backup of the same session was put back, from before the first file was deleted."""
+    now, folder = [0.0], tmp_path / "store"
+    with Window.open(folder, CONFIG, horizon=100.0, time="event", clock=lambda: 1e6) as window:
+        for step in range(60):
+            window.add_many([{"text": text, "created_at": now[0]} for text in texts_of(step, 10)])
+            now[0] += 5.0
+            if step == 20:
+                shutil.copytree(folder, tmp_path / "backup")
+    for path in folder.glob("posts.sqlite3*"):
+        path.unlink()
+    for path in (tmp_path / "backup").glob("posts.sqlite3*"):
+        shutil.copy(path, folder)
+    assert answers(folder, horizon=100.0) == derived(folder, horizon=100.0)
 
 
 def test_nothing_is_deleted_while_records_wait_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that would be the first one then has no record that says what was before it."""
     now = [0.0]
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0]) as window:
         window.add_many(texts_of(1, 100))

@@ -31,9 +31,14 @@ def remembered(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | 
     """
     n_texts = store.next_position - store.first_position
     memory = Memory(make_index(steps, store, n_texts), horizon)
-    if log is not None:
-        read_log(memory, log, RecordForm.of(steps, horizon), store)
-    derive(memory, 0 if log is None else log.end, steps, store, log)
+    try:
+        if log is not None:
+            read_log(memory, log, RecordForm.of(steps, horizon), store)
+        derive(memory, 0 if log is None else log.end, steps, store, log)
+    except BaseException:
+        if log is not None:  # what it lacks now would never come into it
+            log.close()
+        raise
     return memory
 
 

@@ -1,12 +1,13 @@
-"""A log of what is held in memory, beside the store, so that opening a window looks at no text, after a crash either.
+"""A log of what is held in memory, beside the store: opening a window looks at a few texts only, after a crash as well.
 
 A record is appended for every kept post when its batch is on disk. Each has a checksum and names the post before it, so
 that records are believed as far as none is damaged or missing. What comes after them is derived from the store, which
 alone is always believed, and appended anew. Nothing waits until the log is on disk: what a power failure takes from it
 is derived.
 
-A file beside the records names the first file of them, what they depend on, and the time of the store: where the store
-was put back from a backup, or makes other fingerprints, the log begins anew.
+A file beside the records names the first file of them, what they depend on, and which store they go with: every batch
+brings to the store the token of the opening that it was written by, and a log goes with its own. So where the store was
+put back from a backup, or went on while the log could not be written, the log begins anew.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import xxhash
+from pydantic import TypeAdapter
 
-from hybriddup.errors import StoreError
+from hybriddup.window.event_time import NEVER
 from hybriddup.window.memory.kept_columns import KeptColumns
 from hybriddup.window.memory.kept_records import RecordForm, Records, n_sound
-from hybriddup.window.meta import LOG_TIME
+from hybriddup.window.meta import LOG_TOKEN, WATERMARK, unpack_float
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.stores.file_series import FileSeries, delete, replace_file
 
@@ -31,7 +35,7 @@ FOLDER, ENDING, ABOUT_FILE = "memory", ".kept", "about.json"
 READ_AT_ONCE = 2**16
 """Records that are read together."""
 NO_POST = -1
-MOST_UNWRITTEN = 2**26
+MOST_UNWRITTEN = 2**22
 """Bytes that wait for room on the disk. With more, nothing is appended until the window is opened again."""
 
 logger = logging.getLogger("hybriddup")
@@ -45,10 +49,22 @@ class About:
     """As `RecordForm.made_with`."""
     first: str
     """Name of the first file that counts; earlier ones hold forgotten posts only."""
-    before: int
-    """Position of the post before the first one in that file; `NO_POST` = the log begins with it."""
-    tokens: list[str]
-    """The store has one of these: that of its last opening. While one is under way, that of the opening before, too."""
+    id: str = field(default_factory=lambda: os.urandom(16).hex())
+    """Of the log: records of another one, of which a power failure left a file, have other checksums."""
+    before: int = NO_POST
+    """Position of the post before the first one in the first file; `NO_POST` = the log begins with it."""
+    watermark: float = NEVER
+    """When the posts before were forgotten; for a store of an earlier time, the log lacks some."""
+    tokens: tuple[str, ...] = ()
+    """The store has one of these: that of this opening, and before its first batch that of the one before."""
+
+    @property
+    def seed(self) -> np.uint64:
+        """Of the checksums."""
+        return np.uint64(xxhash.xxh3_64_intdigest(f"{self.made_with} {self.id}".encode()))
+
+
+ABOUT = TypeAdapter(About)
 
 
 class KeptLog:
@@ -64,7 +80,7 @@ class KeptLog:
         self._folder = folder / FOLDER
         self._store = store
         self._series = FileSeries(self._folder, ENDING)
-        self._about = About("", "", NO_POST, [])
+        self._about = About("", "")
         self._last = NO_POST
         """Position of the last post in the log."""
         self._form: RecordForm | None = None
@@ -73,6 +89,8 @@ class KeptLog:
         """Records that could not be written yet; without them, later ones would not be believed."""
         self._is_waiting = False
         """Whether there are any, which is said once."""
+        self.token = b""
+        """Goes into the store, under `LOG_TOKEN`, with every batch."""
 
     @property
     def n_bytes(self) -> int:
@@ -87,23 +105,24 @@ class KeptLog:
     def resume(self, form: RecordForm) -> Iterator[KeptColumns]:
         """Yield what is believed, in order; when all of it is taken, later posts can be appended.
 
-        Where nothing can be written, the log is read all the same.
+        Where anything goes wrong on the way, nothing is appended, and no later opening believes what is there.
         """
         self.close()
-        self._series, self._last = FileSeries(self._folder, ENDING), NO_POST
+        self._series, self._last, self.token = FileSeries(self._folder, ENDING), NO_POST, os.urandom(16)
+        before = self._store.meta(LOG_TOKEN)
         try:
             self._folder.mkdir(exist_ok=True)
-            files = self._files_to_read(form)
+            self._about, files = self._files_to_read(form, before)
             delete(path for path in self._series.found() if path not in files)
-            can_write = self._note_opening()
             sound: dict[Path, Sound] = {}
-            for path, records in sound_records(files, form.dtype, self._about.before, self._store.next_position):
+            end = self._store.next_position
+            for path, records in sound_records(files, form.dtype, self._about, end):
                 sound.setdefault(path, Sound(int(records["position"][0]))).n_bytes += records.nbytes
                 self._last = int(records["position"][-1])
                 yield form.columns(records)
-            if can_write:
-                self._go_on_after(sound)
-                self._form = form
+            self._go_on_after(sound)
+            self._note(tokens=tuple(each.hex() for each in (before, self.token) if each))
+            self._form = form
         except OSError as error:
             self._warn(error)
 
@@ -111,9 +130,11 @@ class KeptLog:
         """Append kept posts, which come after all those in the log and are on disk."""
         if self._form is None or not len(columns.positions):
             return
-        self._unwritten += self._form.records(columns, self._last).tobytes()
+        self._unwritten += self._form.records(columns, self._last, self._about.seed).tobytes()
         self._last = int(columns.positions[-1])
         try:
+            if len(self._about.tokens) > 1 and self._store.meta(LOG_TOKEN) == self.token:
+                self._note(tokens=(self.token.hex(),))
             self._series.file_for(int(columns.positions[0])).append(self._unwritten)
         except OSError as error:
             self._wait_for_room(error)
@@ -121,54 +142,39 @@ class KeptLog:
             self._unwritten = b""
             self._is_waiting = False
 
-    def forget_before(self, position: int) -> None:
-        """Delete the files whose posts are all before a position."""
+    def forget_before(self, position: int, watermark: float) -> None:
+        """Delete the files whose posts are all before a position, which were forgotten at a watermark."""
         # a file that was begun when the disk became full has no record yet
-        if self._form is None or self._unwritten or not (taken := self._series.taken_before(position)):
+        if self._form is None or self._unwritten or not (n := self._series.n_before(position)):
             return
         try:
-            first = self._series.files[0].path
+            first = self._series.files[n].path
             before = int(np.fromfile(first, self._form.dtype, 1)["before"][0])
-            self._note(replace(self._about, first=first.name, before=before))
+            self._note(first=first.name, before=before, watermark=watermark)
         except OSError as error:
             self._warn(error)
-        for file in taken:
-            file.remove()
+        else:
+            self._series.remove_first(n)
 
     def close(self) -> None:
         """Close the files; nothing is appended then. A second call does nothing."""
-        self._form, self._unwritten = None, b""
+        self._form, self._unwritten, self._is_waiting = None, b"", False
         self._series.close()
 
-    def _files_to_read(self, form: RecordForm) -> list[Path]:
-        """Return the files of records that are of this form and of the time of the store; where there are none, begin.
-
-        Earlier files are not among them.
-        """
-        about, token, files = read_about(self._folder), self._store.meta(LOG_TIME), self._series.found()
-        if about and token and token.hex() in about.tokens and about.made_with == form.made_with:
-            names = [path.name for path in files]
-            if about.first in names:
-                self._about = about
-                return files[names.index(about.first) :]
-        self._about = About(form.made_with, self._series.next_name, NO_POST, [])
-        return []
-
-    def _note_opening(self) -> bool:
-        """Take note, in the store and beside the records, that they belong together; return whether that was possible.
-
-        Nothing is appended before, so that a crash on the way costs nothing. After it, a store of the time before is
-        not believed: it may have been put back from a backup.
-        """
-        before, token = self._store.meta(LOG_TIME), os.urandom(16)
-        try:
-            self._note(replace(self._about, tokens=[each.hex() for each in (before, token) if each]))
-            self._store.set_meta({LOG_TIME: token})
-            self._note(replace(self._about, tokens=[token.hex()]))
-        except (OSError, StoreError) as error:
-            self._warn(error)
-            return False
-        return True
+    def _files_to_read(self, form: RecordForm, token: bytes | None) -> tuple[About, list[Path]]:
+        """Return what there is of this form and of this store; where there is nothing, what a new log begins with."""
+        about, files = read_about(self._folder), self._series.found()
+        names, packed = [path.name for path in files], self._store.meta(WATERMARK)
+        if (
+            about is not None
+            and about.made_with == form.made_with
+            and token is not None
+            and token.hex() in about.tokens
+            and about.first in names
+            and about.watermark <= (NEVER if packed is None else unpack_float(packed))
+        ):
+            return about, files[names.index(about.first) :]
+        return About(form.made_with, self._series.next_name), []
 
     def _go_on_after(self, sound: dict[Path, Sound]) -> None:
         """Cut off what is not sound, and keep the rest."""
@@ -176,8 +182,14 @@ class KeptLog:
         for path, part in sound.items():
             os.truncate(path, part.n_bytes)
             self._series.use(path, part.first_position)
+        if sound:
+            self._series.go_on()
+        else:
+            self._about = About(self._about.made_with, self._series.next_name)
 
-    def _note(self, about: About) -> None:
+    def _note(self, **changed: Any) -> None:
+        """Write the file beside the records, with what changed."""
+        about = replace(self._about, **changed)
         replace_file(self._folder / ABOUT_FILE, json.dumps(asdict(about)).encode())
         self._about = about
 
@@ -203,26 +215,25 @@ class Sound:
 def read_about(folder: Path) -> About | None:
     """Return what the file beside the records says; None where there is none that can be read."""
     try:
-        return About(**json.loads((folder / ABOUT_FILE).read_bytes()))
-    except (FileNotFoundError, ValueError, TypeError):
+        return ABOUT.validate_json((folder / ABOUT_FILE).read_bytes())
+    except (FileNotFoundError, ValueError):
         return None
 
 
 def sound_records(
-    files: Sequence[Path], dtype: np.dtype[np.void], before: int, end: int
+    files: Sequence[Path], dtype: np.dtype[np.void], about: About, end: int
 ) -> Iterator[tuple[Path, Records]]:
     """Yield the records of files, some at a time, up to the first that is damaged or does not follow the one before.
 
     Parameters
     ----------
-    before
-        The position that the first record has to name.
     end
         The next position of the store; no record is of it or a later one.
     """
+    before = about.before
     for path in files:
         for records in read_records(path, dtype):
-            n = n_sound(records, before, end)
+            n = n_sound(records, before, end, about.seed)
             if n:
                 before = int(records["position"][n - 1])
                 yield path, records[:n]

@@ -56,7 +56,7 @@ class RecordForm:
         dtype = np.dtype(fields)
         return cls(dtype, made_with(steps, horizon, dtype), steps.components.bands)
 
-    def records(self, columns: KeptColumns, before: int) -> Records:
+    def records(self, columns: KeptColumns, before: int, seed: np.uint64) -> Records:
         """Return the records of some kept posts; ``before`` is the position of the one before them, -1 = none."""
         records = np.zeros(len(columns.positions), self.dtype)
         records["before"] = np.append(before, columns.positions[:-1])
@@ -70,7 +70,7 @@ class RecordForm:
             records["sketch"][rows] = sketches
         if shingles is not None:
             records["shingles"][rows] = shingles
-        records["checksum"] = checksums(records)
+        records["checksum"] = checksums(records, seed)
         return records
 
     def columns(self, records: Records) -> KeptColumns:
@@ -89,7 +89,7 @@ class RecordForm:
         return KeptColumns(positions, times, watermarks, column(records, "hash"), texts)
 
 
-def n_sound(records: Records, before: int, end: int) -> int:
+def n_sound(records: Records, before: int, end: int, seed: np.uint64) -> int:
     """Return how many records, from the first on, are as they were written and follow one another.
 
     Parameters
@@ -98,16 +98,18 @@ def n_sound(records: Records, before: int, end: int) -> int:
         The position that the first one has to name.
     end
         The next position of the store; no record is of it or a later one.
+    seed
+        Of the checksums, as they were written.
     """
-    sound: Bools = (checksums(records) == records["checksum"]) & (records["position"] < end)
+    sound: Bools = (checksums(records, seed) == records["checksum"]) & (records["position"] < end)
     sound &= records["before"] == np.append(before, records["position"][:-1])[: len(records)]
     return int(np.argmin(np.append(sound, np.False_)))
 
 
-def checksums(records: Records) -> UInt64s:
+def checksums(records: Records, seed: np.uint64) -> UInt64s:
     """Return uint64[n]: the checksum of each record, which is its first word, of all its other words."""
     words = records.view(np.uint64).reshape(len(records), records.dtype.itemsize // 8)
-    sums: UInt64s = sum_records(words[:, 1:])
+    sums: UInt64s = sum_records(words[:, 1:], seed)
     return sums
 
 

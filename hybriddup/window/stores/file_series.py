@@ -11,11 +11,8 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from io import FileIO
 
 SHARE_OF_FILE, SMALLEST_FILE = 8, 2**18
 """Another file is begun when one has such a share of all bytes, and so many."""
@@ -28,29 +25,39 @@ class SeriesFile:
 
     path: Path
     first_position: int
-    stream: FileIO
     size: int
+    stream: FileIO | None = None
+    """Opened when it is first appended to or, where the series is read, at once."""
 
     def append(self, data: bytes) -> int:
         """Append all of some bytes; return where they begin. What an error leaves behind is written over later."""
         start, left = self.size, memoryview(data)
+        if self.stream is None:
+            self.stream = self.path.open("r+b", buffering=0)
         self.stream.seek(start)
         while left:
             left = left[self.stream.write(left) :]
         self.size += len(data)
         return start
 
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+
     def remove(self) -> None:
         """Close and delete the file; one that cannot be deleted is left to the next opening."""
+        self.close()
         with suppress(OSError):
-            self.stream.close()
             self.path.unlink(missing_ok=True)
 
 
 class FileSeries:
     """The files ``000001``, ``000002`` and so on of a directory, with an ending.
 
-    A process appends to files of its own only, so that what others left behind is not written into.
+    What comes first goes into a file of its own, unless `go_on` is called.
 
     Parameters
     ----------
@@ -89,35 +96,44 @@ class FileSeries:
         return [path for path in paths if NUMBER.fullmatch(path.stem)]
 
     def use(self, path: Path, first_position: int) -> None:
-        """Go on with a file that was found, after those used so far."""
-        self._hold(path, first_position, path.open("rb", buffering=0))
+        """Keep a file that was found, after those kept so far."""
+        self.files.append(SeriesFile(path, first_position, path.stat().st_size))
         self._number = int(path.stem)
+        if self._read_randomly:
+            self._open(self.files[-1], "rb")
+
+    def go_on(self) -> None:
+        """Append to the last file that is kept, which has to be sound to its end."""
+        self._needs_file = False
 
     def file_for(self, position: int) -> SeriesFile:
         """Return the file to which something of a post at a position is appended, which may be a new one."""
         if self._needs_file or self.files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
-            path = self._folder / self.next_name
-            self._hold(path, position, path.open("w+b", buffering=0))
+            self.files.append(SeriesFile(self._folder / self.next_name, position, 0))
+            self._open(self.files[-1], "w+b")
             self._number += 1
             self._needs_file = False
         return self.files[-1]
 
-    def _hold(self, path: Path, first_position: int, stream: FileIO) -> None:
+    def _open(self, file: SeriesFile, mode: str) -> None:
+        file.stream = FileIO(file.path, mode)
         if self._read_randomly:
-            os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
-        self.files.append(SeriesFile(path, first_position, stream, path.stat().st_size))
+            os.posix_fadvise(file.stream.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
 
-    def taken_before(self, position: int) -> list[SeriesFile]:
-        """Take out the files whose posts are all before a position, but never the last one; they are to be removed."""
-        n = sum(file.first_position <= position for file in self.files[1:])
-        taken, self.files = self.files[:n], self.files[n:]
-        return taken
+    def n_before(self, position: int) -> int:
+        """Return of how many files, from the first on, all posts are before a position; the last one always stays."""
+        return sum(file.first_position <= position for file in self.files[1:])
+
+    def remove_first(self, n: int) -> None:
+        """Delete so many files, from the first on."""
+        gone, self.files = self.files[:n], self.files[n:]
+        for file in gone:
+            file.remove()
 
     def close(self) -> None:
         """Close the files; a second call does nothing."""
         for file in self.files:
-            file.stream.close()
-        self.files, self._needs_file = [], True
+            file.close()
 
 
 def delete(paths: Iterable[Path]) -> None:

@@ -170,8 +170,7 @@ class KeptCopies:
     def forget_before(self, position: int) -> None:
         """Delete the files whose posts are all before a position."""
         self._places.forget_before(position)
-        for file in self._series.taken_before(position):
-            file.remove()
+        self._series.remove_first(self._series.n_before(position))
 
     def close(self) -> None:
         """Close the files; a second call does nothing."""
@@ -190,7 +189,7 @@ class KeptCopies:
         positions, starts = positions[places > 0], (places[places > 0].astype(np.int64) - 1) * UNIT
         files = self._series.files
         of_file = np.searchsorted([file.first_position for file in files], positions, side="right") - 1
-        descriptors = np.array([file.stream.fileno() for file in files], np.int32)[of_file]
+        descriptors = np.array([file.stream.fileno() if file.stream else -1 for file in files], np.int32)[of_file]
         sizes = np.array([file.size for file in files], np.int64)[of_file]
         return CopyPlaces(positions, descriptors, starts, sizes - starts)
 
@@ -211,9 +210,12 @@ class KeptCopies:
             return False
         words = np.memmap(path, "<u4", "r", shape=(size // 4,))
         positions, units = find_copies(np.asarray(words), self._places.end - 1)
+        del words
         n = int(np.searchsorted(positions, next_position))
         if not n:
             return False
+        if n < len(positions):  # of posts of another branch, which later ones of the same positions are not to be
+            os.truncate(path, int(units[n]) * UNIT)
         self._places.add(positions[:n], units[:n] + np.uint32(1))
         self._series.use(path, int(positions[0]))
         return True
