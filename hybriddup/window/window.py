@@ -173,7 +173,7 @@ class Window:
             return count_window(self._open_state())
 
     def close(self) -> None:
-        """Write what makes the next opening fast, and let go of the store; closing twice is fine."""
+        """Let go of the store; closing twice is fine."""
         with self._lock:
             state, self._state = self._state, None
             if state is not None:

@@ -127,7 +127,7 @@ class LiveIndex(Protocol):
 
 
 def fill(index: LiveIndex, texts: Iterable[LiveTexts]) -> None:
-    """Add the texts of another index, or of a snapshot, to an empty index.
+    """Add texts to an index: those of another one, or such as are new.
 
     Fingerprints must be as wide, and there must be sketches, and at least as many shingles, where the index asks them.
     """
