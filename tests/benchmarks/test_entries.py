@@ -18,7 +18,7 @@ from tests.benchmarks.stages import Stages
 from tests.benchmarks.steps import COMPONENT_JOBS, OTHER_JOBS, jobs, read_file
 
 POSTS = list(generate("copies", 400, read_texts(), seed=10))
-NOT_CALLED = {"add_where", "cache", "popcount", "vectors"}
+NOT_CALLED = {"residues", "add_where", "cache", "popcount", "vectors"}
 """Modules of single instructions, which are compiled into the kernels that use them and have no time of their own; and
 the one that looks after the compiled kernels."""
 
