@@ -34,8 +34,9 @@ FULL_BUCKETS, NEAR_A_PROBE = 4, 16
 and so many for each bucket besides, since one text may be in several of them. Ordinary texts have a tenth of that."""
 NUMBERS_AT_ONCE = 256
 """Texts whose fingerprints are fetched before they are compared."""
-MOST_CLASSES = 256
 BITS_OF_WORD = np.uint64(64)
+WORDS_OF_CLASSES = 4
+"""For a bit of each class, of which there are 256 at most."""
 
 
 class LookUpCounts(NamedTuple):
@@ -97,7 +98,7 @@ def find_in_chains(
     slots = np.empty(NUMBERS_AT_ONCE + IN_GROUP * size, np.uint64)
     near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
     n_comparisons, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
-    wanted = np.zeros(MOST_CLASSES // 64, np.uint64)
+    wanted = np.zeros(WORDS_OF_CLASSES, np.uint64)
     most_near = np.uint64(FULL_BUCKETS * max_bucket_size + NEAR_A_PROBE * n_probes)
     for row in range(len(listed)):
         limit, enough = widest_limit(later, row, partners), n_near + most_near
@@ -124,7 +125,7 @@ def find_in_chains(
 def want_classes(
     chains: Chains, later: LaterTexts, row: int, limit: np.uint64, partners: Partners, wanted: UInt64s
 ) -> None:
-    """Write into uint64[MOST_CLASSES / 64] the classes of texts that a later one may match, a bit each."""
+    """Write into uint64[WORDS_OF_CLASSES] the classes of texts that a later one may match, a bit each."""
     wanted[:] = np.uint64(0)
     if chains.by_residues:
         wanted[0] = classes_within(residues_of(later.bits, row), limit)
@@ -238,7 +239,8 @@ def read_chunk(
             break
         n_live += np.uint64(1)
         slots[n_slots] = slot_before(newest_slot, n_newer, capacity)
-        n_slots += wanted[entry >> shift >> np.uint64(6)] >> (entry >> shift) % BITS_OF_WORD & np.uint64(1)
+        kind = entry >> shift
+        n_slots += wanted[kind // BITS_OF_WORD] >> kind % BITS_OF_WORD & np.uint64(1)
     return n_slots, n_live
 
 

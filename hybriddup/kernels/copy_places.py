@@ -14,12 +14,12 @@ LARGEST = np.int64(2**62)
 
 @njit(cache=True, nogil=True)
 def find_copies(words: UInt32s, after: int) -> tuple[Int64s, UInt32s]:
-    """Return int64[n], uint32[n]: the positions, and the units before each copy.
+    """Return int64[n], uint32[n + 1]: the positions, and the units before each copy and before what is after them.
 
     It ends where no header can be: the positions rise, the first of them is larger than ``after``, and each copy is
     whole. What is in a copy is not looked at.
     """
-    positions, units, n = np.empty(1024, np.int64), np.empty(1024, np.uint32), 0
+    positions, bounds, n = np.empty(1024, np.int64), np.zeros(1025, np.uint32), 0
     place, before = np.int64(0), np.int64(after)
     while place + WORDS_OF_HEADER <= len(words):
         position = np.int64(words[place + 2]) | (np.int64(words[place + 3]) << np.int64(32))
@@ -28,11 +28,11 @@ def find_copies(words: UInt32s, after: int) -> tuple[Int64s, UInt32s]:
         if position <= before or position > LARGEST or following > len(words):
             break
         if n == len(positions):
-            positions, units = np.append(positions, positions), np.append(units, units)
-        positions[n], units[n] = position, place // WORDS_OF_UNIT
+            positions, bounds = np.append(positions, positions), np.append(bounds, bounds)
+        positions[n], bounds[n + 1] = position, following // WORDS_OF_UNIT
         n += 1
         place, before = following, position
-    return positions[:n].copy(), units[:n].copy()
+    return positions[:n].copy(), bounds[: n + 1].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -21,7 +21,7 @@ def words_of(data: bytes) -> np.ndarray:
     st.integers(0, 40),
 )
 def test_every_whole_copy_is_found(steps: list[tuple[int, str]], after: int, n_cut: int) -> None:
-    """In order, with the units before it; one that is cut off is left out."""
+    """In order, with the units before it and after the last; one that is cut off is left out."""
     positions, places, data, position = [], [], b"", after
     for step, text in steps:
         position += step
@@ -32,9 +32,9 @@ def test_every_whole_copy_is_found(steps: list[tuple[int, str]], after: int, n_c
     ends = [*(place * UNIT for place in places[1:]), len(data)]
     n_whole = sum(end <= len(cut) // 4 * 4 for end in ends)
 
-    found, units = find_copies(words_of(cut), after)
+    found, bounds = find_copies(words_of(cut), after)
     assert found.tolist() == positions[:n_whole]
-    assert units.tolist() == places[:n_whole]
+    assert bounds.tolist() == [*places, len(data) // UNIT][: n_whole + 1]
 
 
 def test_it_ends_where_positions_do_not_rise() -> None:
@@ -49,6 +49,7 @@ def test_it_ends_where_positions_do_not_rise() -> None:
 @given(st.binary(max_size=400))
 def test_garbage_is_no_error(data: bytes) -> None:
     """Whatever is read, positions rise and places are within the file."""
-    positions, units = find_copies(words_of(data), -1)
+    positions, bounds = find_copies(words_of(data), -1)
     assert (np.diff(positions) > 0).all()
-    assert (units.astype(np.int64) * UNIT < max(len(data), 1)).all()
+    assert len(bounds) == len(positions) + 1
+    assert (bounds.astype(np.int64) * UNIT <= len(data)).all()

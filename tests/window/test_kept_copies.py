@@ -126,7 +126,7 @@ def test_files_are_deleted_when_their_posts_are_forgotten(tmp_path: Path, monkey
 
 
 def test_a_store_that_is_opened_again_uses_its_copies(tmp_path: Path, forbid_rows: Callable[[], None]) -> None:
-    """Also those of the times before, one after another."""
+    """Also those of the times before, one after another, in one file: no opening costs a file for as long as it counts."""
     posts = fill_store(tmp_path)
     forbid_rows()
     for _ in range(3):
@@ -138,6 +138,7 @@ def test_a_store_that_is_opened_again_uses_its_copies(tmp_path: Path, forbid_row
         assert store.texts(positions) == [posts[position].text for position in positions.tolist()]
         assert store.ids(positions) == [posts[position].id for position in positions.tolist()]
         store.close()
+    assert len(list((tmp_path / FOLDER).glob("*.posts"))) == 1
 
 
 def test_copies_survive_a_crash(tmp_path: Path, forbid_rows: Callable[[], None]) -> None:

@@ -421,3 +421,26 @@ def test_nothing_is_deleted_while_records_wait_for_room(tmp_path: Path, monkeypa
         window.add_many(texts_of(5, 10))
         assert n_files > len(files_of(tmp_path / "store"))
     assert answers(tmp_path / "store", horizon=100.0) == derived(tmp_path / "store", horizon=100.0)
+
+
+def test_files_that_cannot_be_given_up_are_kept_and_it_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They are deleted when what is to be noted before can be written."""
+    now, n_files = [0.0], []
+    with Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0]) as window:
+
+        def send(n: int) -> None:
+            for _ in range(n):
+                now[0] += 20.0
+                window.add_many(texts_of(int(now[0]), 20))
+            n_files.append(len(files_of(tmp_path / "store")))
+
+        send(10)
+        with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "hybriddup"):
+            patched.setattr(kept_log, "replace_file", full)
+            send(10)
+        send(1)
+    assert caplog.text.count("cannot be noted") == 1
+    assert n_files[0] < n_files[1] > n_files[2]
+    assert answers(tmp_path / "store", horizon=100.0) == derived(tmp_path / "store", horizon=100.0)

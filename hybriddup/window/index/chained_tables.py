@@ -146,6 +146,9 @@ class ChainedTables:
             used = int(self.book[FRESH]) << self.chunk_bits
             pool[:used] = self._chains.pool[:used]
         self._memory = memory
+        return self._chains_in(pool)
+
+    def _chains_in(self, pool: UInt32s) -> Chains:
         of_length, number_bits, by_residues = self._classes
         return Chains(self.heads, pool, self.book, self.chunk_bits, number_bits, of_length, by_residues)
 
@@ -153,8 +156,7 @@ class ChainedTables:
         """Give all bits of the entries to the numbers, before more of them are live than the others tell apart."""
         drop_classes(self._chains, live_in(ring))
         self._classes = ONE_CLASS
-        of_length, number_bits, by_residues = ONE_CLASS
-        self._chains = self._chains._replace(number_bits=number_bits, class_of=of_length, by_residues=by_residues)
+        self._chains = self._chains_in(self._chains.pool)
 
 
 def live_in(ring: TextRing) -> Live:

@@ -87,8 +87,8 @@ class KeptLog:
         """None = nothing is appended."""
         self._unwritten = b""
         """Records that could not be written yet; without them, later ones would not be believed."""
-        self._is_waiting = False
-        """Whether there are any, which is said once."""
+        self._failing: set[str] = set()
+        """What went wrong when it was done last, which is said once."""
         self.token = b""
         """Goes into the store, under `LOG_TOKEN`, with every batch."""
 
@@ -124,7 +124,7 @@ class KeptLog:
             self._note(tokens=tuple(each.hex() for each in (before, self.token) if each))
             self._form = form
         except OSError as error:
-            self._warn(error)
+            self._failed("resume", error)
 
     def append(self, columns: KeptColumns) -> None:
         """Append kept posts, which come after all those in the log and are on disk."""
@@ -137,10 +137,12 @@ class KeptLog:
                 self._note(tokens=(self.token.hex(),))
             self._series.file_for(int(columns.positions[0])).append(self._unwritten)
         except OSError as error:
-            self._wait_for_room(error)
+            self._failed("append", error)
+            if len(self._unwritten) > MOST_UNWRITTEN:
+                self.close()
         else:
             self._unwritten = b""
-            self._is_waiting = False
+            self._failing.discard("append")
 
     def forget_before(self, position: int, watermark: float) -> None:
         """Delete the files whose posts are all before a position, which were forgotten at a watermark."""
@@ -152,13 +154,14 @@ class KeptLog:
             before = int(np.fromfile(first, self._form.dtype, 1)["before"][0])
             self._note(first=first.name, before=before, watermark=watermark)
         except OSError as error:
-            self._warn(error)
+            self._failed("forget", error)
         else:
             self._series.remove_first(n)
+            self._failing.discard("forget")
 
     def close(self) -> None:
         """Close the files; nothing is appended then. A second call does nothing."""
-        self._form, self._unwritten, self._is_waiting = None, b"", False
+        self._form, self._unwritten, self._failing = None, b"", set()
         self._series.close()
 
     def _files_to_read(self, form: RecordForm, token: bytes | None) -> tuple[About, list[Path]]:
@@ -193,15 +196,10 @@ class KeptLog:
         replace_file(self._folder / ABOUT_FILE, json.dumps(asdict(about)).encode())
         self._about = about
 
-    def _wait_for_room(self, error: OSError) -> None:
-        if not self._is_waiting:
-            self._warn(error)
-        self._is_waiting = True
-        if len(self._unwritten) > MOST_UNWRITTEN:
-            self.close()
-
-    def _warn(self, error: Exception) -> None:
-        logger.warning("%s: what opening the window would need cannot be noted: %s", self._folder, error)
+    def _failed(self, doing: str, error: OSError) -> None:
+        if doing not in self._failing:
+            logger.warning("%s: what opening the window would need cannot be noted: %s", self._folder, error)
+        self._failing.add(doing)
 
 
 @dataclass

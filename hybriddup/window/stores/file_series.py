@@ -21,7 +21,7 @@ NUMBER = re.compile(r"[0-9]{6,}")
 
 @dataclass
 class SeriesFile:
-    """A file that is open, with the position of its first post."""
+    """A file with the position of its first post."""
 
     path: Path
     first_position: int
@@ -100,7 +100,7 @@ class FileSeries:
         self.files.append(SeriesFile(path, first_position, path.stat().st_size))
         self._number = int(path.stem)
         if self._read_randomly:
-            self._open(self.files[-1], "rb")
+            self._open(self.files[-1], "r+b")
 
     def go_on(self) -> None:
         """Append to the last file that is kept, which has to be sound to its end."""

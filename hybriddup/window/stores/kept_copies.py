@@ -209,15 +209,16 @@ class KeptCopies:
         if size < UNIT:
             return False
         words = np.memmap(path, "<u4", "r", shape=(size // 4,))
-        positions, units = find_copies(np.asarray(words), self._places.end - 1)
+        positions, bounds = find_copies(np.asarray(words), self._places.end - 1)
         del words
         n = int(np.searchsorted(positions, next_position))
         if not n:
             return False
-        if n < len(positions):  # of posts of another branch, which later ones of the same positions are not to be
-            os.truncate(path, int(units[n]) * UNIT)
-        self._places.add(positions[:n], units[:n] + np.uint32(1))
+        # what follows is not whole, or of posts of another branch, which later ones of their positions are not to be
+        os.truncate(path, int(bounds[n]) * UNIT)
+        self._places.add(positions[:n], bounds[:n] + np.uint32(1))
         self._series.use(path, int(positions[0]))
+        self._series.go_on()
         return True
 
     def _warn(self, error: OSError) -> None:
