@@ -69,7 +69,7 @@ class WindowState:
     memory: Memory
     edges: Edges
     log: KeptLog | None = None
-    """Has what is in memory, so that opening the window again looks at a few texts only; None = the store is in memory too."""
+    """Has what is in memory, so that opening looks at a few texts only; None = the store is in memory too."""
     weights_learn: bool = False
     """Whether the weights of tokens are still to be fitted."""
     verifiers_learn: bool = False

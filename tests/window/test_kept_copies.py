@@ -126,7 +126,7 @@ def test_files_are_deleted_when_their_posts_are_forgotten(tmp_path: Path, monkey
 
 
 def test_a_store_that_is_opened_again_uses_its_copies(tmp_path: Path, forbid_rows: Callable[[], None]) -> None:
-    """Also those of the times before, one after another, in one file: no opening costs a file for as long as it counts."""
+    """Also those of the times before, one after another, and all in one file."""
     posts = fill_store(tmp_path)
     forbid_rows()
     for _ in range(3):
