@@ -66,18 +66,8 @@ class Bands:
         """Return the pairs that the judge of their band accepts; ``lengths`` int32[n] is by position."""
         shorter = np.minimum(lengths[pairs.earlier], lengths[pairs.later])
         bands = self.of_lengths(shorter)
-        n = len(pairs)
-        scores, thresholds = np.full(n, -1.0), np.zeros(n)
-        verifiers = np.zeros(n, np.int32)
-        for band, judge in enumerate(self.plan.judges):
-            chosen = np.flatnonzero(bands == band)
-            if judge is not None and len(chosen):
-                judgement = judge.judge(pairs.take(chosen))
-                scores[chosen], thresholds[chosen], verifiers[chosen] = judgement
-        accepted = scores >= thresholds
-        return VerifiedPairs(
-            pairs.earlier, pairs.later, pairs.hamming_distances, scores, thresholds, verifiers, bands
-        ).take(accepted)
+        judged = self.plan.judge(pairs, bands)
+        return VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judged, bands).take(judged.accepted)
 
 
 @dataclass(frozen=True)

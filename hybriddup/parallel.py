@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from os import cpu_count, sched_getaffinity
 from typing import Generic, TypeVar
@@ -59,6 +59,26 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
     return SharedWork(function, things).results(min(workers, len(things)), pool_of(workers))
 
 
+def beside(function: Callable[[], R], workers: int) -> Callable[[], R]:
+    """Have another thread begin with something; what is returned gives the result, when it is there.
+
+    Where no thread has come to it by then, or there is a single worker, the caller does it.
+    """
+    if workers <= 1 or getattr(of_thread, "is_worker", False):
+        return function
+    begun = pool_of(workers).submit(alone, function)
+    return lambda: function() if begun.cancel() else begun.result()
+
+
+def alone(function: Callable[[], R]) -> R:
+    """Return what a function returns; what it calls stays in this thread."""
+    of_thread.is_worker = True
+    try:
+        return function()
+    finally:
+        of_thread.is_worker = False
+
+
 class SharedWork(Generic[T, R]):
     """Things that several threads work through, each taking the next one."""
 
@@ -96,14 +116,11 @@ class SharedWork(Generic[T, R]):
             thing, result = self._left.popleft()
         except IndexError:
             return False
-        of_thread.is_worker = True
         try:
-            result.set_result(self._function(thing))
+            result.set_result(alone(partial(self._function, thing)))
         except BaseException as error:  # an interrupt too: nobody begins anything more
             self._left.clear()
             result.set_exception(error)
-        finally:
-            of_thread.is_worker = False
         return True
 
 

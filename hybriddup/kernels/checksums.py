@@ -1,4 +1,4 @@
-"""Checksums of records of equal size, many in one call."""
+"""Checksums: they tell what a disk or a crash did to some words, not what somebody made on purpose."""
 
 import numpy as np
 
@@ -9,15 +9,21 @@ from hybriddup.records import UInt64s
 
 @njit(cache=True, nogil=True)
 def sum_records(records: UInt64s, seed: np.uint64) -> UInt64s:
-    """Return uint64[n]: a checksum of each row of uint64[n, n_words].
-
-    Every word goes into a product of 128 bits with what the words before it gave, whose halves are folded, as in XXH3's
-    short inputs. It tells what a disk or a crash did to a record, not what somebody made on purpose.
-    """
+    """Return uint64[n]: the checksum of each row of uint64[n, n_words]."""
     sums = np.empty(len(records), np.uint64)
     for i in range(len(records)):
-        mixed = PRIME_1 ^ seed
-        for word in records[i]:
-            mixed = fold_product(mixed ^ word, PRIME_MX1)
-        sums[i] = mixed
+        sums[i] = sum_words(records[i], seed)
     return sums
+
+
+@njit(cache=True, nogil=True)
+def sum_words(words: UInt64s, seed: np.uint64) -> np.uint64:
+    """Return the checksum of uint64[n_words].
+
+    Every word goes into a product of 128 bits with what the words before it gave, whose halves are folded, as in XXH3's
+    short inputs.
+    """
+    mixed: np.uint64 = PRIME_1 ^ seed
+    for word in words:
+        mixed = fold_product(mixed ^ word, PRIME_MX1)
+    return mixed

@@ -19,12 +19,12 @@ from hybriddup.spread import spread_rows
 from hybriddup.steps.hashers import Hasher
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import start_early, tokenize_in_processes, tokenize_together
-from hybriddup.steps.weighters import Weighter
+from hybriddup.steps.weighters import FittedWeighter, Weighter, keys_in
 
 TEXTS_A_BATCH = 1024
 """Small enough that the tokens of a batch stay in the cache between the steps."""
-FEWEST_A_BATCH = 64
-"""Texts that are worth a thread."""
+FEWEST_A_BATCH = 512
+"""Texts that are worth a thread: with fewer, threads wait for one another between the steps as long as they save."""
 TEXTS_A_PART = 64 * TEXTS_A_BATCH
 """Few enough that letting go of one after another keeps memory low."""
 FIT_SAMPLE = 4096
@@ -125,10 +125,16 @@ class Fingerprinter:
 
     def fingerprint_tokens(self, tokens: Tokens) -> Simhashes:
         """Return the fingerprints of texts that are tokenized already."""
-        weights = count_weights(self.weighter.weigh_batch(tokens))
         hashes = self.hasher.hash_batch(tokens, self.n_bits // 64)
-        bits, strengths = simhash(hashes, weights, tokens.offsets)
+        bits, strengths = simhash(hashes, count_weights(self._weigh(tokens, hashes)), tokens.offsets)
         return Simhashes(bits, strengths, np.diff(tokens.offsets) > 0)
+
+    def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
+        """Return the weights of tokens, which need not be hashed again where the hashes tell what they are known by."""
+        keys = keys_in(hashes, self.hasher)
+        if keys is not None and isinstance(self.weighter, FittedWeighter):
+            return self.weighter.weigh_keys(tokens, keys)
+        return self.weighter.weigh_batch(tokens)
 
 
 def texts_a_batch(n_texts: int, workers: int) -> int:

@@ -10,8 +10,10 @@ from hybriddup.kernels.token_table import count_documents, count_occurrences, lo
 from hybriddup.limits import MAX_WEIGHT
 from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.records import Float32s, Float64s, Int32s, Tokens, UInt64s
-from hybriddup.steps.hashers import Xxh3
+from hybriddup.steps.hashers import Hasher, Xxh3
 from hybriddup.steps.weight_tables import FittedTable, load_table
+
+KEY_SEED = 0
 
 
 @runtime_checkable
@@ -112,8 +114,12 @@ class FittedWeighter:
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
         """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
+        return self.weigh_keys(tokens, token_keys(tokens))
+
+    def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  others look at the tokens
+        """Return the same, of tokens whose keys (`token_keys`) are at hand."""
         table = self.table
-        weights: Float32s = look_up(*table.slots, token_keys(tokens), np.float32(table.rarest))
+        weights: Float32s = look_up(*table.slots, keys, np.float32(table.rarest))
         return weights
 
     def recipe(self) -> dict[str, Any]:
@@ -153,9 +159,9 @@ class TfIdf(FittedWeighter):
         low, high = self.options.clip
         self._keep_table(keys, np.clip(frequencies, low, high).astype(np.float32), high)
 
-    def weigh_batch(self, tokens: Tokens) -> Float32s:
+    def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:
         """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
-        weights = super().weigh_batch(tokens)
+        weights = super().weigh_keys(tokens, keys)
         if self.options.other is not None:
             weigh_other_scripts(weights, tokens.code_points, tokens.starts, np.float32(self.options.other))
         return weights
@@ -188,4 +194,11 @@ def inverse_document_frequencies(counts: Int32s, n_texts: int) -> Float64s:
 
 def token_keys(tokens: Tokens) -> UInt64s:
     """Return uint64[n_tokens]: a number by which a weighter knows a token, whatever hasher the run uses."""
-    return Xxh3(Xxh3.Options(seed=0)).hash_batch(tokens, 1)[:, 0]
+    return Xxh3(Xxh3.Options(seed=KEY_SEED)).hash_batch(tokens, 1)[:, 0]
+
+
+def keys_in(hashes: UInt64s, hasher: Hasher) -> UInt64s | None:
+    """Return the keys of tokens where the hashes that a hasher made of them have these for their first word."""
+    if type(hasher) is Xxh3 and hasher.options.seed == KEY_SEED:  # one derived from it may hash otherwise
+        return np.ascontiguousarray(hashes[:, 0])
+    return None

@@ -62,7 +62,7 @@ def decide_batch(found: Found) -> Verdicts:
         if equal >= 0:
             verdicts.exact[place] = equal
             continue
-        match = first_kept_match(matches.get(place, ()), verdicts, first)
+        match = first_kept_match(matches[place], verdicts, first) if place in matches else None
         if match is None:
             kept_with[key] = place
         else:

@@ -72,18 +72,14 @@ def scored_matches(state: WindowState, pairs: CandidatePairs, prepared: Prepared
 
 def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:
     """Return what the judges of their bands say of pairs, with the score itself where it is under the threshold."""
-    n, plan = len(local.pairs), steps.components.bands.plan
-    scores, thresholds, verifiers = np.zeros(n), np.ones(n), np.zeros(n, np.int32)
-    for band, judge in enumerate(plan.judges):
-        chosen = np.flatnonzero(bands == band)
-        if judge is not None and len(chosen):
-            _, thresholds[chosen], verifiers[chosen] = judge.judge(local.pairs.take(chosen))
+    plan = steps.components.bands.plan
+    judged = plan.judge(local.pairs, bands)
     for which, verifier in enumerate(plan.verifiers):
         # asked with a threshold of 0.0, a verifier gives the score and not just any number below the threshold
-        of_verifier = np.flatnonzero(verifiers == which)
+        of_verifier = np.flatnonzero(judged.verifiers == which)
         nothing: Float64s = np.zeros(len(of_verifier))
-        scores[of_verifier] = verifier.score_pairs(local.pairs.take(of_verifier), nothing)
-    return PairJudgement(scores, thresholds, verifiers)
+        judged.scores[of_verifier] = verifier.score_pairs(local.pairs.take(of_verifier), nothing)
+    return judged
 
 
 def count_window(state: WindowState) -> WindowStats:

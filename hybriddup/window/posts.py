@@ -37,15 +37,17 @@ def as_post(place: int, post: object, *, timed: bool = True) -> Post:
     """Return one post, checked; see `as_posts`."""
     if isinstance(post, str):
         return Post(post)
-    if isinstance(post, Post):
-        post = post._asdict()
-    if not isinstance(post, Mapping):
-        raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
-    text = post.get("text")
+    text, post_id, created_at = post if isinstance(post, Post) else fields_of(place, post)
     if not isinstance(text, str):
         raise InputError(f"post {place}: {WANTED}; its 'text' is {type(text).__name__}.")
-    created_at = seconds_of(place, post.get("created_at")) if timed else None
-    return Post(text, checked_id(place, post.get("id")), created_at)
+    return Post(text, checked_id(place, post_id), seconds_of(place, created_at) if timed else None)
+
+
+def fields_of(place: int, post: object) -> tuple[object, object, object]:
+    """Return the fields of a mapping; InputError where it is none."""
+    if not isinstance(post, (dict, Mapping)):  # a dictionary is told at once
+        raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
+    return post.get("text"), post.get("id"), post.get("created_at")
 
 
 def made_id(position: int) -> str:
@@ -55,11 +57,14 @@ def made_id(position: int) -> str:
 
 def checked_id(place: int, post_id: object) -> str | int | None:
     """Return an id; InputError where it is neither text nor a whole number of 64 bits, or could be a made one."""
-    if isinstance(post_id, str) and MADE_ID.fullmatch(post_id):
-        raise InputError(
-            f"post {place}: ids such as {post_id!r} are those of posts that came without one. Put something before it."
-        )
-    if post_id is None or isinstance(post_id, str):
+    if post_id is None:
+        return None
+    if isinstance(post_id, str):
+        if post_id.startswith("#") and MADE_ID.fullmatch(post_id):
+            raise InputError(
+                f"post {place}: ids such as {post_id!r} are those of posts that came without one. "
+                "Put something before it."
+            )
         return post_id
     if isinstance(post_id, int) and not isinstance(post_id, bool) and -(2**63) <= post_id < 2**63:
         return post_id

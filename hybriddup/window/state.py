@@ -89,12 +89,16 @@ class WindowState:
         known = self.known_ids(posts)
         new = [post for place, post in enumerate(posts) if place not in known]
         decided = chain.from_iterable(map(self.decide_new, self.cut(new)))
-        answers: list[StoredPost] = []
+        answers: list[Decision] = []
         for place in range(len(posts)):
             before = known.get(place)
-            answers.append(next(decided) if before is None else answers[before] if isinstance(before, int) else before)
+            if before is None:
+                answers.append(decision_of(next(decided)))
+            else:
+                same = answers[before] if isinstance(before, int) else decision_of(before)
+                answers.append(same._replace(repeated=True))
         self.counts.posts["repeated_id"] += len(known)
-        return [decision_of(post, repeated=place in known) for place, post in enumerate(answers)]
+        return answers
 
     def catch_up(self) -> None:
         """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
@@ -303,6 +307,7 @@ class WindowState:
         return self.store.n_bytes() + (0 if self.log is None else self.log.n_bytes)
 
 
-def decision_of(post: StoredPost, *, repeated: bool) -> Decision:
-    """Return the answer about a post."""
-    return Decision(post.id, post.position, "kept" if post.kept else "duplicate", repeated, post.evidence)
+def decision_of(post: StoredPost) -> Decision:
+    """Return the answer about a post, whose id came for the first time."""
+    position, post_id, _, _, _, evidence = post
+    return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,7 +11,10 @@ import numpy as np
 
 from hybriddup.characters import count_classes
 from hybriddup.components import Components
+from hybriddup.kernels.hamming import pair_distances
+from hybriddup.kernels.near_pairs import near_pairs
 from hybriddup.number_guard import number_keys, with_same_numbers
+from hybriddup.parallel import beside
 from hybriddup.records import (
     Bools,
     CandidatePairs,
@@ -23,9 +26,6 @@ from hybriddup.records import (
     VerifiedPairs,
     text_lengths,
 )
-from hybriddup.steps.blocks import Expectation
-from hybriddup.steps.blocks.join import no_pairs
-from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.blocks.tables import Tables
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.window.exact_keys import exact_keys, hash_keys
@@ -76,20 +76,21 @@ class Steps:
 
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
-        simhashes = self.components.fingerprinter.fingerprint(normalized)
-        lengths = text_lengths(normalized)
-        bands = self.components.bands
-        chosen = np.flatnonzero(simhashes.say_something & bands.may_be_near(lengths))
+        sets = beside(lambda: (self.sketches(normalized), self.shingles(normalized)), self.workers)
+        simhashes, lengths = self.components.fingerprinter.fingerprint(normalized), text_lengths(normalized)
+        keys = exact_keys(normalized, raw, simhashes.has_tokens)
+        hashes = hash_keys(keys)
+        chosen = np.flatnonzero(simhashes.say_something & self.components.bands.may_be_near(lengths))
         prints = Fingerprints(
             positions[chosen],
             simhashes.bits[chosen],
             simhashes.strengths[chosen],
-            bands.limits_of(lengths[chosen]),
+            self.components.bands.limits_of(lengths[chosen]),
         )
-        keys = exact_keys(normalized, raw, simhashes.has_tokens)
-        texts = [normalized[place] for place in chosen.tolist()]
-        sketches, shingles = self.sketches(texts), self.shingles(texts)
-        return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, prints, chosen, sketches, shingles)
+        sketches, shingles = sets()
+        sketches = None if sketches is None else sketches[chosen]
+        shingles = None if shingles is None else shingles[chosen]
+        return PreparedTexts(positions, normalized, keys, hashes, lengths, prints, chosen, sketches, shingles)
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on these texts, in place of what it weighed by before."""
@@ -102,7 +103,7 @@ class Steps:
 
     def shingles(self, texts: Sequence[str]) -> UInt32s | None:
         """Return uint32[n, MOST_SHINGLES]: the shingles; None where the live index does not go by them."""
-        return self.shingler.shingles(texts, self.workers) if self.may_use_shingles else None
+        return self.shingler.shingles(texts) if self.may_use_shingles else None
 
     def verifier_context(self, texts: Sequence[str]) -> VerifierContext:
         """Return these texts as verifiers look at them."""
@@ -127,14 +128,11 @@ class Steps:
 
     def pairs_within(self, prints: Fingerprints) -> CandidatePairs:
         """Return the pairs among texts of one batch, all of them that are within their limits."""
-        if len(prints) < 2:
-            return no_pairs()
-        scan, first = Scan(), prints.positions[0]
-        limit = self.components.settings.max_hamming_distance
-        scan.prepare(Expectation(len(prints), 1, 64 * prints.bits.shape[1], limit, no_pilot))
-        # block indexes of a run hold arrays as long as the largest position, which grows for ever in a window
-        pairs = scan.candidates_within(replace(prints, positions=prints.positions - first))
-        return CandidatePairs(pairs.earlier + first, pairs.later + first, pairs.hamming_distances)
+        lengths, max_distances, max_partner_lengths, _, _ = prints.limits
+        by_length = np.argsort(lengths, kind="stable")
+        earlier, later = near_pairs(prints.bits, lengths, max_distances, max_partner_lengths, by_length)
+        distances = pair_distances(prints.bits, earlier, prints.bits, later)
+        return CandidatePairs(prints.positions[earlier], prints.positions[later], distances)
 
     def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> VerifiedPairs:
         """Return the pairs that the verifier of their length accepts.
@@ -182,8 +180,3 @@ class LocalPairs(NamedTuple):
     """int64[n_texts]: the position of the text at each place, rising."""
     lengths: Int32s
     """int32[n_texts]."""
-
-
-def no_pilot() -> tuple[Fingerprints, Fingerprints]:
-    """Refuse: a scan plans nothing."""
-    raise AssertionError("a scan asks for no pilot pairs")

@@ -11,17 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hybriddup.records import Int64s
-from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.records import Evidence, PostId, StoredPost
 from hybriddup.window.stores import file_series, kept_copies, sqlite_queries
-from hybriddup.window.stores.kept_copies import FOLDER, TOKEN_FILE, UNIT, Copy, KeptCopies, pack, unpack
+from hybriddup.window.stores.kept_copies import FOLDER, TOKEN_FILE, UNIT, KeptCopies, id_of, text_of
 from hybriddup.window.stores.sqlite import SqliteStore
 
 pytestmark = pytest.mark.skipif(not kept_copies.IS_POSSIBLE, reason="no copies on this platform")
-ANY_TEXT = st.text(st.characters(), max_size=40)
 
 
 def kept(position: int, text: str = "text", normalized: str | None = None) -> StoredPost:
@@ -40,9 +37,15 @@ def some_posts(first: int, n: int) -> list[StoredPost]:
     return [kept(i, f"text {i} " * (i % 97)) if i % 3 == 0 else duplicate(i) for i in range(first, first + n)]
 
 
-def copies_of(posts: list[StoredPost]) -> dict[int, Copy]:
+def said_of(posts: list[StoredPost]) -> dict[int, tuple[PostId, str]]:
     """What the copies of posts are to say."""
-    return {post.position: Copy(post.id, post.compared_text) for post in posts if post.kept}
+    return {post.position: (post.id, post.compared_text) for post in posts if post.kept}
+
+
+def said_by(copies: KeptCopies, positions: Int64s) -> dict[int, tuple[PostId, str]]:
+    """What the copies of posts say."""
+    read = copies.read(positions)
+    return {each: (id_of(read[each]), text_of(read[each])) for each in positions.tolist() if each in read}
 
 
 def new_copies(folder: Path) -> KeptCopies:
@@ -68,25 +71,14 @@ def texts_at(folder: Path, positions: Int64s) -> list[str]:
 
 
 @pytest.fixture
-def forbid_rows(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def forbid_posts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Have reading a post from the file of the store be an error, from the call on."""
 
-    def rows_at(_: object, positions: list[int]) -> dict[int, object]:
+    def posts_at(_: object, positions: list[int]) -> dict[int, object]:
         assert not positions, "the file of the store was read"
         return {}
 
-    return lambda: monkeypatch.setattr(sqlite_queries, "rows_at", rows_at)
-
-
-@given(st.integers(0, 2**62), ANY_TEXT | st.integers(-(2**63), 2**63 - 1), ANY_TEXT)
-def test_a_copy_says_what_was_copied(position: int, post_id: str | int, text: str) -> None:
-    """Whatever the characters are, and whether the id is a number or its digits."""
-    packed = pack(position, post_id, text)
-    assert len(packed) % UNIT == 0
-    _, copied, n_id, n_text = kept_copies.HEADER.unpack_from(packed)
-    read = unpack(packed[: kept_copies.HEADER.size + n_id + n_text])
-    assert (copied, read) == (position, Copy(post_id, text))
-    assert type(read.id) is type(post_id)  # type: ignore[union-attr]
+    return lambda: monkeypatch.setattr(sqlite_queries, "posts_at", posts_at)
 
 
 def test_long_posts_are_read_whole(tmp_path: Path) -> None:
@@ -94,7 +86,7 @@ def test_long_posts_are_read_whole(tmp_path: Path) -> None:
     posts = [kept(0, "长" * 400_000), kept(1, "x"), kept(2, "y", "长" * 5000)]
     copies = new_copies(tmp_path)
     copies.hold(posts)
-    assert copies.read(np.array([2, 0, 1])) == copies_of(posts)
+    assert said_by(copies, np.array([2, 0, 1])) == said_of(posts)
     copies.close()
 
 
@@ -105,7 +97,7 @@ def test_only_kept_posts_are_copied_and_each_once(tmp_path: Path) -> None:
     n_bytes = copies.n_bytes
     copies.hold(some_posts(0, 30))
     assert copies.n_bytes == n_bytes
-    assert copies.read(np.arange(40)) == copies_of(some_posts(0, 30))
+    assert said_by(copies, np.arange(40)) == said_of(some_posts(0, 30))
     copies.close()
 
 
@@ -117,7 +109,7 @@ def test_files_are_deleted_when_their_posts_are_forgotten(tmp_path: Path, monkey
         copies.hold(some_posts(first, 1000))
         copies.forget_before(first - 3000)
         start = max(first - 3000, 0)
-        assert copies.read(np.arange(start, first + 1000)) == copies_of(some_posts(start, first + 1000 - start))
+        assert said_by(copies, np.arange(start, first + 1000)) == said_of(some_posts(start, first + 1000 - start))
         sizes.append(sum(file.stat().st_size for file in (tmp_path / FOLDER).iterdir()))
         places.append(copies._places.n_bytes)
     assert max(sizes[30:]) <= 1.05 * max(sizes[5:30])
@@ -125,10 +117,10 @@ def test_files_are_deleted_when_their_posts_are_forgotten(tmp_path: Path, monkey
     copies.close()
 
 
-def test_a_store_that_is_opened_again_uses_its_copies(tmp_path: Path, forbid_rows: Callable[[], None]) -> None:
+def test_a_store_that_is_opened_again_uses_its_copies(tmp_path: Path, forbid_posts: Callable[[], None]) -> None:
     """Also those of the times before, one after another, and all in one file."""
     posts = fill_store(tmp_path)
-    forbid_rows()
+    forbid_posts()
     for _ in range(3):
         store = SqliteStore.open(tmp_path)
         more = some_posts(len(posts), 30)
@@ -141,7 +133,7 @@ def test_a_store_that_is_opened_again_uses_its_copies(tmp_path: Path, forbid_row
     assert len(list((tmp_path / FOLDER).glob("*.posts"))) == 1
 
 
-def test_copies_survive_a_crash(tmp_path: Path, forbid_rows: Callable[[], None]) -> None:
+def test_copies_survive_a_crash(tmp_path: Path, forbid_posts: Callable[[], None]) -> None:
     """Those whose end is cut off are left out, and made again when the posts are read."""
     posts = fill_store(tmp_path / "store")
     shutil.copytree(tmp_path / "store", tmp_path / "crashed")
@@ -151,7 +143,7 @@ def test_copies_survive_a_crash(tmp_path: Path, forbid_rows: Callable[[], None])
     store = SqliteStore.open(tmp_path / "crashed")
     assert 0 < len(store._copies.read(np.arange(300))) < 100  # type: ignore[union-attr]
     assert [post for batch in store.kept_since(0) for post in batch] == posts[::3]
-    forbid_rows()
+    forbid_posts()
     assert store.texts(np.arange(0, 300, 3)) == [post.text for post in posts[::3]]
     store.close()
 
@@ -229,7 +221,7 @@ def test_copies_of_another_branch_are_cut_off(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_costs_only_the_copies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, forbid_rows: Callable[[], None]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, forbid_posts: Callable[[], None]
 ) -> None:
     """It is said once; the posts are on disk and found, and copying goes on when there is room."""
 
@@ -244,6 +236,6 @@ def test_a_full_disk_costs_only_the_copies(
     assert caplog.text.count("posts are not copied") == 1
     store.append(some_posts(90, 30))
     assert store.texts(np.arange(120)) == [post.text for post in some_posts(0, 120)]
-    forbid_rows()
+    forbid_posts()
     assert store.ids(np.array([99])) == ["id 99"]
     store.close()

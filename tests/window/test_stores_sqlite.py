@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -26,7 +27,7 @@ def change(folder, *statements):
     """Change the file of a store from outside."""
     with closing(sqlite3.connect(folder / FILE)) as connection:
         for statement in statements:
-            connection.execute(statement)
+            connection.execute(*((statement,) if isinstance(statement, str) else statement))
         connection.commit()
 
 
@@ -106,10 +107,11 @@ def test_calls_may_come_from_any_thread(tmp_path):
     store.close()
 
 
-def test_tables_of_a_later_version_are_refused(tmp_path):
-    """An older hybriddup does not guess what a newer one wrote."""
-    change(filled(tmp_path), "PRAGMA user_version = 2")
-    with pytest.raises(StoreError, match=r"later version of hybriddup \(its tables have version 2, .* 1\); upgrade"):
+@pytest.mark.parametrize(("version", "message"), [(3, "a later version .* upgrade"), (1, "an earlier .* begin a new")])
+def test_tables_of_another_version_are_refused(tmp_path, version, message):
+    """Nobody guesses what another hybriddup wrote."""
+    change(filled(tmp_path), f"PRAGMA user_version = {version}")
+    with pytest.raises(StoreError, match=message):
         SqliteStore.open(tmp_path)
 
 
@@ -176,8 +178,8 @@ def test_a_file_cut_short_is_said_to_be_damaged(tmp_path, share):
 @pytest.mark.parametrize(
     "statement",
     [
-        "DELETE FROM posts WHERE position > 990",
-        "DELETE FROM posts",
+        "DELETE FROM batches WHERE first_position > 990",
+        "DELETE FROM batches",
         "DELETE FROM id_hashes WHERE first_position = 500",
         "DELETE FROM id_hashes WHERE first_position = 900",
         "DELETE FROM id_hashes WHERE first_position = 0",
@@ -196,22 +198,35 @@ def test_tables_that_do_not_agree_are_said_to_be_damaged(tmp_path, statement):
 
 def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
     """A hole in the posts is an error for who asks for it, and not somebody else's text."""
-    change(without_copies(filled(tmp_path)), "DELETE FROM posts WHERE position = 500")
+    change(without_copies(filled(tmp_path)), "DELETE FROM batches WHERE first_position = 500")
     store = SqliteStore.open(tmp_path)
     with pytest.raises(StoreError, match="the post at position 500 is missing"):
         store.texts(np.array([499, 500]))
     store.close()
 
 
-def test_a_text_of_other_bytes_is_said_to_be_damaged(tmp_path):
-    """Bytes that are no text give an error of the store, whichever way they are asked for."""
-    change(without_copies(filled(tmp_path)), "UPDATE posts SET text = x'ff' WHERE position = 500")
+@pytest.mark.parametrize("other", ["[\xff]", "[", "[[1, 2]]", "[1]", "1"])
+def test_posts_of_other_bytes_are_said_to_be_damaged(tmp_path, other):
+    """Bytes that are no posts give an error of the store, whichever way they are asked for."""
+    statement = "UPDATE batches SET posts = CAST(? AS TEXT) WHERE first_position = 500"
+    change(without_copies(filled(tmp_path)), (statement, (other.encode("latin1"),)))
     with closing(SqliteStore.open(tmp_path)) as store:
         for ask in (store.texts, store.posts, lambda positions: store.find_ids(positions.tolist())):
             with pytest.raises(StoreError, match=r"damaged.*a text is not as it was written"):
                 ask(np.array([500]))
         with pytest.raises(StoreError, match="damaged"):
             list(store.kept_since(0))
+
+
+def test_people_can_look_at_the_posts(tmp_path):
+    """Each by itself, with SQLite's own functions."""
+    with closing(SqliteStore.open(tmp_path)) as store:
+        store.append(posts(0, 40))
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        rows = connection.execute("SELECT * FROM posts ORDER BY position").fetchall()
+    evidence = [None if each.kept else json.dumps(each.evidence, separators=(",", ":")) for each in posts(0, 40)]
+    expected = [(*each[:-1], why) for each, why in zip(posts(0, 40), evidence, strict=True)]
+    assert rows == expected
 
 
 def two_hashes(ids, key):

@@ -61,7 +61,10 @@ class SingleJudge:
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
         """Return the verifier's scores against its threshold."""
-        thresholds = np.full(len(pairs), self.threshold, np.float64)
+        return self.judge_by(np.full(len(pairs), self.threshold, np.float64), pairs)
+
+    def judge_by(self, thresholds: Float64s, pairs: CandidatePairs) -> PairJudgement:
+        """Return the verifier's scores against float64[n_pairs]: thresholds, of whatever bands the pairs are."""
         scores = np.asarray(self.verifier.score_pairs(pairs, thresholds), np.float64)
         if scores.shape != thresholds.shape:
             raise PluginError(

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from hybriddup.config.settings import CombinedVerifier, SingleVerifier
+from hybriddup.records import CandidatePairs, Float64s, Int32s
 from hybriddup.steps.verifiers import Verifier, VerifierContext
 from hybriddup.steps.verifiers.combined import AllOf, AnyOf
-from hybriddup.steps.verifiers.judges import Judge, SingleJudge
+from hybriddup.steps.verifiers.judges import Judge, PairJudgement, SingleJudge
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,37 @@ class JudgePlan:
     verifiers: tuple[Verifier, ...]
     keys: tuple[str, ...]
     """What tells each verifier from the others, in any run: its name and its options as JSON."""
+
+    @cached_property
+    def judges_of_bands(self) -> list[tuple[Judge, list[int]]]:
+        """Each judge with its bands; those of one verifier by itself have one, whatever their thresholds."""
+        together: dict[tuple[str, int], tuple[Judge, list[int]]] = {}
+        for band, judge in enumerate(self.judges):
+            if judge is not None:
+                key = ("single", judge.index) if isinstance(judge, SingleJudge) else ("combined", band)
+                together.setdefault(key, (judge, []))[1].append(band)
+        return list(together.values())
+
+    @cached_property
+    def thresholds(self) -> Float64s:
+        """float64[n_bands]: of the bands with a verifier by itself."""
+        return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
+
+    def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
+        """Return what the judges of their bands, int32[n_pairs], say of pairs; those that have none are refused."""
+        n = len(pairs)
+        judged = PairJudgement(np.full(n, -1.0), np.ones(n), np.zeros(n, np.int32))
+        for judge, of_bands in self.judges_of_bands:
+            chosen = np.flatnonzero(np.isin(bands, of_bands))
+            if len(chosen):
+                says = self._ask(judge, pairs.take(chosen), bands[chosen])
+                judged.scores[chosen], judged.thresholds[chosen], judged.verifiers[chosen] = says
+        return judged
+
+    def _ask(self, judge: Judge, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
+        if isinstance(judge, SingleJudge):
+            return judge.judge_by(self.thresholds[bands], pairs)
+        return judge.judge(pairs)
 
     def prepare(self, context: VerifierContext) -> None:
         """Let every verifier look at the texts of the run; called once, before any pair is judged."""

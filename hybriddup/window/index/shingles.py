@@ -9,7 +9,6 @@ import numpy as np
 
 from hybriddup.errors import WindowError
 from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, all_shingles, bottom_shingles, mark_common
-from hybriddup.parallel import map_slices
 from hybriddup.records import Int64s, UInt32s, encode_texts
 
 UNITS = 5
@@ -18,8 +17,6 @@ MOST_SHINGLES = 16
 """So many of each text are at hand; an index keeps the first of them."""
 LEARNED_FROM = 2048
 """Characters of a text that are learned from, so that a few enormous ones take neither memory nor time."""
-WORTHWHILE = 64
-"""Texts that are worth a thread."""
 
 
 class CountedShingles(NamedTuple):
@@ -72,16 +69,10 @@ class Shingler:
             )
         self._common = np.frombuffer(learned, "<u4").astype(np.uint32)
 
-    def shingles(self, texts: Sequence[str], workers: int = 1) -> UInt32s:
+    def shingles(self, texts: Sequence[str]) -> UInt32s:
         """Return uint32[n, MOST_SHINGLES], as `hybriddup.kernels.shingles.bottom_shingles` returns them."""
-        code_points, offsets = encode_texts(texts)
-
-        def of_slice(first: int, last: int) -> UInt32s:
-            kept: UInt32s = bottom_shingles(code_points, offsets[first : last + 1], UNITS, MOST_SHINGLES, self._common)
-            return kept
-
-        parts = map_slices(of_slice, len(texts), workers, WORTHWHILE)
-        return np.concatenate(parts) if parts else np.zeros((0, MOST_SHINGLES), np.uint32)
+        kept: UInt32s = bottom_shingles(*encode_texts(texts), UNITS, MOST_SHINGLES, self._common)
+        return kept
 
 
 def n_needed(earlier: UInt32s, later: UInt32s) -> Int64s:

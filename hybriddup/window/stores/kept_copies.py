@@ -13,29 +13,35 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
-import xxhash
 
-from hybriddup.kernels.copy_places import WORDS_OF_UNIT, find_copies
+from hybriddup.kernels.copies import (
+    BYTES_OF_WORD,
+    WORDS_OF_HEADER,
+    WORDS_OF_UNIT,
+    find_copies,
+    sound_sizes,
+    write_copies,
+)
 from hybriddup.kernels.file_reads import read_together
-from hybriddup.records import Int32s, Int64s, UInt32s
+from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.file_series import FileSeries, replace_file
 
 FOLDER, ENDING, TOKEN_FILE = "copies", ".posts", "token"
-UNIT = 4 * WORDS_OF_UNIT
+UNIT = BYTES_OF_WORD * WORDS_OF_UNIT
 """A copy begins at a multiple of so many bytes."""
+HEADER = BYTES_OF_WORD * WORDS_OF_HEADER
+"""Bytes before the id."""
+LENGTHS, LENGTHS_AT = Struct("=II"), 16
+"""The bytes of the id and of the text, and where a copy says it."""
 READ_AT_ONCE = 512
 """Bytes that most copies take; more is read where one is longer."""
-HEADER, CHECKSUM, SUMMED = Struct("<QqII"), Struct("<Q"), Struct("<qII")
-"""Checksum of what follows, position, and the bytes of the id and of the text; as `hybriddup.kernels.copy_places`."""
-HEADER_FIELDS = np.dtype([("checksum", "<u8"), ("position", "<i8"), ("n_id", "<u4"), ("n_text", "<u4")])
-"""The same for many copies at once."""
 SMALLEST = 4096
 MOST_REMEMBERED = 4096
 """Copies that are remembered until others are written, or more where more are asked for at once."""
@@ -43,13 +49,6 @@ IS_POSSIBLE = hasattr(os, "pread") and hasattr(os, "posix_fadvise")
 """Not on every platform; without copies, the posts are read from the store."""
 
 logger = logging.getLogger("hybriddup")
-
-
-class Copy(NamedTuple):
-    """What deciding asks of a kept post."""
-
-    id: PostId
-    compared_text: str
 
 
 class CopyPlaces(NamedTuple):
@@ -132,7 +131,7 @@ class KeptCopies:
         self._places = Places()
         self._is_stuck = False
         """Whether the last copies could not be written, which is said once."""
-        self._read: dict[int, Copy] = {}
+        self._read: dict[int, bytes] = {}
         """By position, what was read since copies were written last: the text of a post is asked for first, its id
         after."""
         try:
@@ -149,7 +148,7 @@ class KeptCopies:
         """Copy the kept ones of some posts that come after all those copied so far; others are left out."""
         self._read = {}
         end = self._places.end
-        kept = [post for post in posts if post.kept and post.position >= end]
+        kept = [post for post in posts if post.evidence is None and post.position >= end]
         if not kept:
             return
         try:
@@ -158,14 +157,14 @@ class KeptCopies:
         except OSError as error:
             self._warn(error)
 
-    def read(self, positions: Int64s) -> dict[int, Copy]:
-        """Return, by position, the posts of which there is a sound copy."""
+    def read(self, positions: Int64s) -> Mapping[int, bytes]:
+        """Return, by position, the sound copies of these posts, and perhaps of others."""
         if len(self._read) > MOST_REMEMBERED:
             self._read = {}
         unread = np.array([each for each in positions.tolist() if each not in self._read], np.int64)
         if len(unread):  # a single post mostly asks for none
             self._read |= read_copies(self._located(unread))
-        return {position: self._read[position] for position in positions.tolist() if position in self._read}
+        return self._read
 
     def forget_before(self, position: int) -> None:
         """Delete the files whose posts are all before a position."""
@@ -178,10 +177,10 @@ class KeptCopies:
 
     def _write(self, posts: Sequence[StoredPost]) -> None:
         """Append copies to the last file, or to a new one."""
-        records = [pack(post.position, post.id, post.compared_text) for post in posts]
-        start = self._series.file_for(posts[0].position).append(b"".join(records))
-        starts = np.cumsum([start, *map(len, records)])[:-1]
-        self._places.add(np.array([post.position for post in posts]), starts // UNIT + 1)
+        positions = np.array([post.position for post in posts])
+        copies, bounds = pack(positions, [post.id for post in posts], [post.compared_text for post in posts])
+        start = self._series.file_for(posts[0].position).append(copies.tobytes())
+        self._places.add(positions, ((start + bounds[:-1]) // UNIT + 1).astype(np.uint32))
 
     def _located(self, positions: Int64s) -> CopyPlaces:
         """Return where the copies are that there should be."""
@@ -208,7 +207,7 @@ class KeptCopies:
         size = path.stat().st_size
         if size < UNIT:
             return False
-        words = np.memmap(path, "<u4", "r", shape=(size // 4,))
+        words = np.memmap(path, np.uint64, "r", shape=(size // BYTES_OF_WORD,))
         positions, bounds = find_copies(np.asarray(words), self._places.end - 1)
         del words
         n = int(np.searchsorted(positions, next_position))
@@ -227,47 +226,58 @@ class KeptCopies:
         self._is_stuck = True
 
 
-def pack(position: int, post_id: PostId, text: str) -> bytes:
-    """Return the copy of a kept post."""
-    packed_id, packed_text = id_to_bytes(post_id), text.encode("utf-8", "surrogatepass")
-    body = b"%b%b%b" % (SUMMED.pack(position, len(packed_id), len(packed_text)), packed_id, packed_text)
-    packed = CHECKSUM.pack(xxhash.xxh3_64_intdigest(body)) + body
-    return packed.ljust(-(-len(packed) // UNIT) * UNIT, b"\0")
+def pack(positions: Int64s, ids: Sequence[PostId], texts: Sequence[str]) -> tuple[UInt8s, Int64s]:
+    """Return the copies of some posts, and int64[n + 1]: the bytes before each and after the last."""
+    packed_ids = joined([id_to_bytes(each) for each in ids])
+    packed_texts = joined([text.encode("utf-8", "surrogatepass") for text in texts])
+    copies: tuple[UInt8s, Int64s] = write_copies(positions, *packed_ids, *packed_texts)
+    return copies
 
 
-def read_copies(places: CopyPlaces) -> dict[int, Copy]:
-    """Return, by position, the copies at some places that are whole and of their positions."""
+def joined(parts: Sequence[bytes]) -> tuple[UInt8s, Int64s]:
+    """Return the bytes of all parts, and int64[n + 1]: the bytes before each and after the last."""
+    bounds = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=bounds[1:])
+    return np.frombuffer(b"".join(parts), np.uint8), bounds
+
+
+def read_copies(places: CopyPlaces) -> dict[int, bytes]:
+    """Return, by position, the sound copies at some places."""
     read, n_read = read_together(places.descriptors, places.starts, READ_AT_ONCE)
-    headers = np.ascontiguousarray(read[:, : HEADER.size]).view(HEADER_FIELDS).ravel()
-    sizes = headers["n_id"].astype(np.int64) + headers["n_text"] + HEADER.size
-    likely = (n_read >= HEADER.size) & (headers["position"] == places.positions) & (sizes <= places.rooms)
-    data, of_rows = read.tobytes(), np.flatnonzero(likely)
-    copies: dict[int, Copy] = {}
-    for row, size in zip(of_rows.tolist(), sizes[of_rows].tolist(), strict=True):
+    sizes = sound_sizes(read, n_read, places.positions, places.rooms)
+    rows, data = np.flatnonzero(sizes), read.tobytes()
+    copies: dict[int, bytes] = {}
+    for row, position, size in zip(rows.tolist(), places.positions[rows].tolist(), sizes[rows].tolist(), strict=True):
         first = row * READ_AT_ONCE
-        whole = data[first : first + size] if size <= READ_AT_ONCE else read_long(places, row, size)
-        if (copy := unpack(whole)) is not None:
-            copies[int(places.positions[row])] = copy
+        if copy := data[first : first + size] if size <= READ_AT_ONCE else read_long(places, row, size):
+            copies[position] = copy
     return copies
 
 
 def read_long(places: CopyPlaces, row: int, size: int) -> bytes:
-    """Return so many bytes of a copy, fewer where they cannot be read."""
+    """Return a copy of so many bytes, or none where it is not sound."""
     try:
-        return os.pread(int(places.descriptors[row]), size, int(places.starts[row]))
+        copy = os.pread(int(places.descriptors[row]), size, int(places.starts[row]))
     except OSError:
         return b""
+    if len(copy) < size:
+        return b""
+    where = slice(row, row + 1)
+    read = np.frombuffer(copy, np.uint8).reshape(1, size)
+    sizes = sound_sizes(read, np.array([size]), places.positions[where], places.rooms[where])
+    return copy if sizes[0] == size else b""
 
 
-def unpack(data: bytes) -> Copy | None:
-    """Return the content of a copy; None where it is not whole or the checksum is another."""
-    if len(data) < HEADER.size:
-        return None
-    checksum, _, n_id, _ = HEADER.unpack_from(data)
-    if xxhash.xxh3_64_intdigest(memoryview(data)[CHECKSUM.size :]) != checksum:
-        return None
-    text_at = HEADER.size + n_id
-    return Copy(id_from_bytes(data[HEADER.size : text_at]), data[text_at:].decode("utf-8", "surrogatepass"))
+def id_of(copy: bytes) -> PostId:
+    """Return the id in a sound copy."""
+    n_id, _ = LENGTHS.unpack_from(copy, LENGTHS_AT)
+    return id_from_bytes(copy[HEADER : HEADER + n_id])
+
+
+def text_of(copy: bytes) -> str:
+    """Return the text in a sound copy."""
+    n_id, n_text = LENGTHS.unpack_from(copy, LENGTHS_AT)
+    return copy[HEADER + n_id : HEADER + n_id + n_text].decode("utf-8", "surrogatepass")
 
 
 def id_to_bytes(post_id: PostId) -> bytes:

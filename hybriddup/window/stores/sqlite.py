@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
-from hybriddup.window.stores.kept_copies import IS_POSSIBLE, Copy, KeptCopies
+from hybriddup.window.stores.kept_copies import IS_POSSIBLE, KeptCopies, id_of, pack, text_of
 from hybriddup.window.stores.sqlite_file import (
     FILE,
     LOCK,
@@ -34,7 +35,6 @@ from hybriddup.window.stores.sqlite_file import (
     snapshot,
     transaction,
 )
-from hybriddup.window.stores.sqlite_rows import Row, to_kept_posts, to_posts
 from hybriddup.window.stores.writer_lock import WriterLock
 
 BATCH = 4096
@@ -132,7 +132,7 @@ class SqliteStore:
             with self._changing(connection):
                 queries.insert_posts(connection, posts, hashes)
                 queries.insert_meta(connection, meta or {})
-                queries.delete_posts(connection, self._cleared, cleared)
+                queries.delete_posts(connection, cleared)
                 queries.write_state(connection, self._first, end)
             self._next, self._cleared = end, cleared
             self._ids.add(hashes)
@@ -153,16 +153,22 @@ class SqliteStore:
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the texts in the form in which they are compared."""
-        return [copy.compared_text for copy in self._copied(positions)]
+        return list(map(text_of, self._copied(positions)))
 
     def ids(self, positions: Int64s) -> list[PostId]:
         """Return the ids of the posts at these positions."""
-        return [copy.id for copy in self._copied(positions)]
+        return list(map(id_of, self._copied(positions)))
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
-        with explained(self._path):
-            return to_posts(self._rows(positions))
+        wanted = positions.tolist()
+        with self._reading() as connection:
+            check_held(positions, self._first, self._next)
+            posts = queries.posts_at(connection, wanted)
+        missing = [position for position in wanted if position not in posts]
+        if missing:
+            raise damaged(self._path, f"the post at position {missing[0]} is missing")
+        return [posts[position] for position in wanted]
 
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
         """Yield the kept posts from a position on, in batches."""
@@ -250,9 +256,9 @@ class SqliteStore:
 
     def _read_cleared(self, connection: sqlite3.Connection) -> None:
         """Find out which posts the file still holds; they must be those that it says it holds."""
-        self._cleared, last = queries.read_held(connection) or (self._next, self._next - 1)
-        if last != self._next - 1 or self._cleared > self._first:
-            held = f"it holds the posts from {self._cleared} to {last}"
+        self._cleared, end = queries.read_held(connection) or (self._next, self._next)
+        if end != self._next or self._cleared > self._first:
+            held = f"it holds the posts from {self._cleared} to {end - 1}"
             raise damaged(self._path, f"{held}, instead of those from {self._first} to {self._next - 1}")
 
     def _read_ids(self, connection: sqlite3.Connection) -> None:
@@ -279,32 +285,30 @@ class SqliteStore:
             queries.insert_meta(connection, {COPIES_KEY: token})
             self._copies = KeptCopies(self._path.parent, before, token, self._next)
 
-    def _copied(self, positions: Int64s) -> list[Copy]:
-        """Return id and text of the posts at these positions, in the order asked."""
+    def _copied(self, positions: Int64s) -> list[bytes]:
+        """Return copies of the posts at these positions, in the order asked; those that there are not are made."""
         with self._reading():
             check_held(positions, self._first, self._next)
-            copied = {} if self._copies is None else self._copies.read(positions)
-        others = np.array([each for each in positions.tolist() if each not in copied], np.int64)
-        copied |= {post.position: Copy(post.id, post.compared_text) for post in self.posts(others)}
-        return [copied[position] for position in positions.tolist()]
-
-    def _rows(self, positions: Int64s) -> list[Row]:
-        """Return a row for each position, in the order asked."""
+            copies: Mapping[int, bytes] = {} if self._copies is None else self._copies.read(positions)
         wanted = positions.tolist()
-        with self._reading() as connection:
-            check_held(positions, self._first, self._next)
-            rows = queries.rows_at(connection, wanted)
-        missing = [position for position in wanted if position not in rows]
-        if missing:
-            raise damaged(self._path, f"the post at position {missing[0]} is missing")
-        return [rows[position] for position in wanted]
+        missing = np.array([position for position in wanted if position not in copies], np.int64)
+        if len(missing):
+            copies = {**copies, **dict(zip(missing.tolist(), self._made_copies(missing), strict=True))}
+        return [copies[position] for position in wanted]
+
+    def _made_copies(self, positions: Int64s) -> list[bytes]:
+        posts = self.posts(positions)
+        copies, bounds = pack(positions, [post.id for post in posts], [post.compared_text for post in posts])
+        return [copies[first:end].tobytes() for first, end in pairwise(bounds.tolist())]
 
     def _kept(self, position: int) -> list[StoredPost]:
         with self._reading() as connection:
-            return to_kept_posts(connection.execute(queries.SELECT_KEPT, (max(position, self._first), BATCH)))
+            return queries.kept_from(connection, max(position, self._first), BATCH)
 
     def _find(self, ids: Sequence[PostId], hashes: UInt64s) -> list[StoredPost | None]:
         """Return the post of each id, not forgotten; the file is asked for those only whose hashes are there."""
+        if not ids:
+            return []
         places = self._ids.latest(hashes)
         found: list[StoredPost | None] = [None] * len(ids)
         hits = np.flatnonzero(places >= self._first)

@@ -9,13 +9,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hybriddup.errors import StoreError
-from hybriddup.window.stores.sqlite_rows import CREATE_POSTS
+from hybriddup.window.stores.packed_posts import UnpackError
+from hybriddup.window.stores.sqlite_queries import CREATE_BATCHES, CREATE_POSTS
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
-SCHEMA = 1
+SCHEMA = 2
 """Version of the tables; a file with a higher one was written by a later version of hybriddup."""
 
 SETTINGS = (
@@ -28,6 +29,7 @@ SETTINGS = (
     "journal_size_limit = 67108864",
 )
 TABLES = (
+    CREATE_BATCHES,
     CREATE_POSTS,
     "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)",
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -60,7 +62,7 @@ def explained(path: Path) -> Iterator[None]:
         primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells kinds of the same cause apart
         cause = CAUSES.get(primary, "the request failed")
         raise StoreError(f"{path}: {cause} (SQLite: {error})") from error
-    except UnicodeDecodeError as error:
+    except UnpackError as error:
         raise damaged(path, "a text is not as it was written") from error
 
 
@@ -157,10 +159,11 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
     if n_tables and _number(connection, "application_id") != APPLICATION:
         raise StoreError(f"{path}: this SQLite file is not of a window of hybriddup; choose another directory")
     version = _number(connection, "user_version")
-    if version > SCHEMA:
+    if n_tables and version != SCHEMA:
+        when, then = ("a later", "upgrade") if version > SCHEMA else ("an earlier", "begin a new one, or go back with")
         raise StoreError(
-            f"{path}: it was written by a later version of hybriddup (its tables have version {version}, those known "
-            f"here {SCHEMA}); upgrade hybriddup to open it"
+            f"{path}: it was written by {when} version of hybriddup (its tables have version {version}, those known "
+            f"here {SCHEMA}); {then} hybriddup to open it"
         )
 
 

@@ -4,34 +4,39 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 
 import numpy as np
 
 from hybriddup.records import UInt64s
 from hybriddup.window.records import StoredPost
-from hybriddup.window.stores.sqlite_rows import (
-    COLUMNS,
-    KEPT_COLUMNS,
-    N_COLUMNS,
-    N_KEPT_COLUMNS,
-    Row,
-    to_kept_row,
-    to_row,
-)
+from hybriddup.window.stores.packed_posts import pack_posts, unpack_posts
 
-ASKED_TOGETHER = (1, 16, 256)
-"""Positions asked for in one statement: few sizes, so that SQLite compiles few statements, and these once."""
+POSTS_A_ROW = 16
+"""Posts of one batch that lie in one row: one row for each would take SQLite five times as long to insert, and with
+more there is more to read for one."""
 HASHES_TOGETHER = 1 << 16
 """Hashes of ids that are read together, at least, where there are as many."""
 
-INSERT_POST = f"INSERT INTO posts VALUES ({', '.join('?' * N_COLUMNS)})"  # noqa: S608  question marks only
-INSERT_KEPT = f"INSERT INTO posts ({KEPT_COLUMNS}) VALUES ({', '.join('?' * N_KEPT_COLUMNS)})"  # noqa: S608  the same
+CREATE_BATCHES = """
+    CREATE TABLE batches (
+        first_position INTEGER PRIMARY KEY,
+        n_posts INTEGER NOT NULL,
+        posts TEXT NOT NULL
+    )"""
+CREATE_POSTS = """
+    CREATE VIEW posts AS SELECT
+        batches.first_position + post.key AS position,
+        json_extract(post.value, '$[0]') AS id,
+        json_extract(post.value, '$[1]') AS time,
+        json_extract(post.value, '$[2]') AS text,
+        json_extract(post.value, '$[3]') AS normalized,
+        json_extract(post.value, '$[4]') AS evidence
+    FROM batches, json_each(batches.posts) AS post"""
+"""For people who look at the file."""
+INSERT_BATCH = "INSERT INTO batches VALUES (?, ?, CAST(? AS TEXT))"
 INSERT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-SELECT_POSTS = f"SELECT {COLUMNS} FROM posts WHERE position IN"  # noqa: S608  our own columns
-SELECT_KEPT = (
-    f"SELECT {KEPT_COLUMNS} FROM posts "  # noqa: S608  our own columns
-    "WHERE position >= ? AND of_position IS NULL ORDER BY position LIMIT ?"
-)
+SELECT_BATCHES = "SELECT first_position, CAST(posts AS BLOB) FROM batches WHERE first_position"
 DELETE_HASHES = (
     "DELETE FROM id_hashes WHERE first_position < (SELECT max(first_position) FROM id_hashes WHERE first_position <= ?)"
 )
@@ -40,11 +45,9 @@ DELETE_HASHES = (
 def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], hashes: UInt64s) -> None:
     """Insert posts and the hashes of their ids."""
     if posts:
-        # kept posts by themselves: naming no columns that are null takes SQLite half of the time
-        connection.executemany(INSERT_KEPT, (to_kept_row(post) for post in posts if post.evidence is None))
-        connection.executemany(
-            INSERT_POST, (to_row(post, post.evidence) for post in posts if post.evidence is not None)
-        )
+        parts = [posts[start : start + POSTS_A_ROW] for start in range(0, len(posts), POSTS_A_ROW)]
+        rows = [(part[0].position, len(part), pack_posts(part)) for part in parts]
+        connection.executemany(INSERT_BATCH, rows)
         packed = hashes.astype("<u8").tobytes()
         connection.execute("INSERT INTO id_hashes VALUES (?, ?)", (posts[0].position, packed))
 
@@ -54,9 +57,9 @@ def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> 
     connection.executemany(INSERT_META, values.items())
 
 
-def delete_posts(connection: sqlite3.Connection, first: int, end: int) -> None:
-    """Delete the posts from ``first`` up to ``end``, which stays, and the hashes that are of deleted posts only."""
-    connection.execute("DELETE FROM posts WHERE position >= ? AND position < ?", (first, end))
+def delete_posts(connection: sqlite3.Connection, end: int) -> None:
+    """Delete the posts before ``end`` and the hashes of their ids; those that share a row with later ones stay."""
+    connection.execute("DELETE FROM batches WHERE first_position < ? AND first_position + n_posts <= ?", (end, end))
     connection.execute(DELETE_HASHES, (end,))
 
 
@@ -72,11 +75,12 @@ def read_state(connection: sqlite3.Connection) -> tuple[int, int, bytes] | None:
 
 
 def read_held(connection: sqlite3.Connection) -> tuple[int, int] | None:
-    """Return the first and the last position of the posts in the file, forgotten ones too; None where there is none."""
-    first, last = connection.execute(
-        "SELECT (SELECT min(position) FROM posts), (SELECT max(position) FROM posts)"
+    """Return the first position of the posts in the file and the one after the last; None where there is none."""
+    first, end = connection.execute(
+        "SELECT (SELECT min(first_position) FROM batches), "
+        "(SELECT first_position + n_posts FROM batches ORDER BY first_position DESC LIMIT 1)"
     ).fetchone()
-    return None if first is None else (first, last)
+    return None if first is None else (first, end)
 
 
 def read_meta(connection: sqlite3.Connection, key: str) -> bytes | None:
@@ -109,19 +113,27 @@ def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple
     yield first, _unpacked(parts)
 
 
-def rows_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, Row]:
-    """Return the rows of posts at positions, by position."""
-    wanted = sorted(set(positions))
-    rows: dict[int, Row] = {}
-    place = 0
-    while place < len(wanted):
-        size = next((size for size in ASKED_TOGETHER if size >= len(wanted) - place), ASKED_TOGETHER[-1])
-        asked = wanted[place : place + size]
-        asked += asked[-1:] * (size - len(asked))
-        statement = f"{SELECT_POSTS} ({', '.join('?' * size)})"
-        rows.update((row[0], row) for row in connection.execute(statement, asked))
-        place += size
-    return rows
+def posts_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, StoredPost]:
+    """Return the posts at positions, by position, and more; without those that are missing."""
+    posts: dict[int, StoredPost] = {}
+    for position in sorted(positions):
+        if position not in posts:
+            asked = f"{SELECT_BATCHES} <= ? ORDER BY first_position DESC LIMIT 1"
+            for row in connection.execute(asked, (position,)):
+                posts.update((post.position, post) for post in unpack_posts(*row))
+    return posts
+
+
+def kept_from(connection: sqlite3.Connection, position: int, n: int) -> list[StoredPost]:
+    """Return the first ``n`` kept posts from a position on, or a few more; fewer where there are no more."""
+    kept: list[StoredPost] = []
+    asked = f"{SELECT_BATCHES} > ? ORDER BY first_position"
+    with closing(connection.execute(asked, (position - POSTS_A_ROW,))) as rows:
+        for row in rows:
+            kept += [post for post in unpack_posts(*row) if post.kept and post.position >= position]
+            if len(kept) >= n:
+                break
+    return kept
 
 
 def _unpacked(parts: list[bytes]) -> UInt64s:
