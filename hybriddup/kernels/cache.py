@@ -57,8 +57,18 @@ def cache_folder() -> Path | None:
 KEEPS = cache_folder() is not None
 
 
-def njit(*, cache: bool, **options: Any) -> Callable[[Kernel], Kernel]:
-    """Return numba's decorator of that name, which keeps what it compiles where there is a directory for it."""
+def njit(*, cache: bool, counts_references: bool = True, **options: Any) -> Callable[[Kernel], Kernel]:
+    """Return numba's decorator of that name, which keeps what it compiles where there is a directory for it.
+
+    Parameters
+    ----------
+    counts_references
+        False where a kernel is called by another one again and again, and neither makes arrays nor views of them.
+        numba counts one reference more to each array given, and one less in the end, by an access that all cores have
+        to agree on: in a look-up this took half of the time, and most of what a second thread saved.
+    """
+    if not counts_references:
+        options["_nrt"] = False
     decorator: Callable[[Kernel], Kernel] = numba.njit(cache=cache and KEEPS, **options)
     return decorator
 

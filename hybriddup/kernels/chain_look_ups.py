@@ -34,6 +34,8 @@ FULL_BUCKETS, NEAR_A_PROBE = 4, 16
 and so many for each bucket besides, since one text may be in several of them. Ordinary texts have a tenth of that."""
 NUMBERS_AT_ONCE = 256
 """Texts whose fingerprints are fetched before they are compared."""
+LONGEST_SHORT_RUN = 64
+"""Numbers that are sorted by insertion, which is faster than numba's own sorting where they are few."""
 BITS_OF_WORD = np.uint64(64)
 WORDS_OF_CLASSES = 4
 """For a bit of each class, of which there are 256 at most."""
@@ -47,6 +49,19 @@ class LookUpCounts(NamedTuple):
     n_buckets_cut: int
     """Buckets of which only the newest texts were read."""
     n_look_ups: int
+
+
+class Room(NamedTuple):
+    """Where a look-up notes what it is at."""
+
+    chunks: UInt64s
+    """uint64[IN_GROUP]: the next chunk of each open chain."""
+    n_read: Int64s
+    """int64[IN_GROUP]: how many entries of each chain were read."""
+    slots: UInt64s
+    """uint64[n]: of the texts that are to be compared."""
+    wanted: UInt64s
+    """uint64[WORDS_OF_CLASSES]: the classes of texts that the later one may match, a bit each."""
 
 
 @njit(cache=True, nogil=True)
@@ -93,35 +108,86 @@ def find_in_chains(
         uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower; a
         text that several buckets hold comes several times.
     """
-    size, n_probes, flat_bits = 1 << chains.chunk_bits, listed.shape[1], bits.ravel()
     chunks, n_read = np.empty(IN_GROUP, np.uint64), np.empty(IN_GROUP, np.int64)
-    slots = np.empty(NUMBERS_AT_ONCE + IN_GROUP * size, np.uint64)
+    slots = np.empty(NUMBERS_AT_ONCE + (IN_GROUP << chains.chunk_bits), np.uint64)
+    room = Room(chunks, n_read, slots, np.zeros(WORDS_OF_CLASSES, np.uint64))
     near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
-    n_comparisons, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
-    wanted = np.zeros(WORDS_OF_CLASSES, np.uint64)
+    counts, row = LookUpCounts(0, 0, 0, listed.size), np.int64(0)
+    while row < len(listed):
+        row, n_near, counts = look_up_rows(
+            chains,
+            listed.ravel(),
+            listed.shape[1],
+            bits,
+            live,
+            later,
+            partners,
+            max_bucket_size,
+            room,
+            row,
+            near,
+            n_near,
+            counts,
+        )
+        if row < len(listed):
+            near = larger(near, n_near)
+    return near[: np.int64(n_near)].copy(), counts
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def look_up_rows(
+    chains: Chains,
+    listed: UInt64s,
+    n_probes: int,
+    bits: UInt64s,
+    live: Live,
+    later: LaterTexts,
+    partners: Partners,
+    max_bucket_size: int,
+    room: Room,
+    first_row: int,
+    near: UInt64s,
+    n_near: np.uint64,
+    counts: LookUpCounts,
+) -> tuple[int, np.uint64, LookUpCounts]:
+    """Write what is near the later texts from ``first_row`` on into ``near``, after what is there.
+
+    Parameters
+    ----------
+    listed
+        uint64[n_later * n_probes]: the buckets, text after text; see `find_in_chains`.
+
+    Returns
+    -------
+    row, n_near, counts
+        The row of the text for which there was no room, what there is of those before it, and what these took.
+    """
+    n_comparisons, largest, n_cut, n_look_ups = counts
     most_near = np.uint64(FULL_BUCKETS * max_bucket_size + NEAR_A_PROBE * n_probes)
-    for row in range(len(listed)):
-        limit, enough = widest_limit(later, row, partners), n_near + most_near
-        want_classes(chains, later, row, limit, partners, wanted)
+    for row in range(first_row, len(later.lengths)):
+        limit, n_before = widest_limit(later, row, partners), n_near
+        before = LookUpCounts(n_comparisons, largest, n_cut, n_look_ups)
+        want_classes(chains, later, row, limit, partners, room.wanted)
         for group in range(row * n_probes, (row + 1) * n_probes, IN_GROUP):
-            n_open = open_chains(chains, listed, group, min(group + IN_GROUP, (row + 1) * n_probes), chunks, n_read)
-            n_slots = np.uint64(0)
+            last = min(group + IN_GROUP, (row + 1) * n_probes)
+            n_open, n_slots = open_chains(chains, listed, group, last, room.chunks, room.n_read), np.uint64(0)
             while n_open > 0:
                 n_open, n_slots, longest, n_stopped = read_round(
-                    chains, live, wanted, flat_bits, len(bits), max_bucket_size, chunks, n_read, n_open, slots, n_slots
+                    chains, live, bits, max_bucket_size, room, n_open, n_slots
                 )
                 largest, n_cut = max(largest, longest), n_cut + n_stopped
                 if n_slots < np.uint64(NUMBERS_AT_ONCE) and n_open > 0:
                     continue
-                near = with_room(near, n_near, n_slots)
-                n_near = compare_slots(bits, slots, n_slots, live.first_slot, later, row, limit, near, n_near)
+                if n_near + n_slots >= np.uint64(len(near)):
+                    return row, n_before, before
+                n_near = compare_slots(bits, room.slots, n_slots, live.first_slot, later, row, limit, near, n_near)
                 n_comparisons, n_slots = n_comparisons + np.int64(n_slots), np.uint64(0)
-                if max_bucket_size > 0 and n_near > enough:
+                if max_bucket_size > 0 and n_near > n_before + most_near:
                     n_cut, n_open = n_cut + n_open, np.int64(0)
-    return near[: np.int64(n_near)].copy(), LookUpCounts(n_comparisons, largest, n_cut, listed.size)
+    return len(later.lengths), n_near, LookUpCounts(n_comparisons, largest, n_cut, n_look_ups)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def want_classes(
     chains: Chains, later: LaterTexts, row: int, limit: np.uint64, partners: Partners, wanted: UInt64s
 ) -> None:
@@ -137,45 +203,36 @@ def want_classes(
         wanted[np.uint64(each) // BITS_OF_WORD] |= np.uint64(1) << np.uint64(each) % BITS_OF_WORD
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: UInt64s, n_read: Int64s) -> int:
     """Write the first chunk of each chain listed from ``first`` to ``last`` into ``chunks``; return how many there are.
 
     Nothing was read of them yet. What is listed soon after them is fetched.
     """
     heads, pool, chunk_bits = chains.heads, chains.pool, chains.chunk_bits
-    flat, shift, n_open = listed.ravel(), np.uint64(chunk_bits), np.int64(0)
+    shift, n_open = np.uint64(chunk_bits), np.int64(0)
     for probe in range(first, last):
-        fetch_early(heads, flat[np.uint64(min(probe + IN_GROUP, len(flat) - 1))])
-        chunk = np.uint64(heads[flat[np.uint64(probe)]])
+        fetch_early(heads, listed[np.uint64(min(probe + IN_GROUP, len(listed) - 1))])
+        chunk = np.uint64(heads[listed[np.uint64(probe)]])
         chunks[np.uint64(n_open)], n_read[np.uint64(n_open)] = chunk, 0
         fetch_chunk(pool, chunk << shift, 1 << chunk_bits)
         n_open += np.int64(chunk != 0)
     return n_open
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def read_round(
     chains: Chains,
     live: Live,
-    wanted: UInt64s,
-    flat_bits: UInt64s,
-    capacity: int,
+    bits: UInt64s,
     max_bucket_size: int,
-    chunks: UInt64s,
-    n_read: Int64s,
+    room: Room,
     n_open: int,
-    slots: UInt64s,
     n_slots: np.uint64,
 ) -> tuple[int, np.uint64, int, int]:
     """Read a chunk of each open chain in turn, so that several are on their way from memory.
 
-    Parameters
-    ----------
-    chunks, n_read
-        The next chunk of each open chain, and how many of its entries were read; changed to what comes after.
-    slots
-        Those of the texts of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
+    The slots of the texts of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
 
     Returns
     -------
@@ -183,8 +240,9 @@ def read_round(
         How many chains are still open, how many slots there are, the most entries read of a chain, and how many chains
         were closed though more of their entries are live.
     """
+    chunks, n_read, slots, wanted = room
     pool, chunk_bits, number_bits = chains.pool, chains.chunk_bits, chains.number_bits
-    size, shift, n_words = 1 << chunk_bits, np.uint64(chunk_bits), np.uint64(len(flat_bits) // max(capacity, 1))
+    size, shift, n_words, capacity = 1 << chunk_bits, np.uint64(chunk_bits), np.uint64(bits.shape[1]), len(bits)
     n_still, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
     for i in range(n_open):
         start = chunks[np.uint64(i)] << shift
@@ -193,7 +251,7 @@ def read_round(
         n_before = n_slots
         n_slots, n_live = read_chunk(pool, start, size, number_bits, wanted, live, capacity, slots, n_slots)
         for j in range(n_before, n_slots):
-            fetch_early(flat_bits, slots[np.uint64(j)] * n_words)
+            fetch_early(bits, slots[np.uint64(j)] * n_words)
         n_of_bucket = n_read[np.uint64(i)] + np.int64(n_live)
         largest = max(largest, n_of_bucket)
         # a chunk that was read to its end is followed by live ones, or by none
@@ -206,7 +264,7 @@ def read_round(
     return n_still, n_slots, largest, n_cut
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def read_chunk(
     pool: UInt32s,
     start: np.uint64,
@@ -244,14 +302,14 @@ def read_chunk(
     return n_slots, n_live
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def slot_before(newest_slot: np.uint64, n_newer: np.uint64, capacity: int) -> np.uint64:
     """Return the slot of a text that so many are newer than; that of the newest is counted on past the end."""
     slot = newest_slot - n_newer
     return slot - (np.uint64(capacity) if slot >= np.uint64(capacity) else np.uint64(0))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def compare_slots(
     bits: UInt64s,
     slots: UInt64s,
@@ -284,14 +342,12 @@ def compare_slots(
 
 
 @njit(cache=True, nogil=True)
-def with_room(near: UInt64s, n_near: np.uint64, n_more: np.uint64) -> UInt64s:
-    """Return the array, or a larger one that begins with what is in it, with room for so many more, and one."""
-    if n_near + n_more < np.uint64(len(near)):
-        return near
-    larger = np.empty(2 * len(near) + np.int64(n_more), np.uint64)
+def larger(near: UInt64s, n_near: np.uint64) -> UInt64s:
+    """Return an array twice as large that begins with the first ``n_near`` of this one."""
+    twice = np.empty(2 * len(near), np.uint64)
     for i in range(n_near):
-        larger[np.uint64(i)] = near[np.uint64(i)]
-    return larger
+        twice[np.uint64(i)] = near[np.uint64(i)]
+    return twice
 
 
 @njit(cache=True, nogil=True)
@@ -305,10 +361,24 @@ def without_repeats(numbers: UInt64s) -> UInt64s:
         last = first + 1
         while last < len(numbers) and numbers[last] >> np.uint64(32) == numbers[first] >> np.uint64(32):
             last += 1
-        numbers[first:last].sort()
+        if last - first > LONGEST_SHORT_RUN:
+            numbers[first:last].sort()
+        else:
+            sort_short_run(numbers, first, last)
         for i in range(first, last):
             if n == 0 or numbers[i] != numbers[n - 1]:
                 numbers[n] = numbers[i]
                 n += 1
         first = last
     return numbers[:n]
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def sort_short_run(numbers: UInt64s, first: int, last: int) -> None:
+    """Sort the numbers from ``first`` to ``last``, by insertion."""
+    for i in range(first + 1, last):
+        number, place = numbers[np.uint64(i)], np.uint64(i)
+        while place > np.uint64(first) and numbers[place - np.uint64(1)] > number:
+            numbers[place] = numbers[place - np.uint64(1)]
+            place -= np.uint64(1)
+        numbers[place] = number

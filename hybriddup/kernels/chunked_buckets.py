@@ -113,7 +113,7 @@ def is_live(entry: np.uint32, live: Live, number_bits: int) -> bool:
     return 0 < age_of(entry, live, number_bits) <= live.span
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def class_of_length(class_of: UInt8s, length: int) -> np.uint64:
     """Return the class of a length."""
     return np.uint64(class_of[min(np.int64(length), np.int64(len(class_of) - 1))])
@@ -156,7 +156,7 @@ def add_and_sweep(
             sweep_chains(chains, bucket, bucket + 1, live)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def take_chunk(pool: UInt32s, book: Int64s, chunk_bits: int) -> np.uint64:
     """Return a chunk with nothing in it, from the free list or never used; the caller has seen that there is one."""
     if book[FREE] == 0:
@@ -207,7 +207,7 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int
         pool[(chunk << shift) + place] = entry_of(chains, numbers[row], lengths[row], bits, np.int64(row))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def entry_of(chains: Chains, number: int, length: int, bits: UInt64s, row: int) -> np.uint32:
     """Return what stands in the chunks for a text, whose fingerprint is in a row."""
     shift = np.uint64(chains.number_bits)
@@ -216,7 +216,7 @@ def entry_of(chains: Chains, number: int, length: int, bits: UInt64s, row: int) 
     return np.uint32(low_bits | its_class << shift)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def first_free_place(pool: UInt32s, start: np.uint64, size: int) -> np.uint64:
     """Return the first place of a chunk that is not filled, its size where all are; the filled ones come first."""
     low, high = np.uint64(1), np.uint64(size)
@@ -231,7 +231,7 @@ def first_free_place(pool: UInt32s, start: np.uint64, size: int) -> np.uint64:
     return low
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def fetch_chunk(pool: UInt32s, start: np.uint64, size: int) -> None:
     """Fetch a chunk of so many words, all its lines together."""
     for word in range(0, size, WORDS_OF_LINE):
@@ -259,7 +259,7 @@ def sweep_chains(chains: Chains, first: int, last: int, live: Live) -> None:
             before, chunk = chunk, np.uint64(pool[start])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def free_chain(pool: UInt32s, book: Int64s, chunk: np.uint64, shift: np.uint64) -> None:
     """Put a chunk and all that follow it on the free list."""
     while chunk != 0:

@@ -19,7 +19,7 @@ LAST = np.uint64(7)
 SHIFT = np.uint64(3)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def residues_of(bits: UInt64s, row: int) -> np.uint64:
     """Return the residues of the fingerprint in a row of uint64[n, words], those of the even bits lowest."""
     n_even, n_odd = np.uint64(0), np.uint64(0)

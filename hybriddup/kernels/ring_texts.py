@@ -187,13 +187,13 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
     return number, n_before
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
     """Return the largest Hamming limit of any pair that a later text may be in."""
     return np.uint64(max(later.max_distances[row], partners.max_distances[told_length(later, row, partners)], 0))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def told_length(later: LaterTexts, row: int, partners: Partners) -> int:
     """Return the length as of which a later text counts."""
     return min(np.int64(later.lengths[row]), np.int64(len(partners.shortest) - 1))

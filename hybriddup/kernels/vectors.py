@@ -35,7 +35,7 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
         return np.uint64(near)
 
     def fetch_early(array: Any, place: np.uint64) -> None:
-        """Let the cache fetch an element of an array of one dimension, or one that begins with it."""
+        """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
 
 else:
     WORD, WORDS = ir.IntType(64), ir.VectorType(ir.IntType(64), N_LANES)
@@ -68,7 +68,7 @@ else:
 
     @intrinsic
     def fetch_early(typing_context: Any, array: Any, place: Any) -> Any:  # noqa: ARG001
-        """Let the cache fetch an element of an array of one dimension, or one that begins with it."""
+        """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             flag, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
