@@ -72,11 +72,11 @@ def beside(function: Callable[[], R], workers: int) -> Callable[[], R]:
 
 def alone(function: Callable[[], R]) -> R:
     """Return what a function returns; what it calls stays in this thread."""
-    of_thread.is_worker = True
+    before, of_thread.is_worker = getattr(of_thread, "is_worker", False), True
     try:
         return function()
     finally:
-        of_thread.is_worker = False
+        of_thread.is_worker = before
 
 
 class SharedWork(Generic[T, R]):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.parallel import available_workers, map_slices, map_threads, pool_of, slices
+from hybriddup.parallel import available_workers, beside, map_slices, map_threads, pool_of, slices
 from hybriddup.spread import spread_rows
 
 
@@ -121,3 +121,47 @@ def test_spread_rows_are_rising_distinct_and_spread(n: int, sample: int) -> None
     assert all(0 <= row < n for row in rows)
     gaps = [b - a for a, b in pairwise(rows)]
     assert not gaps or (min(gaps) >= 1 and max(gaps) - min(gaps) <= 1)
+
+
+def test_what_is_done_beside_is_done_by_another_thread() -> None:
+    """And what it calls stays there, as it may wait for nobody."""
+
+    def inner() -> tuple[threading.Thread, list[threading.Thread]]:
+        here = threading.current_thread()
+        begun.set()
+        return here, list(map_threads(lambda _: threading.current_thread(), range(4), 3))
+
+    begun = threading.Event()
+    result = beside(inner, 3)
+    assert begun.wait(10)
+    thread, inner_threads = result()
+    assert thread is not threading.current_thread()
+    assert set(inner_threads) == {thread}
+
+
+def test_what_no_thread_has_come_to_is_done_by_the_caller() -> None:
+    """Where the others are busy, and where there are none."""
+    let_go = threading.Event()
+    busy = pool_of(2).submit(let_go.wait, 10)
+    try:
+        assert beside(threading.current_thread, 2)() is threading.current_thread()
+    finally:
+        let_go.set()
+        busy.result()
+    assert beside(threading.current_thread, 1)() is threading.current_thread()
+    of_workers = map_threads(lambda _: (beside(threading.current_thread, 2)(), threading.current_thread()), range(4), 2)
+    assert all(done_by is asked_by for done_by, asked_by in of_workers)
+
+
+def test_an_error_beside_is_that_of_the_result() -> None:
+    """Nobody else hears of it."""
+
+    def fail() -> None:
+        begun.set()
+        raise LookupError("beside")
+
+    begun = threading.Event()
+    result = beside(fail, 2)
+    assert begun.wait(10)
+    with pytest.raises(LookupError, match="beside"):
+        result()

@@ -9,35 +9,52 @@ from hybriddup.records import Int32s, Int64s, UInt64s
 
 @njit(cache=True, nogil=True)
 def near_pairs(
-    bits: UInt64s, lengths: Int32s, max_distances: Int32s, max_partner_lengths: Int32s, by_length: Int64s
-) -> tuple[Int64s, Int64s]:
-    """Return the rows of the earlier and of the later texts of the pairs within their limits, sorted by later, earlier.
+    bits: UInt64s, lengths: Int32s, max_distances: Int32s, max_partner_lengths: Int32s, first: int, last: int
+) -> tuple[Int64s, Int64s, Int32s]:
+    """Return the pairs within their limits of the texts from ``first`` to ``last`` with all before each, in that order.
 
     Parameters
     ----------
     bits
-        uint64[n, words]: fingerprints, fewer than 2^32.
+        uint64[n, words]: fingerprints.
     lengths, max_distances, max_partner_lengths
         int32[n]: as in `hybriddup.records.PairLimits`; those of the shorter text rule a pair.
-    by_length
-        int64[n]: the rows in order of their lengths.
+
+    Returns
+    -------
+    earlier, later, distances
+        int64[n_pairs], int64[n_pairs], int32[n_pairs]: the rows, and how many bits differ.
     """
-    n, half = len(bits), np.uint64(32)
-    pairs, n_pairs = np.empty(max(n, 1024), np.uint64), np.uint64(0)
-    for i in range(n):
-        shorter = by_length[i]
-        if np.int64(n_pairs) + n - i > len(pairs):
-            larger = np.empty(2 * len(pairs) + n, np.uint64)
-            larger[: np.int64(n_pairs)] = pairs[: np.int64(n_pairs)]
-            pairs = larger
-        for j in range(i + 1, n):
-            longer = by_length[j]
-            if lengths[longer] > max_partner_lengths[shorter]:
-                break
-            distance = np.uint64(0)
-            for word in range(bits.shape[1]):
-                distance += popcount(bits[shorter, word] ^ bits[longer, word])
-            pairs[n_pairs] = np.uint64(max(shorter, longer)) << half | np.uint64(min(shorter, longer))
-            n_pairs += np.uint64(np.int64(distance) <= np.int64(max_distances[shorter]))
-    found = np.sort(pairs[: np.int64(n_pairs)])
-    return (found & np.uint64(2**32 - 1)).astype(np.int64), (found >> half).astype(np.int64)
+    n, n_pairs, widest = len(bits), np.int64(0), np.int64(-1)
+    for row in range(n):
+        widest = max(widest, np.int64(max_distances[row]))
+    near, of_near = np.empty(n + 1, np.int64), np.empty(n + 1, np.int32)
+    earlier, later, distances = np.empty(n + 1024, np.int64), np.empty(n + 1024, np.int64), np.empty(n + 1024, np.int32)
+    for row in range(first, last):
+        if n_pairs + row > len(earlier):
+            earlier, later, distances = twice(earlier), twice(later), twice(distances)
+        for i in range(note_near(bits, row, widest, near, of_near)):
+            other = near[i]
+            shorter, longer = (other, row) if lengths[other] < lengths[row] else (row, other)
+            earlier[n_pairs], later[n_pairs], distances[n_pairs] = other, row, of_near[i]
+            n_pairs += of_near[i] <= max_distances[shorter] and lengths[longer] <= max_partner_lengths[shorter]
+    return earlier[:n_pairs].copy(), later[:n_pairs].copy(), distances[:n_pairs].copy()
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def note_near(bits: UInt64s, row: int, limit: int, near: Int64s, distances: Int32s) -> int:
+    """Write the earlier rows within a limit of a row, rising, and their distances; return how many there are."""
+    n_near = np.int64(0)
+    for other in range(row):
+        distance = np.uint64(0)
+        for word in range(bits.shape[1]):
+            distance += popcount(bits[row, word] ^ bits[other, word])
+        near[n_near], distances[n_near] = other, np.int32(distance)
+        n_near += np.int64(distance) <= limit
+    return n_near
+
+
+@njit(cache=True, nogil=True)
+def twice(values: Int64s | Int32s) -> Int64s | Int32s:
+    """Return an array at least twice as large that begins with what is in this one."""
+    return np.append(values, values)

@@ -32,6 +32,8 @@ KEYS: tuple[PostId, ...] = (
     "a\x00b",
     "a",
     "\udc00",
+    "\ud83d\ude00",
+    "😀",
     0,
     -7,
     2**63 - 1,
@@ -189,7 +191,7 @@ def _check_ids_and_texts(store: WindowStore, reopen: Maker | None) -> None:
     clause = "ids and texts may hold any character, and ids are compared with their type"
     posts = _posts(KEYS)
     posts += [StoredPost(len(KEYS) + place, f"text {place}", -1.5, text, text[::-1], _evidence(posts[place % 5]))
-              for place, text in enumerate(ALL_TEXTS)]  # fmt: skip
+              for place, text in enumerate((*ALL_TEXTS, "\ud83d\ude00"))]  # fmt: skip
     store.append(posts)
     if reopen is not None:
         store.close()

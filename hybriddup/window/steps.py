@@ -11,10 +11,9 @@ import numpy as np
 
 from hybriddup.characters import count_classes
 from hybriddup.components import Components
-from hybriddup.kernels.hamming import pair_distances
 from hybriddup.kernels.near_pairs import near_pairs
 from hybriddup.number_guard import number_keys, with_same_numbers
-from hybriddup.parallel import beside
+from hybriddup.parallel import beside, map_slices
 from hybriddup.records import (
     Bools,
     CandidatePairs,
@@ -26,10 +25,15 @@ from hybriddup.records import (
     VerifiedPairs,
     text_lengths,
 )
+from hybriddup.steps.blocks.join import no_pairs
 from hybriddup.steps.blocks.tables import Tables
+from hybriddup.steps.deciders import join_candidates
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index.shingles import Shingler
+
+WORTHWHILE = 1024
+"""Posts of a batch that are worth a thread when they are compared with those before them."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the compared texts at some positions of the window."""
@@ -129,10 +133,13 @@ class Steps:
     def pairs_within(self, prints: Fingerprints) -> CandidatePairs:
         """Return the pairs among texts of one batch, all of them that are within their limits."""
         lengths, max_distances, max_partner_lengths, _, _ = prints.limits
-        by_length = np.argsort(lengths, kind="stable")
-        earlier, later = near_pairs(prints.bits, lengths, max_distances, max_partner_lengths, by_length)
-        distances = pair_distances(prints.bits, earlier, prints.bits, later)
-        return CandidatePairs(prints.positions[earlier], prints.positions[later], distances)
+
+        def of_slice(first: int, last: int) -> CandidatePairs:
+            found = near_pairs(prints.bits, lengths, max_distances, max_partner_lengths, first, last)
+            earlier, later, distances = found
+            return CandidatePairs(prints.positions[earlier], prints.positions[later], distances)
+
+        return join_candidates([no_pairs(), *map_slices(of_slice, len(prints), self.workers, WORTHWHILE)])
 
     def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> VerifiedPairs:
         """Return the pairs that the verifier of their length accepts.

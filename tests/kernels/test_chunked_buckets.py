@@ -114,6 +114,29 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
         assert len(free) == chains.book[N_FREE]
 
 
+def test_a_look_up_has_room_for_all_that_is_near() -> None:
+    """However often it has to make more, in the midst of a text's buckets, nothing is left out or counted twice."""
+    n, n_later, n_probes = WINDOW, 9, 40
+    chains = empty_chains(1, 500, 3)
+    bits = np.zeros((CAPACITY, 1), np.uint64)
+    lengths = np.full(n, 20, np.int32)
+    numbers = np.arange(IN_BLOCK, IN_BLOCK + n)
+    add_to_chains(chains, np.zeros((n, 1), np.uint64), numbers, lengths, bits[:n])
+    limits = make_limits(n_later, max_hamming_distances=3, lengths=20, max_partner_lengths=30)
+    later = LaterTexts(np.arange(n_later) + 1000, bits[:n_later], *limits, np.zeros((0, 2), np.uint64))
+    listed = np.zeros((n_later, n_probes), np.uint64)
+
+    near, counts = find_in_chains(chains, listed, bits, Live(np.uint64(IN_BLOCK + n), n, 0), later, PARTNERS, 0)
+
+    rows, places = near >> np.uint64(32), near & np.uint64(2**32 - 1)
+    assert (np.diff(rows.astype(np.int64)) >= 0).all()
+    n_times = np.bincount(rows.astype(np.int64) * n + places.astype(np.int64), minlength=n_later * n)
+    assert (n_times == n_probes).all()
+    assert len(near) > 3 * 4096
+    assert counts.n_comparisons == len(near)
+    assert counts.n_look_ups == listed.size
+
+
 @pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize(
     ("start", "number_bits", "by_residues"),

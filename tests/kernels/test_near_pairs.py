@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.hamming import pair_distances
 from hybriddup.kernels.near_pairs import near_pairs
 from hybriddup.records import Fingerprints
 from hybriddup.testing.block_indexes import Pair, pairs_within_limits, planted_prints
@@ -16,9 +15,7 @@ from hybriddup.testing.block_indexes import Pair, pairs_within_limits, planted_p
 def found_pairs(prints: Fingerprints) -> list[Pair]:
     """The pairs that the kernel finds."""
     lengths, max_distances, max_partner_lengths, _, _ = prints.limits
-    by_length = np.argsort(lengths, kind="stable")
-    earlier, later = near_pairs(prints.bits, lengths, max_distances, max_partner_lengths, by_length)
-    distances = pair_distances(prints.bits, earlier, prints.bits, later)
+    earlier, later, distances = near_pairs(prints.bits, lengths, max_distances, max_partner_lengths, 0, len(prints))
     return list(
         zip(prints.positions[earlier].tolist(), prints.positions[later].tolist(), distances.tolist(), strict=True)
     )
@@ -32,11 +29,11 @@ def test_every_pair_is_found_once_and_in_order(seed: int, n: int, width: int, li
     assert found == sorted(pairs_within_limits(prints), key=lambda pair: (pair[1], pair[0]))
 
 
-@pytest.mark.parametrize("n", [0, 1, 100])
+@pytest.mark.parametrize("n", [0, 1, 100, 2000])
 def test_equal_texts_are_all_pairs(n: int) -> None:
     """More pairs than texts, and no text at all."""
     prints = planted_prints(np.random.default_rng(0), 100, 64, 0).take(np.full(n, 7))
-    rows = np.arange(n)
     lengths = np.full(n, 30, np.int32)
-    earlier, later = near_pairs(prints.bits, lengths, np.zeros(n, np.int32), lengths, rows)
+    earlier, later, distances = near_pairs(prints.bits, lengths, np.zeros(n, np.int32), lengths, 0, n)
+    assert not distances.any()
     assert list(zip(later.tolist(), earlier.tolist(), strict=True)) == [(j, i) for j in range(n) for i in range(j)]

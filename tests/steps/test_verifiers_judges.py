@@ -184,3 +184,24 @@ def test_plan_prepares_each_verifier_once() -> None:
     plan = plan_judges(bands, make_recorded)
     plan.prepare(VerifierContext([], None, 128, 1))  # type: ignore[arg-type]
     assert [verifier.n_prepared for verifier in plan.verifiers] == [1]  # type: ignore[attr-defined]
+
+
+def test_bands_of_one_verifier_are_judged_together() -> None:
+    """Each by its own threshold; a combined band by all of its members, and one of exact repeats refuses everything."""
+    scores = np.array([0.7, 0.7, 0.7, 0.9, 0.7, 0.7])
+    made: list[Recorded] = []
+
+    def create(name: str, options: Mapping[str, Any]) -> Recorded:
+        made.append(Recorded(scores))
+        return made[-1]
+
+    single = [SingleVerifier.model_validate({"use": "edit", "threshold": threshold}) for threshold in (0.6, 0.8)]
+    combined = CombinedVerifier.model_validate({"combine": "all", "members": [each.model_dump() for each in single]})
+    plan = plan_judges([None, single[0], single[1], combined], create)
+
+    judgement = plan.judge(pairs_of(6), np.array([1, 2, 0, 2, 3, 1], np.int32))
+
+    assert judgement.accepted.tolist() == [True, False, False, True, False, True]
+    assert judgement.thresholds.tolist() == [0.6, 0.8, 1.0, 0.8, 0.8, 0.6]
+    assert len(made) == 1
+    assert made[0].asked[:4] == [0, 1, 3, 5]

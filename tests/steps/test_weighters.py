@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hybriddup.config import load_settings
 from hybriddup.errors import ConfigError
 from hybriddup.records import tokens_from_lists
-from hybriddup.steps.weighters import Levels, TermFrequency, TfIdf, Uniform, Weighter
+from hybriddup.steps.hashers import Md5, Xxh3
+from hybriddup.steps.weighters import Levels, TermFrequency, TfIdf, Uniform, Weighter, keys_in
 
 token_lists = st.lists(
     st.lists(st.sampled_from(["猫", "狗", "鸟", "cat", "dog", "一二三四五六"]), max_size=6), max_size=8
@@ -130,3 +131,25 @@ def test_clip_that_makes_no_sense_is_refused(clip: list[float]) -> None:
     """With the key that is wrong."""
     with pytest.raises(ConfigError, match=r"weighter\.clip"):
         load_settings({"weighter": {"clip": clip}})
+
+
+@given(token_lists, st.integers(1, 4))
+def test_tokens_are_known_by_their_hashes_as_by_themselves(texts: list[list[str]], words: int) -> None:
+    """Where the hasher's first word is what the weighter would make of a token."""
+    weighter, tokens = make_tfidf(), tokens_from_lists(texts)
+    weighter.fit(tokens_from_lists([["猫", "cat"], ["猫"], ["狗"], ["鸟", "一二三四五六"]]))
+    hasher = Xxh3(Xxh3.Options())
+    keys = keys_in(hasher.hash_batch(tokens, words), hasher)
+    assert keys is not None
+    assert weighter.weigh_keys(tokens, keys).tolist() == weighter.weigh_batch(tokens).tolist()
+
+
+def test_other_hashes_are_no_keys() -> None:
+    """Of another seed, another hasher, or one derived from it that may do anything."""
+
+    class Derived(Xxh3):
+        pass
+
+    hashes = np.ones((3, 2), np.uint64)
+    hashers = (Xxh3(Xxh3.Options(seed=1)), Md5(), Derived(Xxh3.Options()))
+    assert [keys_in(hashes, hasher) for hasher in hashers] == [None, None, None]

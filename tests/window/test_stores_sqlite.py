@@ -107,7 +107,9 @@ def test_calls_may_come_from_any_thread(tmp_path):
     store.close()
 
 
-@pytest.mark.parametrize(("version", "message"), [(3, "a later version .* upgrade"), (1, "an earlier .* begin a new")])
+@pytest.mark.parametrize(
+    ("version", "message"), [(3, "a later version .* upgrade"), (1, "an earlier .* begin a new store")]
+)
 def test_tables_of_another_version_are_refused(tmp_path, version, message):
     """Nobody guesses what another hybriddup wrote."""
     change(filled(tmp_path), f"PRAGMA user_version = {version}")
@@ -205,7 +207,9 @@ def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
     store.close()
 
 
-@pytest.mark.parametrize("other", ["[\xff]", "[", "[[1, 2]]", "[1]", "1"])
+@pytest.mark.parametrize(
+    "other", ["[\xff]", "[", "[[1, 2]]", "[1]", "1", "[]", "", "{}", '[[[],1,"t",null,null]]', "[" * 10**5]
+)
 def test_posts_of_other_bytes_are_said_to_be_damaged(tmp_path, other):
     """Bytes that are no posts give an error of the store, whichever way they are asked for."""
     statement = "UPDATE batches SET posts = CAST(? AS TEXT) WHERE first_position = 500"

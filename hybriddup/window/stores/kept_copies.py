@@ -38,8 +38,8 @@ UNIT = BYTES_OF_WORD * WORDS_OF_UNIT
 """A copy begins at a multiple of so many bytes."""
 HEADER = BYTES_OF_WORD * WORDS_OF_HEADER
 """Bytes before the id."""
-LENGTHS, LENGTHS_AT = Struct("=II"), 16
-"""The bytes of the id and of the text, and where a copy says it."""
+LENGTHS, LENGTHS_AT = Struct("=Q"), 16
+"""The bytes of the id, and those of the text in the upper half, and where a copy says it."""
 READ_AT_ONCE = 512
 """Bytes that most copies take; more is read where one is longer."""
 SMALLEST = 4096
@@ -270,13 +270,19 @@ def read_long(places: CopyPlaces, row: int, size: int) -> bytes:
 
 def id_of(copy: bytes) -> PostId:
     """Return the id in a sound copy."""
-    n_id, _ = LENGTHS.unpack_from(copy, LENGTHS_AT)
+    n_id, _ = lengths_in(copy)
     return id_from_bytes(copy[HEADER : HEADER + n_id])
+
+
+def lengths_in(copy: bytes) -> tuple[int, int]:
+    """Return the bytes of the id and of the text."""
+    (lengths,) = LENGTHS.unpack_from(copy, LENGTHS_AT)
+    return lengths & 0xFFFFFFFF, lengths >> 32
 
 
 def text_of(copy: bytes) -> str:
     """Return the text in a sound copy."""
-    n_id, n_text = LENGTHS.unpack_from(copy, LENGTHS_AT)
+    n_id, n_text = lengths_in(copy)
     return copy[HEADER + n_id : HEADER + n_id + n_text].decode("utf-8", "surrogatepass")
 
 

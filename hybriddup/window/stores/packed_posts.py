@@ -1,7 +1,8 @@
 """Posts that came together as one JSON text, which SQLite holds as one row, and back.
 
 A post is an array: its id, time, text, the normalized text (null = as it was sent), and its evidence, an array of the
-fields of `Evidence` (null = the post was kept). So anyone can read them, with SQLite's own functions too.
+fields of `Evidence` (null = the post was kept). So people can read them, with
+SQLite's own functions too, but for surrogates and what follows a NUL.
 """
 
 from __future__ import annotations
@@ -24,22 +25,27 @@ def pack_posts(posts: Sequence[StoredPost]) -> bytes:
     fields = [post[1:] if post.evidence is None else (*post[1:-1], tuple(post.evidence)) for post in posts]
     try:
         return orjson.dumps(fields)
-    except TypeError:  # lone surrogates, which become escapes, and whole numbers beyond 64 bits
-        return json.dumps([_with_wide_ids(*each) for each in fields]).encode()
+    except TypeError:  # surrogates, which stay as they are, and whole numbers beyond 64 bits
+        wide = [_with_wide_ids(*each) for each in fields]
+        return json.dumps(wide, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
 
 
-def unpack_posts(first_position: int, packed: bytes) -> list[StoredPost]:
+def unpack_posts(first_position: int, n_posts: int, packed: bytes) -> list[StoredPost]:
     """Return the posts that were packed, the first of which is at this position.
 
     Raises
     ------
     UnpackError
-        The bytes are others.
+        They are not so many, or the bytes are others.
     """
     try:
-        return [_read_post(position, *fields) for position, fields in enumerate(_loads(packed), first_position)]
-    except (ValueError, TypeError) as error:
+        fields = _loads(packed)
+        posts = [_read_post(position, *each) for position, each in enumerate(fields, first_position)]
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise UnpackError(f"no posts: {packed!r:.80}") from error
+    if len(posts) != n_posts:
+        raise UnpackError(f"{len(posts)} posts instead of {n_posts}: {packed!r:.80}")
+    return posts
 
 
 def _with_wide_ids(post_id: PostId, *others: Any) -> list[Any]:
@@ -56,8 +62,8 @@ def _wide(post_id: PostId) -> PostId | list[str]:
 def _loads(packed: bytes) -> Any:
     try:
         return orjson.loads(packed)
-    except ValueError:  # the escapes of lone surrogates
-        return json.loads(packed)
+    except ValueError:  # surrogates
+        return json.loads(packed.decode("utf-8", "surrogatepass"))
 
 
 def _read_post(
@@ -68,6 +74,8 @@ def _read_post(
     normalized: str | None,
     evidence: list[Any] | None,
 ) -> StoredPost:
+    if not isinstance(text, str) or not isinstance(normalized, str | None):
+        raise TypeError("a text is none")
     read = None if evidence is None else _read_evidence(*evidence)
     return StoredPost(position, _read_id(post_id), time, text, normalized, read)
 

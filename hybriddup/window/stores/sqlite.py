@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
-from hybriddup.window.stores.kept_copies import IS_POSSIBLE, KeptCopies, id_of, pack, text_of
+from hybriddup.window.stores.kept_copies import IS_POSSIBLE, KeptCopies, id_of, text_of
 from hybriddup.window.stores.sqlite_file import (
     FILE,
     LOCK,
@@ -36,6 +36,8 @@ from hybriddup.window.stores.sqlite_file import (
     transaction,
 )
 from hybriddup.window.stores.writer_lock import WriterLock
+
+T = TypeVar("T")
 
 BATCH = 4096
 """Posts yielded together."""
@@ -57,7 +59,7 @@ class SqliteStore:
         """None = opened for reading."""
         self._first = self._next = 0
         self._cleared = 0
-        """Posts before this position are no longer in the file."""
+        """Posts before this position are no longer in the file, but for some that share a row with later ones."""
         self._id_key = b""
         self._ids = IdTable(0)
         self._absent: dict[PostId, int] = {}
@@ -153,22 +155,17 @@ class SqliteStore:
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the texts in the form in which they are compared."""
-        return list(map(text_of, self._copied(positions)))
+        return self._answers(positions, text_of, lambda post: post.compared_text)
 
     def ids(self, positions: Int64s) -> list[PostId]:
         """Return the ids of the posts at these positions."""
-        return list(map(id_of, self._copied(positions)))
+        return self._answers(positions, id_of, lambda post: post.id)
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
-        wanted = positions.tolist()
-        with self._reading() as connection:
+        with self._reading():
             check_held(positions, self._first, self._next)
-            posts = queries.posts_at(connection, wanted)
-        missing = [position for position in wanted if position not in posts]
-        if missing:
-            raise damaged(self._path, f"the post at position {missing[0]} is missing")
-        return [posts[position] for position in wanted]
+            return self._posts(positions)
 
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
         """Yield the kept posts from a position on, in batches."""
@@ -285,21 +282,25 @@ class SqliteStore:
             queries.insert_meta(connection, {COPIES_KEY: token})
             self._copies = KeptCopies(self._path.parent, before, token, self._next)
 
-    def _copied(self, positions: Int64s) -> list[bytes]:
-        """Return copies of the posts at these positions, in the order asked; those that there are not are made."""
+    def _answers(self, positions: Int64s, of_copy: Callable[[bytes], T], of_post: Callable[[StoredPost], T]) -> list[T]:
+        """Return something of the posts at these positions, in the order asked: of a copy, or of the file."""
         with self._reading():
             check_held(positions, self._first, self._next)
             copies: Mapping[int, bytes] = {} if self._copies is None else self._copies.read(positions)
-        wanted = positions.tolist()
-        missing = np.array([position for position in wanted if position not in copies], np.int64)
-        if len(missing):
-            copies = {**copies, **dict(zip(missing.tolist(), self._made_copies(missing), strict=True))}
-        return [copies[position] for position in wanted]
+            wanted = positions.tolist()
+            missing = np.array([position for position in wanted if position not in copies], np.int64)
+            others = {post.position: post for post in self._posts(missing)} if len(missing) else {}
+        return [of_copy(copies[position]) if position in copies else of_post(others[position]) for position in wanted]
 
-    def _made_copies(self, positions: Int64s) -> list[bytes]:
-        posts = self.posts(positions)
-        copies, bounds = pack(positions, [post.id for post in posts], [post.compared_text for post in posts])
-        return [copies[first:end].tobytes() for first, end in pairwise(bounds.tolist())]
+    def _posts(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at positions that are held, in the order asked."""
+        wanted = positions.tolist()
+        with self._reading() as connection:
+            posts = queries.posts_at(connection, wanted)
+        missing = [position for position in wanted if position not in posts]
+        if missing:
+            raise damaged(self._path, f"the post at position {missing[0]} is missing")
+        return [posts[position] for position in wanted]
 
     def _kept(self, position: int) -> list[StoredPost]:
         with self._reading() as connection:

@@ -17,12 +17,12 @@ LOCK = "writer.lock"
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
 SCHEMA = 2
-"""Version of the tables; a file with a higher one was written by a later version of hybriddup."""
+"""Version of the tables; a file with another one was written by another version of hybriddup, and is refused."""
 
 SETTINGS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # in WAL mode, anything less may lose acknowledged posts when the power fails
-    "cache_size = -65536",  # KiB: the inner pages of 50 million posts, and those just written
+    "cache_size = -65536",  # KiB: the inner pages of 50 million posts, and the rows just written
     "secure_delete = OFF",  # some systems have it on: each page of forgotten posts would be written once more
     "temp_store = MEMORY",
     "wal_autocheckpoint = 0",  # see Checkpoints
@@ -160,10 +160,12 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path}: this SQLite file is not of a window of hybriddup; choose another directory")
     version = _number(connection, "user_version")
     if n_tables and version != SCHEMA:
-        when, then = ("a later", "upgrade") if version > SCHEMA else ("an earlier", "begin a new one, or go back with")
+        is_later = version > SCHEMA
+        when = "a later" if is_later else "an earlier"
+        remedy = "upgrade hybriddup to open it" if is_later else "begin a new store, or open it with that version"
         raise StoreError(
             f"{path}: it was written by {when} version of hybriddup (its tables have version {version}, those known "
-            f"here {SCHEMA}); {then} hybriddup to open it"
+            f"here {SCHEMA}); {remedy}"
         )
 
 

@@ -14,7 +14,7 @@ from hybriddup.window.stores.packed_posts import pack_posts, unpack_posts
 
 POSTS_A_ROW = 16
 """Posts of one batch that lie in one row: one row for each would take SQLite five times as long to insert, and with
-more there is more to read for one."""
+more there is more to read for one. A part of the format: no row of a file may have more."""
 HASHES_TOGETHER = 1 << 16
 """Hashes of ids that are read together, at least, where there are as many."""
 
@@ -36,7 +36,7 @@ CREATE_POSTS = """
 """For people who look at the file."""
 INSERT_BATCH = "INSERT INTO batches VALUES (?, ?, CAST(? AS TEXT))"
 INSERT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-SELECT_BATCHES = "SELECT first_position, CAST(posts AS BLOB) FROM batches WHERE first_position"
+SELECT_BATCHES = "SELECT first_position, n_posts, CAST(posts AS BLOB) FROM batches WHERE first_position"
 DELETE_HASHES = (
     "DELETE FROM id_hashes WHERE first_position < (SELECT max(first_position) FROM id_hashes WHERE first_position <= ?)"
 )
