@@ -32,6 +32,8 @@ from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index.shingles import Shingler
 
+WORTH_WAKING = 128
+"""Texts for whose shingles a thread is woken."""
 WORTHWHILE = 1024
 """Posts of a batch that are worth a thread when they are compared with those before them."""
 
@@ -80,7 +82,8 @@ class Steps:
 
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
-        sets = beside(lambda: (self.sketches(normalized), self.shingles(normalized)), self.workers)
+        workers = self.workers if len(raw) >= WORTH_WAKING else 1
+        sets = beside(lambda: (self.sketches(normalized), self.shingles(normalized)), workers)
         simhashes, lengths = self.components.fingerprinter.fingerprint(normalized), text_lengths(normalized)
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
         hashes = hash_keys(keys)
