@@ -94,9 +94,9 @@ class Client:
         return self.texts[place] + (f" {turn}" * 5 if turn else "")
 
     async def connection(self) -> None:
-        """Send one request after another."""
+        """Send one request after another until the time is over and there is an answer."""
         reader, writer = await asyncio.open_connection(self.host, self.port)
-        while (began := time.perf_counter()) < self.ends_at:
+        while (began := time.perf_counter()) < self.ends_at or not self.latencies:
             writer.write(self.request())
             head = await reader.readuntil(b"\r\n\r\n")
             await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split(b"\r", 1)[0]))
