@@ -59,8 +59,8 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     return EncodedTexts(code_points.astype(np.uint32), offsets_of(texts))
 
 
-def offsets_of(texts: Sequence[str]) -> Int64s:
-    """Return int64[n_texts + 1]: where each text begins when they are put one after another, in code points."""
+def offsets_of(texts: Sequence[str] | Sequence[bytes]) -> Int64s:
+    """Return int64[n_texts + 1]: where each begins when they are put one after another, in code points or bytes."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     return offsets

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from hybriddup.kernels.buckets import BLOCK_SIZE, BucketedPrints, SortedProbes
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import common_characters, count_lacking
+from hybriddup.kernels.growing_arrays import with_room_for
+from hybriddup.kernels.hamming import differing_bits
 from hybriddup.kernels.popcount import lowest_bit, popcount
 from hybriddup.kernels.vectors import fetch_early, near_places
 from hybriddup.records import Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
@@ -59,24 +61,6 @@ class JoinCounts(NamedTuple):
     n_comparisons: int
     largest_bucket: int
     n_buckets_skipped: int
-
-
-@njit(cache=True, nogil=True)
-def differing_bits(a: UInt64s, row_a: int, b: UInt64s, row_b: int) -> int:
-    """Return the Hamming distance of two rows of fingerprints uint64[n, words]."""
-    distance = np.int64(0)
-    for word in range(a.shape[1]):
-        distance += np.int64(popcount(a[row_a, word] ^ b[row_b, word]))
-    return distance
-
-
-@njit(cache=True, nogil=True)
-def with_room_for(found: UInt64s, n_found: int, n_more: int) -> UInt64s:
-    """Return a larger array that begins with what is in this one, at least twice as large."""
-    larger = np.empty(max(2 * len(found), n_found + n_more + 1), np.uint64)
-    for i in range(n_found):  # a loop, because assigning a slice takes a second to compile
-        larger[i] = found[i]
-    return larger
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.checksums import sum_words
+from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.records import Int64s, UInt8s, UInt32s, UInt64s
 
 BYTES_OF_WORD = 8
@@ -40,10 +41,13 @@ def write_copies(
         bounds[i + 1] = bounds[i] + BYTES_OF_WORD * words_of_copy(n_bytes)
     copies = np.zeros(bounds[n], np.uint8)
     for i in range(n):
-        copy, words = copies[bounds[i] : bounds[i + 1]], copies.view(np.uint64)[bounds[i] // 8 : bounds[i + 1] // 8]
+        copy = copies[bounds[i] : bounds[i + 1]]
         post_id, text = ids[id_bounds[i] : id_bounds[i + 1]], texts[text_bounds[i] : text_bounds[i + 1]]
-        text_at = BYTES_OF_WORD * WORDS_OF_HEADER + len(post_id)
-        copy[text_at - len(post_id) : text_at], copy[text_at : text_at + len(text)] = post_id, text
+        id_at = BYTES_OF_WORD * WORDS_OF_HEADER
+        text_at = id_at + len(post_id)
+        copy[id_at:text_at] = post_id
+        copy[text_at : text_at + len(text)] = text
+        words = copy.view(np.uint64)
         words[1] = np.uint64(positions[i])
         words[2] = np.uint64(len(post_id)) | np.uint64(len(text)) << HALF
         words[0] = sum_words(words[1:], SEED)
@@ -64,7 +68,7 @@ def find_copies(words: UInt64s, after: int) -> tuple[Int64s, UInt32s]:
         if position <= before or position > LARGEST or following > len(words):
             break
         if n == len(positions):
-            positions, bounds = np.append(positions, positions), np.append(bounds, bounds)
+            positions, bounds = with_room_for(positions, n, 1), with_room_for(bounds, n + 1, 1)
         positions[n], bounds[n + 1] = position, following // WORDS_OF_UNIT
         n += 1
         place, before = following, position

@@ -3,7 +3,8 @@
 import numpy as np
 
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.growing_arrays import with_room_for
+from hybriddup.kernels.hamming import differing_bits
 from hybriddup.records import Int32s, Int64s, UInt64s
 
 
@@ -11,7 +12,7 @@ from hybriddup.records import Int32s, Int64s, UInt64s
 def near_pairs(
     bits: UInt64s, lengths: Int32s, max_distances: Int32s, max_partner_lengths: Int32s, first: int, last: int
 ) -> tuple[Int64s, Int64s, Int32s]:
-    """Return the pairs within their limits of the texts from ``first`` to ``last`` with all before each, in that order.
+    """Return the pairs within their limits whose later text is from ``first`` to ``last``, by later, then by earlier.
 
     Parameters
     ----------
@@ -32,7 +33,8 @@ def near_pairs(
     earlier, later, distances = np.empty(n + 1024, np.int64), np.empty(n + 1024, np.int64), np.empty(n + 1024, np.int32)
     for row in range(first, last):
         if n_pairs + row > len(earlier):
-            earlier, later, distances = twice(earlier), twice(later), twice(distances)
+            earlier, later = with_room_for(earlier, n_pairs, row), with_room_for(later, n_pairs, row)
+            distances = with_room_for(distances, n_pairs, row)
         for i in range(note_near(bits, row, widest, near, of_near)):
             other = near[i]
             shorter, longer = (other, row) if lengths[other] < lengths[row] else (row, other)
@@ -46,15 +48,7 @@ def note_near(bits: UInt64s, row: int, limit: int, near: Int64s, distances: Int3
     """Write the earlier rows within a limit of a row, rising, and their distances; return how many there are."""
     n_near = np.int64(0)
     for other in range(row):
-        distance = np.uint64(0)
-        for word in range(bits.shape[1]):
-            distance += popcount(bits[row, word] ^ bits[other, word])
+        distance = differing_bits(bits, row, bits, other)
         near[n_near], distances[n_near] = other, np.int32(distance)
-        n_near += np.int64(distance) <= limit
+        n_near += distance <= limit
     return n_near
-
-
-@njit(cache=True, nogil=True)
-def twice(values: Int64s | Int32s) -> Int64s | Int32s:
-    """Return an array at least twice as large that begins with what is in this one."""
-    return np.append(values, values)

@@ -13,6 +13,7 @@ import numpy as np
 from hybriddup.kernels.bucket_join import least_in_common
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
+from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.vectors import fetch_early
 from hybriddup.records import Float32s, Int32s, Int64s, UInt16s, UInt32s, UInt64s
@@ -218,10 +219,7 @@ def find_near_anywhere(
     near, n_near = np.empty(last - first + 1024, np.uint64), np.uint64(0)
     for row in range(len(later.bits)):
         if np.int64(n_near) + last - first > len(near):
-            larger = np.empty(2 * len(near) + last - first, np.uint64)
-            for i in range(np.int64(n_near)):
-                larger[i] = near[i]
-            near = larger
+            near = with_room_for(near, np.int64(n_near), last - first)
         limit = widest_limit(later, row, partners)
         high = np.uint64(row) << np.uint64(32)
         if bits.shape[1] == 1:

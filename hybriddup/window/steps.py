@@ -32,9 +32,9 @@ from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index.shingles import Shingler
 
-WORTH_WAKING = 128
-"""Texts for whose shingles a thread is woken."""
-WORTHWHILE = 1024
+FEWEST_BESIDE = 128
+"""Texts for whose sketches and shingles another thread is woken."""
+FEWEST_A_SLICE = 1024
 """Posts of a batch that are worth a thread when they are compared with those before them."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
@@ -82,7 +82,7 @@ class Steps:
 
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
-        workers = self.workers if len(raw) >= WORTH_WAKING else 1
+        workers = self.workers if len(raw) >= FEWEST_BESIDE else 1
         sets = beside(lambda: (self.sketches(normalized), self.shingles(normalized)), workers)
         simhashes, lengths = self.components.fingerprinter.fingerprint(normalized), text_lengths(normalized)
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
@@ -128,7 +128,7 @@ class Steps:
         options = self.components.settings.blocks.options
         return self.finds_a_share and not Tables.Options.model_validate(options).is_fixed
 
-    @property
+    @cached_property
     def counts_characters(self) -> bool:
         """Whether a verifier tells how many characters a pair needs in common."""
         return bool(self.components.bands.least_in_common().any())
@@ -138,11 +138,12 @@ class Steps:
         lengths, max_distances, max_partner_lengths, _, _ = prints.limits
 
         def of_slice(first: int, last: int) -> CandidatePairs:
-            found = near_pairs(prints.bits, lengths, max_distances, max_partner_lengths, first, last)
-            earlier, later, distances = found
+            earlier, later, distances = near_pairs(
+                prints.bits, lengths, max_distances, max_partner_lengths, first, last
+            )
             return CandidatePairs(prints.positions[earlier], prints.positions[later], distances)
 
-        return join_candidates([no_pairs(), *map_slices(of_slice, len(prints), self.workers, WORTHWHILE)])
+        return join_candidates([no_pairs(), *map_slices(of_slice, len(prints), self.workers, FEWEST_A_SLICE)])
 
     def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> VerifiedPairs:
         """Return the pairs that the verifier of their length accepts.

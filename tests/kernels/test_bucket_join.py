@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.kernels.bucket_join import BLOCKS_NOTED, QUERY, find_near, least_in_common, with_room_for
+from hybriddup.kernels.bucket_join import BLOCKS_NOTED, QUERY, find_near, least_in_common
 from hybriddup.kernels.buckets import SortedProbes, fill_buckets
+from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.steps.blocks.scan import Scan

@@ -61,10 +61,10 @@ class SingleJudge:
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
         """Return the verifier's scores against its threshold."""
-        return self.judge_by(np.full(len(pairs), self.threshold, np.float64), pairs)
+        return self.judge_by(pairs, np.full(len(pairs), self.threshold, np.float64))
 
-    def judge_by(self, thresholds: Float64s, pairs: CandidatePairs) -> PairJudgement:
-        """Return the verifier's scores against float64[n_pairs]: thresholds, of whatever bands the pairs are."""
+    def judge_by(self, pairs: CandidatePairs, thresholds: Float64s) -> PairJudgement:
+        """Return the verifier's scores against a threshold for each pair, float64[n_pairs]."""
         scores = np.asarray(self.verifier.score_pairs(pairs, thresholds), np.float64)
         if scores.shape != thresholds.shape:
             raise PluginError(

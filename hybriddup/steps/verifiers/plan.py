@@ -41,7 +41,7 @@ class JudgePlan:
 
     @cached_property
     def thresholds(self) -> Float64s:
-        """float64[n_bands]: of the bands with a verifier by itself."""
+        """float64[n_bands]: of the bands with a verifier by itself, NaN for the others."""
         return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
 
     def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
@@ -57,7 +57,7 @@ class JudgePlan:
 
     def _ask(self, judge: Judge, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
         if isinstance(judge, SingleJudge):
-            return judge.judge_by(self.thresholds[bands], pairs)
+            return judge.judge_by(pairs, self.thresholds[bands])
         return judge.judge(pairs)
 
     def prepare(self, context: VerifierContext) -> None:

@@ -103,7 +103,7 @@ class FileSeries:
             self._open(self.files[-1], "r+b")
 
     def go_on(self) -> None:
-        """Append to the last file that is kept, which has to be sound to its end."""
+        """Append to the last file that is kept: what it holds to its end is of this series."""
         self._needs_file = False
 
     def file_for(self, position: int) -> SeriesFile:

@@ -29,7 +29,7 @@ from hybriddup.kernels.copies import (
     write_copies,
 )
 from hybriddup.kernels.file_reads import read_together
-from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s
+from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, offsets_of
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.file_series import FileSeries, replace_file
 
@@ -38,7 +38,7 @@ UNIT = BYTES_OF_WORD * WORDS_OF_UNIT
 """A copy begins at a multiple of so many bytes."""
 HEADER = BYTES_OF_WORD * WORDS_OF_HEADER
 """Bytes before the id."""
-LENGTHS, LENGTHS_AT = Struct("=Q"), 16
+LENGTHS, LENGTHS_AT = Struct("=Q"), 2 * BYTES_OF_WORD
 """The bytes of the id, and those of the text in the upper half, and where a copy says it."""
 READ_AT_ONCE = 512
 """Bytes that most copies take; more is read where one is longer."""
@@ -228,17 +228,17 @@ class KeptCopies:
 
 def pack(positions: Int64s, ids: Sequence[PostId], texts: Sequence[str]) -> tuple[UInt8s, Int64s]:
     """Return the copies of some posts, and int64[n + 1]: the bytes before each and after the last."""
-    packed_ids = joined([id_to_bytes(each) for each in ids])
-    packed_texts = joined([text.encode("utf-8", "surrogatepass") for text in texts])
-    copies: tuple[UInt8s, Int64s] = write_copies(positions, *packed_ids, *packed_texts)
+    packed_ids = [id_to_bytes(each) for each in ids]
+    packed_texts = [text.encode("utf-8", "surrogatepass") for text in texts]
+    copies: tuple[UInt8s, Int64s] = write_copies(
+        positions, in_a_row(packed_ids), offsets_of(packed_ids), in_a_row(packed_texts), offsets_of(packed_texts)
+    )
     return copies
 
 
-def joined(parts: Sequence[bytes]) -> tuple[UInt8s, Int64s]:
-    """Return the bytes of all parts, and int64[n + 1]: the bytes before each and after the last."""
-    bounds = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=bounds[1:])
-    return np.frombuffer(b"".join(parts), np.uint8), bounds
+def in_a_row(parts: Sequence[bytes]) -> UInt8s:
+    """Return the bytes of all parts, one after another."""
+    return np.frombuffer(b"".join(parts), np.uint8)
 
 
 def read_copies(places: CopyPlaces) -> dict[int, bytes]:

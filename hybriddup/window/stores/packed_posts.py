@@ -1,8 +1,8 @@
 """Posts that came together as one JSON text, which SQLite holds as one row, and back.
 
 A post is an array: its id, time, text, the normalized text (null = as it was sent), and its evidence, an array of the
-fields of `Evidence` (null = the post was kept). So people can read them, with
-SQLite's own functions too, but for surrogates and what follows a NUL.
+fields of `Evidence` (null = the post was kept). So people can read them, with SQLite's own functions too, but for
+surrogates and what follows a NUL.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def pack_posts(posts: Sequence[StoredPost]) -> bytes:
     try:
         return orjson.dumps(fields)
     except TypeError:  # surrogates, which stay as they are, and whole numbers beyond 64 bits
-        wide = [_with_wide_ids(*each) for each in fields]
-        return json.dumps(wide, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
+        return json.dumps(list(map(_with_wide_ids, fields)), ensure_ascii=False, allow_nan=False).encode(
+            "utf-8", "surrogatepass"
+        )
 
 
 def unpack_posts(first_position: int, n_posts: int, packed: bytes) -> list[StoredPost]:
@@ -48,10 +49,10 @@ def unpack_posts(first_position: int, n_posts: int, packed: bytes) -> list[Store
     return posts
 
 
-def _with_wide_ids(post_id: PostId, *others: Any) -> list[Any]:
-    """Return the fields of a post, with ids that JSON readers would take for fractions as their digits in an array."""
-    *some, evidence = others
-    return [_wide(post_id), *some, evidence and [_wide(evidence[0]), *evidence[1:]]]
+def _with_wide_ids(fields: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the fields of a post, with ids beyond 64 bits, which orjson reads as fractions, as digits in an array."""
+    post_id, time, text, normalized, evidence = fields
+    return _wide(post_id), time, text, normalized, evidence and (_wide(evidence[0]), *evidence[1:])
 
 
 def _wide(post_id: PostId) -> PostId | list[str]:

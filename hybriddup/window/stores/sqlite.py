@@ -86,7 +86,7 @@ class SqliteStore:
         Raises
         ------
         StoreError
-            If another process writes to it, or it cannot be opened, is damaged or of a later version of hybriddup.
+            If another process writes to it, or it cannot be opened, is damaged or of another version of hybriddup.
         """
         path = Path(folder) / FILE
         if read_only:

@@ -113,7 +113,7 @@ def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Conn
     Raises
     ------
     StoreError
-        If it cannot be opened, is damaged, is something else, or was written by a later version.
+        If it cannot be opened, is damaged, is something else, or was written by another version.
     """
     if read_only and not path.exists():
         raise StoreError(f"{path}: there is no such store; open the window for writing to begin one")
@@ -154,7 +154,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a window's, or of a later version."""
+    """Refuse a file that is not a window's, or of another version."""
     n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if n_tables and _number(connection, "application_id") != APPLICATION:
         raise StoreError(f"{path}: this SQLite file is not of a window of hybriddup; choose another directory")

@@ -1,0 +1,153 @@
+"""Reading chains of chunks: which buckets are open, and whose texts of wanted classes are in their next chunks."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.chunked_buckets import Chains, Live, class_of_length, fetch_chunk, is_live
+from hybriddup.kernels.residues import classes_within, residues_of
+from hybriddup.kernels.ring_texts import LaterTexts, Partners, told_length
+from hybriddup.kernels.vectors import fetch_early
+from hybriddup.records import Int64s, UInt32s, UInt64s
+
+IN_GROUP = 64
+"""Buckets that are looked into together."""
+BITS_OF_WORD = np.uint64(64)
+WORDS_OF_CLASSES = 4
+"""For a bit of each class, of which there are 256 at most."""
+
+
+class Room(NamedTuple):
+    """Where a look-up notes what it is at."""
+
+    chunks: UInt64s
+    """uint64[IN_GROUP]: the next chunk of each open chain."""
+    n_read: Int64s
+    """int64[IN_GROUP]: how many entries of each chain were read."""
+    slots: UInt64s
+    """uint64[n]: of the texts that are to be compared."""
+    wanted: UInt64s
+    """uint64[WORDS_OF_CLASSES]: the classes of texts that the later one may match, a bit each."""
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def want_classes(
+    chains: Chains, later: LaterTexts, row: int, limit: np.uint64, partners: Partners, wanted: UInt64s
+) -> None:
+    """Write into uint64[WORDS_OF_CLASSES] the classes of texts that a later one may match, a bit each."""
+    wanted[:] = np.uint64(0)
+    if chains.by_residues:
+        wanted[0] = classes_within(residues_of(later.bits, row), limit)
+        return
+    shortest = partners.shortest[told_length(later, row, partners)]
+    longest = max(np.int64(later.max_partner_lengths[row]), np.int64(later.lengths[row]))
+    first, last = class_of_length(chains.class_of, shortest), class_of_length(chains.class_of, longest)
+    for each in range(first, last + np.uint64(1)):
+        wanted[np.uint64(each) // BITS_OF_WORD] |= np.uint64(1) << np.uint64(each) % BITS_OF_WORD
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: UInt64s, n_read: Int64s) -> int:
+    """Write the first chunk of each chain listed from ``first`` to ``last`` into ``chunks``; return how many there are.
+
+    Nothing was read of them yet. What is listed soon after them is fetched.
+    """
+    heads, pool, chunk_bits = chains.heads, chains.pool, chains.chunk_bits
+    shift, n_open = np.uint64(chunk_bits), np.int64(0)
+    for probe in range(first, last):
+        fetch_early(heads, listed[np.uint64(min(probe + IN_GROUP, len(listed) - 1))])
+        chunk = np.uint64(heads[listed[np.uint64(probe)]])
+        chunks[np.uint64(n_open)], n_read[np.uint64(n_open)] = chunk, 0
+        fetch_chunk(pool, chunk << shift, 1 << chunk_bits)
+        n_open += np.int64(chunk != 0)
+    return n_open
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def read_round(
+    chains: Chains,
+    live: Live,
+    bits: UInt64s,
+    max_bucket_size: int,
+    room: Room,
+    n_open: int,
+    n_slots: np.uint64,
+) -> tuple[int, np.uint64, int, int]:
+    """Read a chunk of each open chain in turn, so that several are on their way from memory.
+
+    The slots of the texts of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
+
+    Returns
+    -------
+    n_open, n_slots, largest, n_cut
+        How many chains are still open, how many slots there are, the most entries read of a chain, and how many chains
+        were closed though more of their entries are live.
+    """
+    chunks, n_read, slots, wanted = room
+    pool, chunk_bits, number_bits = chains.pool, chains.chunk_bits, chains.number_bits
+    size, shift, n_words, capacity = 1 << chunk_bits, np.uint64(chunk_bits), np.uint64(bits.shape[1]), len(bits)
+    n_still, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(n_open):
+        start = chunks[np.uint64(i)] << shift
+        following = np.uint64(pool[start])
+        fetch_chunk(pool, following << shift, size)
+        n_before = n_slots
+        n_slots, n_live = read_chunk(pool, start, size, number_bits, wanted, live, capacity, slots, n_slots)
+        for j in range(n_before, n_slots):
+            fetch_early(bits, slots[np.uint64(j)] * n_words)
+        n_of_bucket = n_read[np.uint64(i)] + np.int64(n_live)
+        largest = max(largest, n_of_bucket)
+        # a chunk that was read to its end is followed by live ones, or by none
+        may_follow = following != 0 and n_live > 0 and is_live(pool[start + np.uint64(1)], live, number_bits)
+        if may_follow and 0 < max_bucket_size <= n_of_bucket:
+            n_cut += np.int64(is_live(pool[(following << shift) + np.uint64(size - 1)], live, number_bits))
+        elif may_follow:
+            chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
+            n_still += 1
+    return n_still, n_slots, largest, n_cut
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def read_chunk(
+    pool: UInt32s,
+    start: np.uint64,
+    size: int,
+    number_bits: int,
+    wanted: UInt64s,
+    live: Live,
+    capacity: int,
+    slots: UInt64s,
+    n_slots: np.uint64,
+) -> tuple[np.uint64, np.uint64]:
+    """Write the slots of the live texts of wanted classes into ``slots``, the newest first.
+
+    It reads no farther than the first entry of the chunk that is not live.
+
+    Returns
+    -------
+    n_slots, n_live
+        How many slots there are, and how many entries are live.
+    """
+    shift, span, n_live = np.uint64(number_bits), np.uint64(live.span), np.uint64(0)
+    mask = (np.uint64(1) << shift) - np.uint64(1)
+    newest_slot, newest_number = np.uint64(live.first_slot + live.span - 1), live.next_number - np.uint64(1)
+    for back in range(1, size):
+        entry = np.uint64(pool[start + np.uint64(size - back)])
+        if entry == 0:
+            continue
+        n_newer = (newest_number - entry) & mask
+        if n_newer >= span:
+            break
+        n_live += np.uint64(1)
+        slots[n_slots] = slot_before(newest_slot, n_newer, capacity)
+        kind = entry >> shift
+        n_slots += wanted[kind // BITS_OF_WORD] >> kind % BITS_OF_WORD & np.uint64(1)
+    return n_slots, n_live
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def slot_before(newest_slot: np.uint64, n_newer: np.uint64, capacity: int) -> np.uint64:
+    """Return the slot of a text that so many are newer than; that of the newest is counted on past the end."""
+    slot = newest_slot - n_newer
+    return slot - (np.uint64(capacity) if slot >= np.uint64(capacity) else np.uint64(0))
