@@ -19,7 +19,6 @@ from hybriddup.kernels.ring_texts import (
     first_from,
     number_texts,
     select_in_ring,
-    slot_of,
     write_texts,
 )
 from hybriddup.parallel import map_slices
@@ -239,8 +238,7 @@ class TextRing:
             self._turn += self.capacity
 
     def _slot(self, number: int) -> int:
-        slot: int = slot_of(number, self._turn, self.capacity)
-        return slot
+        return (number - self._turn) % self.capacity
 
     def _slots(self, numbers: Int64s) -> Int64s:
         slots = numbers - self._turn
