@@ -84,11 +84,14 @@ def window(texts: list[str], config: str, seconds: float, *, batch: int, synced:
 
     warm_up(config)
     opened: list[Window] = []
+    # decoded anew for each batch: Python keeps a string's UTF-8 beside it once asked, which is not the window's memory
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
 
     def decide(row: int) -> int:
         if not opened:
             opened.append(Window.open(f"{folder}/window" if synced else None, config))
-        posts = [{"id": str(row + place), "text": text} for place, text in enumerate(texts[row : row + batch])]
+        some = [text.decode("utf-8", "surrogatepass") for text in encoded[row : row + batch]]
+        posts = [{"id": str(row + place), "text": text} for place, text in enumerate(some)]
         return sum(decision.kept for decision in opened[0].add_many(posts))
 
     with tempfile.TemporaryDirectory() as folder:
