@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.chain_reads import IN_GROUP, WORDS_OF_CLASSES, Room, open_chains, read_round, want_classes
-from hybriddup.kernels.chunked_buckets import Chains, Live
+from hybriddup.kernels.chain_reads import OPEN_AT_ONCE, WORDS_OF_CLASSES, Room, open_chains, read_round, want_classes
+from hybriddup.kernels.chunked_buckets import GROUP_BITS, Chains, Live, in_groups
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.hamming import differing_bits
+from hybriddup.kernels.popcount import lowest_bit, popcount
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
     LengthRows,
@@ -18,6 +19,7 @@ from hybriddup.kernels.ring_texts import (
     select_in_ring,
     widest_limit,
 )
+from hybriddup.kernels.vectors import near_in_line
 from hybriddup.records import UInt64s
 
 FULL_BUCKETS, NEAR_A_PROBE = 4, 16
@@ -83,15 +85,16 @@ def find_in_chains(
         uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower; a
         text that several buckets hold comes several times.
     """
-    chunks, n_read = np.empty(IN_GROUP, np.uint64), np.empty(IN_GROUP, np.int64)
-    slots = np.empty(NUMBERS_AT_ONCE + (IN_GROUP << chains.chunk_bits), np.uint64)
+    chunks, n_read = np.empty(OPEN_AT_ONCE, np.uint64), np.empty(OPEN_AT_ONCE, np.int64)
+    slots = np.empty(NUMBERS_AT_ONCE + (OPEN_AT_ONCE << chains.chunk_bits), np.uint64)
     room = Room(chunks, n_read, slots, np.zeros(WORDS_OF_CLASSES, np.uint64))
+    groups = in_groups(live, chains.group_bits)
     near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
     n_later, flat = len(later.lengths), listed.ravel()
     counts, row = LookUpCounts(0, 0, 0, listed.size), np.int64(0)
     while row < n_later:
         row, n_near, counts = look_up_rows(
-            chains, flat, bits, live, later, partners, max_bucket_size, room, row, near, n_near, counts
+            chains, flat, bits, live, groups, later, partners, max_bucket_size, room, row, near, n_near, counts
         )
         if row < n_later:
             near = with_room_for(near, np.int64(n_near), 0)
@@ -104,6 +107,7 @@ def look_up_rows(
     listed: UInt64s,
     bits: UInt64s,
     live: Live,
+    groups: Live,
     later: LaterTexts,
     partners: Partners,
     max_bucket_size: int,
@@ -119,6 +123,8 @@ def look_up_rows(
     ----------
     listed
         uint64[n_later * n_probes]: the buckets, text after text; see `find_in_chains`. There is a later text at least.
+    live, groups
+        Of texts, and as entries have it.
 
     Returns
     -------
@@ -132,19 +138,22 @@ def look_up_rows(
         limit, n_before = widest_limit(later, row, partners), n_near
         before = LookUpCounts(n_comparisons, largest, n_cut, n_look_ups)
         want_classes(chains, later, row, limit, partners, room.wanted)
-        for group in range(row * n_probes, (row + 1) * n_probes, IN_GROUP):
-            last = min(group + IN_GROUP, (row + 1) * n_probes)
-            n_open, n_slots = open_chains(chains, listed, group, last, room.chunks, room.n_read), np.uint64(0)
+        for first in range(row * n_probes, (row + 1) * n_probes, OPEN_AT_ONCE):
+            last = min(first + OPEN_AT_ONCE, (row + 1) * n_probes)
+            n_open, n_slots = open_chains(chains, listed, first, last, room.chunks, room.n_read), np.uint64(0)
             while n_open > 0:
                 n_open, n_slots, longest, n_stopped = read_round(
-                    chains, live, bits, max_bucket_size, room, n_open, n_slots
+                    chains, groups, bits, max_bucket_size, room, n_open, n_slots
                 )
                 largest, n_cut = max(largest, longest), n_cut + n_stopped
                 if n_slots < np.uint64(NUMBERS_AT_ONCE) and n_open > 0:
                     continue
-                if n_near + n_slots >= np.uint64(len(near)):
+                if n_near + (n_slots << np.uint64(chains.group_bits)) >= np.uint64(len(near)):
                     return row, n_before, before
-                n_near = compare_slots(bits, room.slots, n_slots, live.first_slot, later, row, limit, near, n_near)
+                if chains.group_bits > 0:
+                    n_near = compare_groups(bits, room.slots, n_slots, live, later, row, limit, near, n_near)
+                else:
+                    n_near = compare_slots(bits, room.slots, n_slots, live.first_slot, later, row, limit, near, n_near)
                 n_comparisons, n_slots = n_comparisons + np.int64(n_slots), np.uint64(0)
                 if max_bucket_size > 0 and n_near > n_before + most_near:
                     n_cut, n_open = n_cut + n_open, np.int64(0)
@@ -181,6 +190,44 @@ def compare_slots(
         distance = popcount(bits[slot, np.uint64(0)] ^ first_word) + popcount(bits[slot, np.uint64(1)] ^ second_word)
         n_near += np.uint64(distance <= limit)
     return n_near
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def compare_groups(
+    bits: UInt64s,
+    groups: UInt64s,
+    n_groups: np.uint64,
+    live: Live,
+    later: LaterTexts,
+    row: int,
+    limit: np.uint64,
+    near: UInt64s,
+    n_near: np.uint64,
+) -> np.uint64:
+    """Do as `compare_slots` with all live texts of some groups."""
+    high, first, capacity = np.uint64(row) << np.uint64(32), np.uint64(live.first_slot), np.uint64(len(bits))
+    for i in range(n_groups):
+        start = groups[np.uint64(i)] << np.uint64(GROUP_BITS)
+        flags = near_in_group(bits, start, later, row, limit)
+        while flags != 0:
+            slot = start + lowest_bit(flags)
+            place = slot - first + (capacity if slot < first else np.uint64(0))
+            near[n_near] = high | place
+            n_near += np.uint64(place < np.uint64(live.span))
+            flags &= flags - np.uint64(1)
+    return n_near
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def near_in_group(bits: UInt64s, start: np.uint64, later: LaterTexts, row: int, limit: np.uint64) -> np.uint64:
+    """Return which of the texts of a group, the first of which has this slot, are within the limit, bit by bit."""
+    if bits.shape[1] == 1:
+        return near_in_line(bits, start, later.bits[row, 0], limit)
+    flags = np.uint64(0)
+    for i in range(1 << GROUP_BITS):
+        is_near = np.uint64(differing_bits(bits, start + np.uint64(i), later.bits, row)) <= limit
+        flags |= np.uint64(is_near) << np.uint64(i)
+    return flags
 
 
 @njit(cache=True, nogil=True)

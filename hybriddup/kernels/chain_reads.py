@@ -6,27 +6,27 @@ import numpy as np
 
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.chunked_buckets import Chains, Live, class_of_length, fetch_chunk, is_live
-from hybriddup.kernels.residues import classes_within, residues_of
+from hybriddup.kernels.residues import residues_of, want_residues
 from hybriddup.kernels.ring_texts import LaterTexts, Partners, told_length
-from hybriddup.kernels.vectors import fetch_early
+from hybriddup.kernels.vectors import N_LANES, fetch_early
 from hybriddup.records import Int64s, UInt32s, UInt64s
 
-IN_GROUP = 64
+OPEN_AT_ONCE = 64
 """Buckets that are looked into together."""
 BITS_OF_WORD = np.uint64(64)
-WORDS_OF_CLASSES = 4
-"""For a bit of each class, of which there are 256 at most."""
+WORDS_OF_CLASSES = 8
+"""For a bit of each class, of which there are 512 at most."""
 
 
 class Room(NamedTuple):
     """Where a look-up notes what it is at."""
 
     chunks: UInt64s
-    """uint64[IN_GROUP]: the next chunk of each open chain."""
+    """uint64[OPEN_AT_ONCE]: the next chunk of each open chain."""
     n_read: Int64s
-    """int64[IN_GROUP]: how many entries of each chain were read."""
+    """int64[OPEN_AT_ONCE]: how many entries of each chain were read."""
     slots: UInt64s
-    """uint64[n]: of the texts that are to be compared."""
+    """uint64[n]: of the texts that are to be compared, or of their groups, the first of which has slot 0."""
     wanted: UInt64s
     """uint64[WORDS_OF_CLASSES]: the classes of texts that the later one may match, a bit each."""
 
@@ -36,10 +36,10 @@ def want_classes(
     chains: Chains, later: LaterTexts, row: int, limit: np.uint64, partners: Partners, wanted: UInt64s
 ) -> None:
     """Write into uint64[WORDS_OF_CLASSES] the classes of texts that a later one may match, a bit each."""
-    wanted[:] = np.uint64(0)
     if chains.by_residues:
-        wanted[0] = classes_within(residues_of(later.bits, row), limit)
+        want_residues(residues_of(later.bits, row), limit, wanted)
         return
+    wanted[:] = np.uint64(0)
     shortest = partners.shortest[told_length(later, row, partners)]
     longest = max(np.int64(later.max_partner_lengths[row]), np.int64(later.lengths[row]))
     first, last = class_of_length(chains.class_of, shortest), class_of_length(chains.class_of, longest)
@@ -56,7 +56,7 @@ def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: 
     heads, pool, chunk_bits = chains.heads, chains.pool, chains.chunk_bits
     shift, n_open = np.uint64(chunk_bits), np.int64(0)
     for probe in range(first, last):
-        fetch_early(heads, listed[np.uint64(min(probe + IN_GROUP, len(listed) - 1))])
+        fetch_early(heads, listed[np.uint64(min(probe + OPEN_AT_ONCE, len(listed) - 1))])
         chunk = np.uint64(heads[listed[np.uint64(probe)]])
         chunks[np.uint64(n_open)], n_read[np.uint64(n_open)] = chunk, 0
         fetch_chunk(pool, chunk << shift, 1 << chunk_bits)
@@ -77,6 +77,7 @@ def read_round(
     """Read a chunk of each open chain in turn, so that several are on their way from memory.
 
     The slots of the texts of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
+    Where entries are of groups, so is ``live``, and so are the slots.
 
     Returns
     -------
@@ -86,16 +87,13 @@ def read_round(
     """
     chunks, n_read, slots, wanted = room
     pool, chunk_bits, number_bits = chains.pool, chains.chunk_bits, chains.number_bits
-    size, shift, n_words, capacity = 1 << chunk_bits, np.uint64(chunk_bits), np.uint64(bits.shape[1]), len(bits)
-    n_still, largest, n_cut = np.int64(0), np.int64(0), np.int64(0)
+    size, shift, capacity = 1 << chunk_bits, np.uint64(chunk_bits), len(bits) >> chains.group_bits
+    n_before, n_still, largest, n_cut = n_slots, np.int64(0), np.int64(0), np.int64(0)
+    fetch_following(pool, chunks, n_open, chunk_bits)
     for i in range(n_open):
         start = chunks[np.uint64(i)] << shift
         following = np.uint64(pool[start])
-        fetch_chunk(pool, following << shift, size)
-        n_before = n_slots
         n_slots, n_live = read_chunk(pool, start, size, number_bits, wanted, live, capacity, slots, n_slots)
-        for j in range(n_before, n_slots):
-            fetch_early(bits, slots[np.uint64(j)] * n_words)
         n_of_bucket = n_read[np.uint64(i)] + np.int64(n_live)
         largest = max(largest, n_of_bucket)
         # a chunk that was read to its end is followed by live ones, or by none
@@ -105,7 +103,28 @@ def read_round(
         elif may_follow:
             chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
             n_still += 1
+    fetch_fingerprints(bits, slots, n_before, n_slots, bits.shape[1] << chains.group_bits)
     return n_still, n_slots, largest, n_cut
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def fetch_following(pool: UInt32s, chunks: UInt64s, n_open: int, chunk_bits: int) -> None:
+    """Fetch the chunks that follow those at hand, and do nothing else meanwhile.
+
+    A core finishes no instruction before the page of what was fetched earlier is known, and works only some hundred
+    ahead. So pages are looked for side by side only where fetches follow each other closely.
+    """
+    shift = np.uint64(chunk_bits)
+    for i in range(n_open):
+        fetch_chunk(pool, np.uint64(pool[chunks[np.uint64(i)] << shift]) << shift, 1 << chunk_bits)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def fetch_fingerprints(bits: UInt64s, slots: UInt64s, first: np.uint64, last: np.uint64, n_words: int) -> None:
+    """Fetch the fingerprints of the slots listed from ``first`` to ``last``, of so many words each, closely too."""
+    for j in range(first, last):
+        for word in range(0, n_words, N_LANES):  # of 64 bits, which are a line
+            fetch_early(bits, slots[np.uint64(j)] * np.uint64(n_words) + np.uint64(word))
 
 
 @njit(cache=True, nogil=True, counts_references=False)

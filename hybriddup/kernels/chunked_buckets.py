@@ -4,10 +4,11 @@ All tables share one pool of chunks. A chunk is a power of two of words: the nex
 an entry for each text, in the order in which they were added; the places not yet filled hold 0, which is no entry. Only
 the first chunk of a chain has such places. Chunk 0 is never used.
 
-An entry is the low bits of a text's number, under its class where there are classes. It is *live* when
-its number is at most ``span`` before the next one to be given out. All entries after one that is not live, along a
-chain, are not either; those of numbers as far back as the bits can tell may be taken for live ones again, and then
-stand for texts that a look-up compares in vain.
+An entry is the low bits of a text's number, under its class where there are classes. Where fingerprints of consecutive
+numbers share a line of the cache, it can have the number of this *group* instead, which takes fewer bits and costs no
+more to read. It is *live* when its number is at most ``span`` before the next one to be given out. All entries after
+one that is not live, along a chain, are not either; those of numbers as far back as the bits can tell may be taken for
+live ones again, and then stand for texts that a look-up compares in vain.
 """
 
 from typing import NamedTuple
@@ -29,6 +30,8 @@ FETCH_HEAD, FETCH_CHUNK = np.int64(24), np.int64(12)
 WORDS_OF_LINE = 16
 """Words of a line of the cache."""
 BITS_OF_ENTRY = 32
+GROUP_BITS = 3
+"""So many consecutive texts, as a power of two, are a group: fingerprints of one word that fill a line."""
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
@@ -43,15 +46,17 @@ class Chains(NamedTuple):
     """int64[N_BOOK]."""
     chunk_bits: int
     number_bits: int
-    """The low bits of an entry, which are of the number."""
+    """The low bits of an entry, which are of the number of the text, or of its group."""
     class_of: UInt8s
     """uint8[n]: the class of each length; longer texts are of the class of the last."""
     by_residues: bool
     """Whether the class of a text is not that of its length, but the residues of its fingerprint."""
+    group_bits: int
+    """`GROUP_BITS` where entries have the number of the group, 0 where they have that of the text."""
 
 
 class Live(NamedTuple):
-    """Which entries are live, and where the fingerprints of their texts are."""
+    """Which numbers are live, and where the fingerprints of their texts are; of texts, or as `in_groups` has it."""
 
     next_number: np.uint64
     """The next number to be given out."""
@@ -100,6 +105,15 @@ def list_heads(bits: UInt64s, strengths: UInt8s, keys: KeyList, n_weak_bits: int
     return listed
 
 
+@njit(cache=True, nogil=True, counts_references=False)
+def in_groups(live: Live, group_bits: int) -> Live:
+    """Return what is live by groups of so many texts, as a power of two; a group is while any of its texts is."""
+    shift = np.uint64(group_bits)
+    first = (live.next_number - np.uint64(live.span)) >> shift
+    following = ((live.next_number - np.uint64(1)) >> shift) + np.uint64(1)
+    return Live(following, np.int64(following - first), np.int64(live.first_slot) >> np.int64(group_bits))
+
+
 @njit(cache=True, nogil=True)
 def age_of(entry: np.uint32, live: Live, number_bits: int) -> int:
     """Return how many numbers the number of an entry is before the next one to be given out; 0 = as many as can be."""
@@ -121,8 +135,8 @@ def class_of_length(class_of: UInt8s, length: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def drop_classes(chains: Chains, live: Live) -> None:
-    """Turn entries into those of numbers alone, in place; what is not live stays so."""
-    pool, size = chains.pool, np.int64(1) << chains.chunk_bits
+    """Turn entries into those of numbers alone, in place; what is not live stays so. ``live`` is of texts."""
+    pool, size, live = chains.pool, np.int64(1) << chains.chunk_bits, in_groups(live, chains.group_bits)
     for place in range(size, chains.book[FRESH] << chains.chunk_bits):
         if place % size != 0 and pool[place] != 0:
             age = age_of(pool[place], live, chains.number_bits)
@@ -211,7 +225,7 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int
 def entry_of(chains: Chains, number: int, length: int, bits: UInt64s, row: int) -> np.uint32:
     """Return what stands in the chunks for a text, whose fingerprint is in a row."""
     shift = np.uint64(chains.number_bits)
-    low_bits = np.uint64(number) & ((np.uint64(1) << shift) - np.uint64(1))
+    low_bits = np.uint64(number) >> np.uint64(chains.group_bits) & ((np.uint64(1) << shift) - np.uint64(1))
     its_class = residues_of(bits, row) if chains.by_residues else class_of_length(chains.class_of, length)
     return np.uint32(low_bits | its_class << shift)
 
@@ -240,9 +254,9 @@ def fetch_chunk(pool: UInt32s, start: np.uint64, size: int) -> None:
 
 @njit(cache=True, nogil=True)
 def sweep_chains(chains: Chains, first: int, last: int, live: Live) -> None:
-    """Free the chunks of some buckets that hold nothing live; the chains are changed in place."""
-    heads, pool, book, chunk_bits, number_bits, _, _ = chains
-    shift, size = np.uint64(chunk_bits), 1 << chunk_bits
+    """Free the chunks of some buckets that hold nothing live; the chains are changed in place. ``live`` is of texts."""
+    heads, pool, book, chunk_bits, number_bits, _, _, group_bits = chains
+    shift, size, live = np.uint64(chunk_bits), 1 << chunk_bits, in_groups(live, group_bits)
     for bucket in range(first, last):
         soon = np.uint64(heads[np.uint64(min(bucket + FETCH_CHUNK, len(heads) - 1))])
         fetch_early(pool, soon << shift)

@@ -34,6 +34,11 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
             near |= (sum(int(word).bit_count() for word in differing) <= limit) << lane
         return np.uint64(near)
 
+    def near_in_line(words: UInt64s, place: np.uint64, word: np.uint64, limit: np.uint64) -> np.uint64:
+        """Return which of eight fingerprints of one word from ``place`` on are within the limit, bit by bit."""
+        differing = [words.flat[int(place) + lane] ^ word for lane in range(N_LANES)]
+        return np.uint64(sum((int(each).bit_count() <= limit) << lane for lane, each in enumerate(differing)))
+
     def fetch_early(array: Any, place: np.uint64) -> None:
         """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
 
@@ -65,6 +70,18 @@ else:
             return builder.zext(builder.bitcast(near, ir.IntType(N_LANES)), WORD)
 
         return types.uint64(first_words, second_words, place, first_word, second_word, limit), generate
+
+    @intrinsic
+    def near_in_line(typing_context: Any, words: Any, place: Any, word: Any, limit: Any) -> Any:  # noqa: ARG001
+        """Return which of eight fingerprints of one word from ``place`` on are within the limit, bit by bit."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array, start, query, most = arguments
+            distances = differing_bits(builder, data_of(context, builder, signature.args[0], array), start, query)
+            near = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, most))
+            return builder.zext(builder.bitcast(near, ir.IntType(N_LANES)), WORD)
+
+        return types.uint64(words, place, word, limit), generate
 
     @intrinsic
     def fetch_early(typing_context: Any, array: Any, place: Any) -> Any:  # noqa: ARG001

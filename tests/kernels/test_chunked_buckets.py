@@ -14,6 +14,7 @@ from hybriddup.kernels.chain_look_ups import find_in_chains
 from hybriddup.kernels.chunked_buckets import (
     FREE,
     FRESH,
+    GROUP_BITS,
     N_BOOK,
     N_FREE,
     Chains,
@@ -21,11 +22,12 @@ from hybriddup.kernels.chunked_buckets import (
     Live,
     add_to_chains,
     drop_classes,
+    in_groups,
     is_live,
     list_heads,
     sweep_chains,
 )
-from hybriddup.kernels.residues import lee_distance, residues_of
+from hybriddup.kernels.residues import residues_of
 from hybriddup.kernels.ring_texts import (
     IN_BLOCK,
     LARGEST_OFFSET,
@@ -36,6 +38,7 @@ from hybriddup.kernels.ring_texts import (
     slot_of,
 )
 from tests.builders import make_limits, make_prints, pack_strengths
+from tests.reference import lee_distance
 
 PARTNERS = Partners(np.full(50, 10, np.int32), np.full(50, 3, np.int32))
 """The shortest partner of any text is of length 10."""
@@ -51,12 +54,13 @@ def empty_chains(
     number_bits: int = 32,
     class_of: Sequence[int] = (0,),
     by_residues: bool = False,
+    group_bits: int = 0,
 ) -> Chains:
     """Chains with nothing in them."""
     book = np.zeros(N_BOOK, np.int64)
     book[FRESH] = 1
     heads, pool = np.zeros(n_buckets + 1, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32)
-    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8), by_residues)
+    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8), by_residues, group_bits)
 
 
 def numbers_in(chains: Chains, bucket: int) -> list[int]:
@@ -139,35 +143,40 @@ def test_a_look_up_has_room_for_all_that_is_near() -> None:
 
 @pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize(
-    ("start", "number_bits", "by_residues"),
+    ("start", "number_bits", "by_residues", "group_bits"),
     [
-        (IN_BLOCK, 32, False),
-        (2**32 - 100, 32, False),
-        (2**12 - 100, 12, False),
-        (2**8, 9, False),
-        (IN_BLOCK, 26, True),
-        (2**12 + IN_BLOCK, 12, True),
+        (IN_BLOCK, 32, False, 0),
+        (2**32 - 100, 32, False, 0),
+        (2**12 - 100, 12, False, 0),
+        (2**8, 9, False, 0),
+        (IN_BLOCK, 23, True, 0),
+        (2**12 + IN_BLOCK, 12, True, 0),
+        *((IN_BLOCK + more, 23, True, GROUP_BITS) for more in range(1 << GROUP_BITS)),
+        (2**12 + IN_BLOCK, 12, True, GROUP_BITS),
+        (IN_BLOCK, 32, False, GROUP_BITS),
     ],
 )
 @pytest.mark.parametrize("max_bucket_size", [0, 10])
 def test_looking_up_finds_what_is_live_and_near(
-    words: int, start: int, number_bits: int, by_residues: bool, max_bucket_size: int
+    words: int, start: int, number_bits: int, by_residues: bool, group_bits: int, max_bucket_size: int
 ) -> None:
     """Every live text within the limit that is in a bucket looked into, once for each of them, the newest first.
 
     Where there are classes of lengths, those that can match; so it is when numbers begin anew. Where there are residues
-    of fingerprints, those that can be within the limit.
+    of fingerprints, those that can be within the limit. Where entries are of groups, also what is near in these.
     """
     rng, n_buckets, n, limit = np.random.default_rng(words), 3, 200, 3 if by_residues else 31 * words
     by_length = number_bits < 32 and not by_residues
-    chains = empty_chains(n_buckets, 500, 3, number_bits, range(1, 42) if by_length else (0,), by_residues)
+    classes = range(1, 42) if by_length else (0,)
+    chains = empty_chains(n_buckets, 500, 3, number_bits, classes, by_residues, group_bits)
     bits, lengths = rng.integers(0, 2**64, (CAPACITY, words), np.uint64), rng.integers(0, 60, n).astype(np.int32)
     numbers = np.arange(start, start + n)
     numbers[numbers >= 2**32] += IN_BLOCK
     buckets = rng.integers(0, n_buckets, (n, 2), np.uint64)
-    slots = (40 + np.arange(n) - (n - WINDOW)) % CAPACITY
+    first_slot = 40 + int(numbers[n - WINDOW]) % (1 << GROUP_BITS)
+    slots = (first_slot + np.arange(n) - (n - WINDOW)) % CAPACITY
     add_to_chains(chains, buckets, numbers, lengths, bits[slots])
-    live = Live(np.uint64(numbers[-1] + 1), WINDOW, 40)
+    live = Live(np.uint64(numbers[-1] + 1), WINDOW, first_slot)
     later_bits = rng.integers(0, 2**64, (5, words), np.uint64)
     if by_residues:  # so that something is near
         later_bits = bits[slots[-5:]] ^ np.array([0b1011, 0][:words], np.uint64)
@@ -177,6 +186,8 @@ def test_looking_up_finds_what_is_live_and_near(
 
     near, counts = find_in_chains(chains, listed, bits, live, later, PARTNERS, max_bucket_size)
 
+    apart = np.bitwise_count(bits[(first_slot + np.arange(WINDOW)) % CAPACITY] ^ later_bits[:, None]).sum(axis=2)
+    within = set(zip(*(each.tolist() for each in np.nonzero(apart <= limit)), strict=True))
     expected, n_compared = list[tuple[int, int]](), 0
     for row in range(5):
         for probe in range(2):
@@ -190,17 +201,18 @@ def test_looking_up_finds_what_is_live_and_near(
                 read = [place for place in read if 10 <= lengths[place + n - WINDOW] <= 30]
             if by_residues:
                 own = residues_of(later_bits, row)
-                of_places = {place: residues_of(bits, (40 + place) % CAPACITY) for place in read}
-                read = [place for place in read if lee_distance(own, of_places[place]) <= limit]
+                of_places = {place: residues_of(bits, (first_slot + place) % CAPACITY) for place in read}
+                read = [place for place in read if lee_distance(int(own), int(of_places[place])) <= limit]
             n_compared += len(read)
-            distances = {
-                place: int(np.bitwise_count(bits[(40 + place) % CAPACITY] ^ later_bits[row]).sum()) for place in read
-            }
-            expected += [(row, place) for place in read if distances[place] <= limit]
+            expected += [(row, place) for place in read if (row, place) in within]
     found = sorted((int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in near.tolist())
-    assert found == sorted(expected)
-    assert counts.n_comparisons == n_compared
-    assert found
+    if group_bits:
+        assert set(expected) <= set(found) <= within
+        assert counts.n_comparisons >= n_compared
+    else:
+        assert found == sorted(expected)
+        assert counts.n_comparisons == n_compared
+    assert expected
 
 
 def numbers_read(read: list[int], max_bucket_size: int, in_bucket: list[int]) -> list[int]:
@@ -251,6 +263,18 @@ def test_numbers_rise_and_tell_positions(gaps: list[int], start: int) -> None:
     assert ((positions - anchors >= 0) & (positions - anchors <= LARGEST_OFFSET)).all()
     assert ((numbers & (1 << TOLD_BITS) - 1) >= IN_BLOCK).all()
     assert all(len(set(anchors[numbers // IN_BLOCK == block].tolist())) == 1 for block in set(numbers // IN_BLOCK))
+
+
+@given(st.integers(2**20, 2**40), st.integers(1, 1000), st.integers(0, 100))
+def test_a_group_is_live_while_any_of_its_texts_is(first: int, span: int, first_block: int) -> None:
+    """Groups follow each other as texts do, in numbers and in slots."""
+    first_slot = IN_BLOCK * first_block + first % IN_BLOCK
+    groups = in_groups(Live(np.uint64(first + span), span, first_slot), GROUP_BITS)
+    live = sorted({number // 8 for number in range(first, first + span)})
+
+    assert list(range(int(groups.next_number) - groups.span, int(groups.next_number))) == live
+    assert groups.first_slot == first_slot // 8
+    assert in_groups(Live(np.uint64(first + span), span, first_slot), 0) == (first + span, span, first_slot)
 
 
 def test_slots_go_around() -> None:

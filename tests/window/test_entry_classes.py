@@ -106,16 +106,19 @@ def test_exact_tables_go_by_residues_as_far_as_there_is_room() -> None:
     assert classes_for(60_000_000) is ONE_CLASS
 
 
-@pytest.mark.parametrize("window", [2**16, 2**18])
-def test_residues_stay_exact_while_numbers_come_again(window: int) -> None:
+@pytest.mark.parametrize(
+    ("window", "number_bits", "group_bits"),
+    [(2**16, TOLD_BITS - 2, 0), (2**18, TOLD_BITS - 2, 0), (2**16, TOLD_BITS - 3, 3), (2**20, TOLD_BITS - 3, 3)],
+)
+def test_residues_stay_exact_while_numbers_come_again(window: int, number_bits: int, group_bits: int) -> None:
     """And when they are given up, because more numbers are live than are told apart well."""
     rng, position = np.random.default_rng(window), 0
-    classes = EntryClasses(ONE_CLASS.of_length, TOLD_BITS - 2, by_residues=True)
+    classes = EntryClasses(ONE_CLASS.of_length, number_bits, True, group_bits)
     expectation = Expectation(window, 1, 64, 3, no_pilot)
     index = make_live_index(ComponentSettings(use="blocks", options={"n_blocks": 4}), expectation)
     assert isinstance(index, LiveTables)
     index = LiveTables(replace(index.shape, classes=classes), expectation)
-    for _ in range(2**20 // 2**14 + 2):
+    for _ in range((window + 2**20) // 2**14 + 2):
         bits = rng.integers(0, 2**64, (2**14, 1), np.uint64)
         prints = make_prints([0] * len(bits), limits=make_limits(len(bits), max_hamming_distances=3))
         prints = replace(prints, bits=bits, positions=position + np.arange(len(bits))).without_strengths()

@@ -12,7 +12,6 @@ from hybriddup.kernels.chunked_buckets import (
     FRESH,
     N_BOOK,
     N_FREE,
-    WORDS_OF_LINE,
     Chains,
     Live,
     add_and_sweep,
@@ -22,6 +21,7 @@ from hybriddup.kernels.ring_texts import IN_BLOCK, LaterTexts, SelectedPairs
 from hybriddup.parallel import map_slices
 from hybriddup.records import Int64s, UInt32s, UInt64s
 from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.aligned import aligned_zeros
 from hybriddup.window.index.bucket_keys import BucketKeys
 from hybriddup.window.index.entry_classes import ONE_CLASS, EntryClasses
 from hybriddup.window.index.text_ring import TextRing
@@ -31,7 +31,6 @@ CHUNK_BITS = (2, 3, 4, 5)
 HARDLY_MORE = 1.15
 WORTHWHILE = 64
 """Texts to look up that are worth a thread."""
-ALIGNMENT = WORDS_OF_LINE
 GROWTH = 1.5
 """A full pool becomes so much larger, at least."""
 SPARE = 1.5
@@ -66,8 +65,7 @@ class ChainedTables:
         self.book = np.zeros(N_BOOK, np.int64)
         self.book[FRESH] = 1
         self.n_expected = expected_chunks(n_texts * keys.n_of_text, keys.n_buckets, self.chunk_bits)
-        self._memory: UInt32s = np.zeros(0, np.uint32)
-        self._chains = self._reserve(int(self.n_expected * SPARE) + keys.n_of_text)
+        self._chains = self._chains_in(self._pool_of(int(self.n_expected * SPARE) + keys.n_of_text))
         sweeps = min(max(VISITS * n_texts / (len(self.heads) + self.n_expected), FEWEST_SWEEPS), MOST_SWEEPS)
         self._own_every = n_texts // (len(self.heads) * MOST_SWEEPS)
         """With one text of so many, a bucket that it is added to is swept; 0 = with none, where buckets are small."""
@@ -90,10 +88,9 @@ class ChainedTables:
     def add(self, texts: LiveTexts, numbers: Int64s, ring: TextRing) -> None:
         """Add texts that are in the ring by now, and sweep some buckets."""
         needed = len(numbers) * self.keys.n_of_text
-        missing = needed - int(self.book[N_FREE]) - (len(self._memory) - ALIGNMENT >> self.chunk_bits)
-        if missing + int(self.book[FRESH]) > 0:
-            self._chains = self._reserve(int(self.book[FRESH]) + needed)
-        if self._classes is not ONE_CLASS and ring.span > self._classes.most_live:
+        if int(self.book[FRESH]) - int(self.book[N_FREE]) + needed > self._n_places:
+            self._grow(int(self.book[FRESH]) + needed)
+        if ring.span > self._classes.most_live:
             self._drop_classes(ring)
         first, last = self._next_sweep(len(numbers), ring)
         own_every = 0 if ring.first == self._swept_for else self._own_every
@@ -136,26 +133,29 @@ class ChainedTables:
             self._swept, self._swept_for, self._sweeping_for = 0.0, self._sweeping_for, ring.first
         return first, int(last)
 
-    def _reserve(self, n_chunks: int) -> Chains:
-        """Return the chains with room for so many chunks."""
-        has = (len(self._memory) - ALIGNMENT) >> self.chunk_bits
-        n_words = (max(n_chunks, int(has * GROWTH) + 1) << self.chunk_bits) + ALIGNMENT
-        memory = np.zeros(n_words, np.uint32)
-        pool = memory[-(memory.ctypes.data // 4) % ALIGNMENT :]
-        if len(self._memory):
-            used = int(self.book[FRESH]) << self.chunk_bits
-            pool[:used] = self._chains.pool[:used]
-        self._memory = memory
-        return self._chains_in(pool)
+    @property
+    def _n_places(self) -> int:
+        """Chunks that the pool has room for."""
+        return len(self._chains.pool) >> self.chunk_bits
+
+    def _grow(self, n_chunks: int) -> None:
+        """Make the pool larger, with room for so many chunks at least."""
+        pool = self._pool_of(max(n_chunks, int(self._n_places * GROWTH) + 1))
+        used = int(self.book[FRESH]) << self.chunk_bits
+        pool[:used] = self._chains.pool[:used]
+        self._chains = self._chains_in(pool)
+
+    def _pool_of(self, n_chunks: int) -> UInt32s:
+        return aligned_zeros((n_chunks << self.chunk_bits,), np.uint32)
 
     def _chains_in(self, pool: UInt32s) -> Chains:
-        of_length, number_bits, by_residues = self._classes
-        return Chains(self.heads, pool, self.book, self.chunk_bits, number_bits, of_length, by_residues)
+        of_length, number_bits, by_residues, group_bits = self._classes
+        return Chains(self.heads, pool, self.book, self.chunk_bits, number_bits, of_length, by_residues, group_bits)
 
     def _drop_classes(self, ring: TextRing) -> None:
         """Give all bits of the entries to the numbers, before more of them are live than the others tell apart."""
         drop_classes(self._chains, live_in(ring))
-        self._classes = ONE_CLASS
+        self._classes = ONE_CLASS._replace(group_bits=self._classes.group_bits)
         self._chains = self._chains_in(self._chains.pool)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY
+from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY, GROUP_BITS
 from hybriddup.kernels.lengths import first_reaching, largest_so_far
 from hybriddup.kernels.residues import BITS_OF_RESIDUES
 from hybriddup.kernels.ring_texts import Partners
@@ -30,22 +30,24 @@ FULLEST = 3 / 4
 
 
 class EntryClasses(NamedTuple):
-    """How an entry tells the class of its text, and the bits of it that are left to the number of the text."""
+    """How an entry tells the class of its text, and the bits of it that are left to a number."""
 
     of_length: UInt8s
     """uint8[n_lengths], from 1, rising; longer texts are of the class of the last. Only 0 where there is one."""
     number_bits: int
     by_residues: bool = False
     """Whether the class is the residues of the fingerprint."""
+    group_bits: int = 0
+    """Whether the number is that of the text's group, as `hybriddup.kernels.chunked_buckets.Chains` has it."""
 
     @property
     def most_live(self) -> int:
         """How many numbers may be live."""
-        return int(FULLEST * (1 << self.number_bits))
+        return int(FULLEST * (1 << self.number_bits)) << self.group_bits
 
 
 ONE_CLASS = EntryClasses(np.zeros(1, np.uint8), BITS_OF_ENTRY)
-RESIDUES = EntryClasses(ONE_CLASS.of_length, BITS_OF_ENTRY - BITS_OF_RESIDUES, by_residues=True)
+RESIDUES = EntryClasses(ONE_CLASS.of_length, BITS_OF_ENTRY - BITS_OF_RESIDUES, True, GROUP_BITS)
 """Beside the numbers of up to 50 million texts."""
 
 

@@ -24,6 +24,7 @@ from hybriddup.kernels.ring_texts import (
 from hybriddup.parallel import map_slices
 from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
 from hybriddup.window.index import LiveTexts, Scanned
+from hybriddup.window.index.aligned import aligned_zeros
 from hybriddup.window.index.entry_classes import partners_of
 
 SPARE = 256
@@ -276,12 +277,12 @@ class TextRing:
 def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool, n_shingles: int) -> RingColumns:
     """Return empty columns, whose memory is taken when they are written to."""
     return RingColumns(
-        bits=np.zeros((capacity, words), np.uint64),
-        length_numbers=np.zeros(capacity, numbers),
-        offsets=np.zeros(capacity, np.uint16),
-        anchors=np.zeros(capacity // IN_BLOCK, np.int64),
-        sketches=np.zeros((capacity if sketched else 0, 2), np.uint64),
-        shingles=np.zeros((capacity, n_shingles), np.uint32),
+        bits=aligned_zeros((capacity, words), np.uint64),
+        length_numbers=aligned_zeros((capacity,), numbers),
+        offsets=aligned_zeros((capacity,), np.uint16),
+        anchors=aligned_zeros((capacity // IN_BLOCK,), np.int64),
+        sketches=aligned_zeros((capacity if sketched else 0, 2), np.uint64),
+        shingles=aligned_zeros((capacity, n_shingles), np.uint32),
     )
 
 
@@ -291,7 +292,7 @@ def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -
         return column
     a_row = capacity // len(column)  # one anchor stands for a block of slots
     first, n, capacity, larger = first // a_row, -(-n // a_row), capacity // a_row, larger // a_row
-    longer = np.zeros((larger, *column.shape[1:]), column.dtype)
+    longer = aligned_zeros((larger, *column.shape[1:]), column.dtype)
     n_before_end = min(n, capacity - first)
     longer[:n_before_end] = column[first : first + n_before_end]
     longer[n_before_end:n] = column[: n - n_before_end]

@@ -1,0 +1,19 @@
+"""Arrays that begin with a line of the cache, so that rows which fill a line are one."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+BYTES_OF_LINE = 64
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return an array of zeros, whose memory is taken when it is written to."""
+    n_bytes = prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(n_bytes + BYTES_OF_LINE, np.uint8)
+    start = -memory.ctypes.data % BYTES_OF_LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
