@@ -6,7 +6,7 @@ import numpy as np
 
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.chain_reads import OPEN_AT_ONCE, WORDS_OF_CLASSES, Room, open_chains, read_round, want_classes
-from hybriddup.kernels.chunked_buckets import GROUP_BITS, Chains, Live, in_groups
+from hybriddup.kernels.chunked_buckets import LOW_HALF, OCTET_BITS, Chains, Live, LiveEntries, live_entries, shift_of
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.hamming import differing_bits
 from hybriddup.kernels.popcount import lowest_bit, popcount
@@ -25,8 +25,8 @@ from hybriddup.records import UInt64s
 FULL_BUCKETS, NEAR_A_PROBE = 4, 16
 """Near texts that are enough for one later text where buckets are limited: as many as are read of so many full buckets,
 and so many for each bucket besides, since one text may be in several of them. Ordinary texts have a tenth of that."""
-NUMBERS_AT_ONCE = 256
-"""Texts whose fingerprints are fetched before they are compared."""
+SLOTS_AT_ONCE = 256
+"""Texts or octets whose fingerprints are fetched before they are compared."""
 LONGEST_SHORT_RUN = 64
 """Numbers that are sorted by insertion, which is faster than numba's own sorting where they are few."""
 
@@ -54,7 +54,10 @@ def look_up(
 ) -> tuple[SelectedPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once; as `find_in_chains` finds them."""
     near, counts = find_in_chains(chains, listed, columns.bits, live, later, partners, max_bucket_size)
-    return select_in_ring(without_repeats(near), columns, live.first_slot, rows, later), counts
+    near = without_repeats(near)
+    if chains.by_octets:
+        near = texts_of_octets(near, columns.bits, live, later, partners)
+    return select_in_ring(near, columns, live.first_slot, rows, later), counts
 
 
 @njit(cache=True, nogil=True)
@@ -82,19 +85,19 @@ def find_in_chains(
     Returns
     -------
     near
-        uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower; a
-        text that several buckets hold comes several times.
+        uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower, or
+        among its octets; what several buckets hold comes several times.
     """
     chunks, n_read = np.empty(OPEN_AT_ONCE, np.uint64), np.empty(OPEN_AT_ONCE, np.int64)
-    slots = np.empty(NUMBERS_AT_ONCE + (OPEN_AT_ONCE << chains.chunk_bits), np.uint64)
+    slots = np.empty(SLOTS_AT_ONCE + (OPEN_AT_ONCE << chains.chunk_bits), np.uint64)
     room = Room(chunks, n_read, slots, np.zeros(WORDS_OF_CLASSES, np.uint64))
-    groups = in_groups(live, chains.group_bits)
+    entries = live_entries(live, chains.by_octets)
     near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
     n_later, flat = len(later.lengths), listed.ravel()
     counts, row = LookUpCounts(0, 0, 0, listed.size), np.int64(0)
     while row < n_later:
         row, n_near, counts = look_up_rows(
-            chains, flat, bits, live, groups, later, partners, max_bucket_size, room, row, near, n_near, counts
+            chains, flat, bits, entries, later, partners, max_bucket_size, room, row, near, n_near, counts
         )
         if row < n_later:
             near = with_room_for(near, np.int64(n_near), 0)
@@ -106,8 +109,7 @@ def look_up_rows(
     chains: Chains,
     listed: UInt64s,
     bits: UInt64s,
-    live: Live,
-    groups: Live,
+    entries: LiveEntries,
     later: LaterTexts,
     partners: Partners,
     max_bucket_size: int,
@@ -123,8 +125,6 @@ def look_up_rows(
     ----------
     listed
         uint64[n_later * n_probes]: the buckets, text after text; see `find_in_chains`. There is a later text at least.
-    live, groups
-        Of texts, and as entries have it.
 
     Returns
     -------
@@ -143,18 +143,18 @@ def look_up_rows(
             n_open, n_slots = open_chains(chains, listed, first, last, room.chunks, room.n_read), np.uint64(0)
             while n_open > 0:
                 n_open, n_slots, longest, n_stopped = read_round(
-                    chains, groups, bits, max_bucket_size, room, n_open, n_slots
+                    chains, entries, bits, max_bucket_size, room, n_open, n_slots
                 )
                 largest, n_cut = max(largest, longest), n_cut + n_stopped
-                if n_slots < np.uint64(NUMBERS_AT_ONCE) and n_open > 0:
+                if n_slots < np.uint64(SLOTS_AT_ONCE) and n_open > 0:
                     continue
-                if n_near + (n_slots << np.uint64(chains.group_bits)) >= np.uint64(len(near)):
+                if n_near + n_slots >= np.uint64(len(near)):
                     return row, n_before, before
-                if chains.group_bits > 0:
-                    n_near = compare_groups(bits, room.slots, n_slots, live, later, row, limit, near, n_near)
-                else:
-                    n_near = compare_slots(bits, room.slots, n_slots, live.first_slot, later, row, limit, near, n_near)
-                n_comparisons, n_slots = n_comparisons + np.int64(n_slots), np.uint64(0)
+                n_near = compare_slots(
+                    bits, room.slots, n_slots, entries, chains.by_octets, later, row, limit, near, n_near
+                )
+                n_comparisons += np.int64(n_slots << shift_of(chains.by_octets))
+                n_slots = np.uint64(0)
                 if max_bucket_size > 0 and n_near > n_before + most_near:
                     n_cut, n_open = n_cut + n_open, np.int64(0)
     return len(later.lengths), n_near, LookUpCounts(n_comparisons, largest, n_cut, n_look_ups)
@@ -165,15 +165,26 @@ def compare_slots(
     bits: UInt64s,
     slots: UInt64s,
     n_slots: np.uint64,
-    first_slot: int,
+    entries: LiveEntries,
+    by_octets: bool,
     later: LaterTexts,
     row: int,
     limit: np.uint64,
     near: UInt64s,
     n_near: np.uint64,
 ) -> np.uint64:
-    """Write the places of the texts within the limit into ``near``, after what is there, and return how many are."""
-    high, first, capacity = np.uint64(row) << np.uint64(32), np.uint64(first_slot), np.uint64(len(bits))
+    """Write the places of the texts within the limit into ``near``, after what is there, and return how many are.
+
+    Or of the octets that have such a text.
+    """
+    high, first, capacity = np.uint64(row) << np.uint64(32), np.uint64(entries.first_slot), np.uint64(len(bits))
+    if by_octets:
+        for i in range(n_slots):
+            octet = slots[np.uint64(i)]
+            place = octet - first + (capacity >> np.uint64(OCTET_BITS) if octet < first else np.uint64(0))
+            near[n_near] = high | place
+            n_near += np.uint64(near_in_octet(bits, octet, later, row, limit) != 0)
+        return n_near
     if bits.shape[1] == 1:
         word = later.bits[row, 0]
         for i in range(n_slots):
@@ -193,41 +204,34 @@ def compare_slots(
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def compare_groups(
-    bits: UInt64s,
-    groups: UInt64s,
-    n_groups: np.uint64,
-    live: Live,
-    later: LaterTexts,
-    row: int,
-    limit: np.uint64,
-    near: UInt64s,
-    n_near: np.uint64,
-) -> np.uint64:
-    """Do as `compare_slots` with all live texts of some groups."""
-    high, first, capacity = np.uint64(row) << np.uint64(32), np.uint64(live.first_slot), np.uint64(len(bits))
-    for i in range(n_groups):
-        start = groups[np.uint64(i)] << np.uint64(GROUP_BITS)
-        flags = near_in_group(bits, start, later, row, limit)
-        while flags != 0:
-            slot = start + lowest_bit(flags)
-            place = slot - first + (capacity if slot < first else np.uint64(0))
-            near[n_near] = high | place
-            n_near += np.uint64(place < np.uint64(live.span))
-            flags &= flags - np.uint64(1)
-    return n_near
-
-
-@njit(cache=True, nogil=True, counts_references=False)
-def near_in_group(bits: UInt64s, start: np.uint64, later: LaterTexts, row: int, limit: np.uint64) -> np.uint64:
-    """Return which of the texts of a group, the first of which has this slot, are within the limit, bit by bit."""
+def near_in_octet(bits: UInt64s, octet: np.uint64, later: LaterTexts, row: int, limit: np.uint64) -> np.uint64:
+    """Return which texts of the octet in a slot are within the limit, bit by bit."""
+    start = octet << np.uint64(OCTET_BITS)
     if bits.shape[1] == 1:
         return near_in_line(bits, start, later.bits[row, 0], limit)
     flags = np.uint64(0)
-    for i in range(1 << GROUP_BITS):
+    for i in range(1 << OCTET_BITS):
         is_near = np.uint64(differing_bits(bits, start + np.uint64(i), later.bits, row)) <= limit
         flags |= np.uint64(is_near) << np.uint64(i)
     return flags
+
+
+@njit(cache=True, nogil=True)
+def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partners: Partners) -> UInt64s:
+    """Return the places of the live texts within the limit in each octet, in order, as `find_in_chains` has texts."""
+    found, n = np.empty(len(near) << OCTET_BITS, np.uint64), np.uint64(0)
+    n_octets, first = np.uint64(len(bits) >> OCTET_BITS), np.uint64(live.first_slot >> OCTET_BITS)
+    n_before = np.uint64(live.first_slot) - (first << np.uint64(OCTET_BITS))
+    for i in range(len(near)):
+        row, place = np.int64(near[i] >> np.uint64(32)), near[i] & LOW_HALF
+        octet = first + place - (n_octets if first + place >= n_octets else np.uint64(0))
+        flags = near_in_octet(bits, octet, later, row, widest_limit(later, row, partners))
+        while flags != 0:
+            text = (place << np.uint64(OCTET_BITS)) + lowest_bit(flags) - n_before
+            found[n] = np.uint64(row) << np.uint64(32) | text
+            n += np.uint64(text < np.uint64(live.span))
+            flags &= flags - np.uint64(1)
+    return found[: np.int64(n)]
 
 
 @njit(cache=True, nogil=True)

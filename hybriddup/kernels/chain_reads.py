@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.chunked_buckets import Chains, Live, class_of_length, fetch_chunk, is_live
+from hybriddup.kernels.chunked_buckets import Chains, LiveEntries, class_of_length, fetch_chunk, is_live, shift_of
 from hybriddup.kernels.residues import residues_of, want_residues
 from hybriddup.kernels.ring_texts import LaterTexts, Partners, told_length
 from hybriddup.kernels.vectors import N_LANES, fetch_early
@@ -26,7 +26,7 @@ class Room(NamedTuple):
     n_read: Int64s
     """int64[OPEN_AT_ONCE]: how many entries of each chain were read."""
     slots: UInt64s
-    """uint64[n]: of the texts that are to be compared, or of their groups, the first of which has slot 0."""
+    """uint64[n]: of the texts or octets that are to be compared."""
     wanted: UInt64s
     """uint64[WORDS_OF_CLASSES]: the classes of texts that the later one may match, a bit each."""
 
@@ -67,7 +67,7 @@ def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: 
 @njit(cache=True, nogil=True, counts_references=False)
 def read_round(
     chains: Chains,
-    live: Live,
+    live: LiveEntries,
     bits: UInt64s,
     max_bucket_size: int,
     room: Room,
@@ -76,8 +76,7 @@ def read_round(
 ) -> tuple[int, np.uint64, int, int]:
     """Read a chunk of each open chain in turn, so that several are on their way from memory.
 
-    The slots of the texts of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
-    Where entries are of groups, so is ``live``, and so are the slots.
+    The slots of the entries of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
 
     Returns
     -------
@@ -87,7 +86,7 @@ def read_round(
     """
     chunks, n_read, slots, wanted = room
     pool, chunk_bits, number_bits = chains.pool, chains.chunk_bits, chains.number_bits
-    size, shift, capacity = 1 << chunk_bits, np.uint64(chunk_bits), len(bits) >> chains.group_bits
+    size, shift, capacity = 1 << chunk_bits, np.uint64(chunk_bits), len(bits) >> shift_of(chains.by_octets)
     n_before, n_still, largest, n_cut = n_slots, np.int64(0), np.int64(0), np.int64(0)
     fetch_following(pool, chunks, n_open, chunk_bits)
     for i in range(n_open):
@@ -103,7 +102,7 @@ def read_round(
         elif may_follow:
             chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
             n_still += 1
-    fetch_fingerprints(bits, slots, n_before, n_slots, bits.shape[1] << chains.group_bits)
+    fetch_fingerprints(bits, slots, n_before, n_slots, bits.shape[1] << shift_of(chains.by_octets))
     return n_still, n_slots, largest, n_cut
 
 
@@ -134,12 +133,12 @@ def read_chunk(
     size: int,
     number_bits: int,
     wanted: UInt64s,
-    live: Live,
+    live: LiveEntries,
     capacity: int,
     slots: UInt64s,
     n_slots: np.uint64,
 ) -> tuple[np.uint64, np.uint64]:
-    """Write the slots of the live texts of wanted classes into ``slots``, the newest first.
+    """Write the slots of the live entries of wanted classes into ``slots``, the newest first.
 
     It reads no farther than the first entry of the chunk that is not live.
 
@@ -160,13 +159,13 @@ def read_chunk(
             break
         n_live += np.uint64(1)
         slots[n_slots] = slot_before(newest_slot, n_newer, capacity)
-        kind = entry >> shift
-        n_slots += wanted[kind // BITS_OF_WORD] >> kind % BITS_OF_WORD & np.uint64(1)
+        its_class = entry >> shift
+        n_slots += wanted[its_class // BITS_OF_WORD] >> its_class % BITS_OF_WORD & np.uint64(1)
     return n_slots, n_live
 
 
 @njit(cache=True, nogil=True, counts_references=False)
 def slot_before(newest_slot: np.uint64, n_newer: np.uint64, capacity: int) -> np.uint64:
-    """Return the slot of a text that so many are newer than; that of the newest is counted on past the end."""
+    """Return the slot of an entry that so many are newer than; that of the newest is counted on past the end."""
     slot = newest_slot - n_newer
     return slot - (np.uint64(capacity) if slot >= np.uint64(capacity) else np.uint64(0))

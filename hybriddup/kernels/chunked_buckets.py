@@ -4,11 +4,12 @@ All tables share one pool of chunks. A chunk is a power of two of words: the nex
 an entry for each text, in the order in which they were added; the places not yet filled hold 0, which is no entry. Only
 the first chunk of a chain has such places. Chunk 0 is never used.
 
-An entry is the low bits of a text's number, under its class where there are classes. Where fingerprints of consecutive
-numbers share a line of the cache, it can have the number of this *group* instead, which takes fewer bits and costs no
-more to read. It is *live* when its number is at most ``span`` before the next one to be given out. All entries after
-one that is not live, along a chain, are not either; those of numbers as far back as the bits can tell may be taken for
-live ones again, and then stand for texts that a look-up compares in vain.
+An entry is the low bits of a text's number, under its class where there are classes. It can have the number of the
+text's *octet* instead, the eight consecutive texts among which it is: that takes fewer bits, and reading fingerprints
+of 64 bits takes no longer, since those of an octet are a line of the cache. An entry is *live* when its number is at
+most ``span`` before the next one to be given out. All entries after one that is not live, along a chain, are not
+either; those of numbers as far back as the bits can tell may be taken for live ones again, and then stand for texts
+that a look-up compares in vain.
 """
 
 from typing import NamedTuple
@@ -30,8 +31,8 @@ FETCH_HEAD, FETCH_CHUNK = np.int64(24), np.int64(12)
 WORDS_OF_LINE = 16
 """Words of a line of the cache."""
 BITS_OF_ENTRY = 32
-GROUP_BITS = 3
-"""So many consecutive texts, as a power of two, are a group: fingerprints of one word that fill a line."""
+OCTET_BITS = 3
+"""Numbers that are alike but for so many of their low bits are of an octet."""
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
@@ -46,24 +47,34 @@ class Chains(NamedTuple):
     """int64[N_BOOK]."""
     chunk_bits: int
     number_bits: int
-    """The low bits of an entry, which are of the number of the text, or of its group."""
+    """The low bits of an entry, which are of the number of the text, or of its octet."""
     class_of: UInt8s
     """uint8[n]: the class of each length; longer texts are of the class of the last."""
     by_residues: bool
     """Whether the class of a text is not that of its length, but the residues of its fingerprint."""
-    group_bits: int
-    """`GROUP_BITS` where entries have the number of the group, 0 where they have that of the text."""
+    by_octets: bool
+    """Whether entries have not the number of the text, but that of its octet."""
 
 
 class Live(NamedTuple):
-    """Which numbers are live, and where the fingerprints of their texts are; of texts, or as `in_groups` has it."""
+    """Which texts are live, and where their fingerprints are."""
 
     next_number: np.uint64
     """The next number to be given out."""
     span: int
-    """So many numbers before it are live: fewer than the bits of numbers can tell apart."""
+    """So many numbers before it are live."""
     first_slot: int
     """The slot of the first of them in the ring; the others follow."""
+
+
+class LiveEntries(NamedTuple):
+    """Which entries are live: the same as `Live`, of octets where entries are of these."""
+
+    next_number: np.uint64
+    span: int
+    """Fewer than the bits of an entry's number can tell apart."""
+    first_slot: int
+    """The octet in slots 0 to 7 has slot 0."""
 
 
 class KeyList(NamedTuple):
@@ -106,23 +117,32 @@ def list_heads(bits: UInt64s, strengths: UInt8s, keys: KeyList, n_weak_bits: int
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def in_groups(live: Live, group_bits: int) -> Live:
-    """Return what is live by groups of so many texts, as a power of two; a group is while any of its texts is."""
-    shift = np.uint64(group_bits)
+def shift_of(by_octets: bool) -> np.uint64:
+    """Return how many low bits of a text's number an entry does without."""
+    return np.uint64(OCTET_BITS) if by_octets else np.uint64(0)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def live_entries(live: Live, by_octets: bool) -> LiveEntries:
+    """Return which entries are live; that of an octet is while any of its texts is.
+
+    The octets of slots are those of numbers, because the number in slot 0 and the slots there are can be divided by 8.
+    """
+    shift = shift_of(by_octets)
     first = (live.next_number - np.uint64(live.span)) >> shift
     following = ((live.next_number - np.uint64(1)) >> shift) + np.uint64(1)
-    return Live(following, np.int64(following - first), np.int64(live.first_slot) >> np.int64(group_bits))
+    return LiveEntries(following, np.int64(following - first), np.int64(np.uint64(live.first_slot) >> shift))
 
 
 @njit(cache=True, nogil=True)
-def age_of(entry: np.uint32, live: Live, number_bits: int) -> int:
+def age_of(entry: np.uint32, live: LiveEntries, number_bits: int) -> int:
     """Return how many numbers the number of an entry is before the next one to be given out; 0 = as many as can be."""
     mask = (np.uint64(1) << np.uint64(number_bits)) - np.uint64(1)
     return np.int64((live.next_number - np.uint64(entry)) & mask)
 
 
 @njit(cache=True, nogil=True)
-def is_live(entry: np.uint32, live: Live, number_bits: int) -> bool:
+def is_live(entry: np.uint32, live: LiveEntries, number_bits: int) -> bool:
     """Return whether an entry is live."""
     return 0 < age_of(entry, live, number_bits) <= live.span
 
@@ -135,13 +155,13 @@ def class_of_length(class_of: UInt8s, length: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def drop_classes(chains: Chains, live: Live) -> None:
-    """Turn entries into those of numbers alone, in place; what is not live stays so. ``live`` is of texts."""
-    pool, size, live = chains.pool, np.int64(1) << chains.chunk_bits, in_groups(live, chains.group_bits)
+    """Turn entries into those of numbers alone, in place; what is not live stays so."""
+    pool, size, entries = chains.pool, np.int64(1) << chains.chunk_bits, live_entries(live, chains.by_octets)
     for place in range(size, chains.book[FRESH] << chains.chunk_bits):
         if place % size != 0 and pool[place] != 0:
-            age = age_of(pool[place], live, chains.number_bits)
-            is_old = age == 0 or age > live.span
-            pool[place] = np.uint32((live.next_number - np.uint64(live.span + 1 if is_old else age)) & LOW_HALF)
+            age = age_of(pool[place], entries, chains.number_bits)
+            is_old = age == 0 or age > entries.span
+            pool[place] = np.uint32((entries.next_number - np.uint64(entries.span + 1 if is_old else age)) & LOW_HALF)
 
 
 @njit(cache=True, nogil=True)
@@ -163,11 +183,12 @@ def add_and_sweep(
     which mostly has just been read.
     """
     add_to_chains(chains, listed, numbers, lengths, bits)
-    sweep_chains(chains, first, last, live)
+    entries = live_entries(live, chains.by_octets)
+    sweep_chains(chains, first, last, entries)
     for row in range(len(numbers) if own_every > 0 else 0):
         if numbers[row] % own_every == 0:
             bucket = np.int64(listed[row, numbers[row] // own_every % listed.shape[1]])
-            sweep_chains(chains, bucket, bucket + 1, live)
+            sweep_chains(chains, bucket, bucket + 1, entries)
 
 
 @njit(cache=True, nogil=True, counts_references=False)
@@ -225,7 +246,7 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int
 def entry_of(chains: Chains, number: int, length: int, bits: UInt64s, row: int) -> np.uint32:
     """Return what stands in the chunks for a text, whose fingerprint is in a row."""
     shift = np.uint64(chains.number_bits)
-    low_bits = np.uint64(number) >> np.uint64(chains.group_bits) & ((np.uint64(1) << shift) - np.uint64(1))
+    low_bits = np.uint64(number) >> shift_of(chains.by_octets) & ((np.uint64(1) << shift) - np.uint64(1))
     its_class = residues_of(bits, row) if chains.by_residues else class_of_length(chains.class_of, length)
     return np.uint32(low_bits | its_class << shift)
 
@@ -253,10 +274,10 @@ def fetch_chunk(pool: UInt32s, start: np.uint64, size: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def sweep_chains(chains: Chains, first: int, last: int, live: Live) -> None:
-    """Free the chunks of some buckets that hold nothing live; the chains are changed in place. ``live`` is of texts."""
-    heads, pool, book, chunk_bits, number_bits, _, _, group_bits = chains
-    shift, size, live = np.uint64(chunk_bits), 1 << chunk_bits, in_groups(live, group_bits)
+def sweep_chains(chains: Chains, first: int, last: int, live: LiveEntries) -> None:
+    """Free the chunks of some buckets that hold nothing live; the chains are changed in place."""
+    heads, pool, book, chunk_bits, number_bits, _, _, _ = chains
+    shift, size = np.uint64(chunk_bits), 1 << chunk_bits
     for bucket in range(first, last):
         soon = np.uint64(heads[np.uint64(min(bucket + FETCH_CHUNK, len(heads) - 1))])
         fetch_early(pool, soon << shift)

@@ -39,7 +39,7 @@ def residues_of(bits: UInt64s, row: int) -> np.uint64:
 def want_residues(residues: np.uint64, distance: np.uint64, wanted: UInt64s) -> None:
     """Write into uint64[8] the triples of residues within a Lee distance of one: a word for each third residue.
 
-    A word has a bit for each pair of the first two. What these take of the distance is left to the third.
+    A word has a bit for each pair of the first two. What these do not take of the distance is left to the third.
     """
     wanted[:] = np.uint64(0)
     third, farthest = residues >> SHIFT * TWO, min(distance, FARTHEST)

@@ -22,7 +22,7 @@ BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Numbers that share an anchor."""
 TOLD_BITS = 20
-"""Numbers are told apart by so many of their low bits at least."""
+"""Numbers are told apart by so many of their low bits at least, of which entries by octets do without the lowest."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -97,7 +97,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
         int64[n], rising.
     next_number
         At least `IN_BLOCK`. Numbers whose low `TOLD_BITS` are those of the first block are never given out, so that the
-        low bits of none are 0.
+        low bits of none are 0, nor those of an octet.
     anchor
         The anchor of the block that ``next_number`` is in; of no meaning where that block is still empty.
     """

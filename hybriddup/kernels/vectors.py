@@ -62,8 +62,8 @@ else:
             near = builder.icmp_unsigned(
                 "<=",
                 builder.add(
-                    differing_bits(builder, data_of(context, builder, signature.args[0], firsts), start, first),
-                    differing_bits(builder, data_of(context, builder, signature.args[1], seconds), start, second),
+                    distances_from(builder, data_of(context, builder, signature.args[0], firsts), start, first),
+                    distances_from(builder, data_of(context, builder, signature.args[1], seconds), start, second),
                 ),
                 in_all_lanes(builder, most),
             )
@@ -77,7 +77,7 @@ else:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array, start, query, most = arguments
-            distances = differing_bits(builder, data_of(context, builder, signature.args[0], array), start, query)
+            distances = distances_from(builder, data_of(context, builder, signature.args[0], array), start, query)
             near = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, most))
             return builder.zext(builder.bitcast(near, ir.IntType(N_LANES)), WORD)
 
@@ -108,7 +108,7 @@ else:
         first_lane = builder.insert_element(undefined, word, ir.IntType(32)(0))
         return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), N_LANES)([0] * N_LANES))
 
-    def differing_bits(builder: Any, data: Any, start: Any, word: Any) -> Any:
+    def distances_from(builder: Any, data: Any, start: Any, word: Any) -> Any:
         """Return how many bits of a word differ from each of the eight from ``start`` on."""
         words = builder.load(builder.bitcast(builder.gep(data, [start]), WORDS.as_pointer()), align=WORD.width // 8)
         kind = ir.FunctionType(WORDS, [WORDS])

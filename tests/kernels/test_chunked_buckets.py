@@ -10,21 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.chain_look_ups import find_in_chains
+from hybriddup.kernels.chain_look_ups import find_in_chains, texts_of_octets, without_repeats
 from hybriddup.kernels.chunked_buckets import (
     FREE,
     FRESH,
-    GROUP_BITS,
     N_BOOK,
     N_FREE,
+    OCTET_BITS,
     Chains,
     KeyList,
     Live,
+    LiveEntries,
     add_to_chains,
     drop_classes,
-    in_groups,
     is_live,
     list_heads,
+    live_entries,
     sweep_chains,
 )
 from hybriddup.kernels.residues import residues_of
@@ -54,13 +55,13 @@ def empty_chains(
     number_bits: int = 32,
     class_of: Sequence[int] = (0,),
     by_residues: bool = False,
-    group_bits: int = 0,
+    by_octets: bool = False,
 ) -> Chains:
     """Chains with nothing in them."""
     book = np.zeros(N_BOOK, np.int64)
     book[FRESH] = 1
     heads, pool = np.zeros(n_buckets + 1, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32)
-    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8), by_residues, group_bits)
+    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8), by_residues, by_octets)
 
 
 def numbers_in(chains: Chains, bucket: int) -> list[int]:
@@ -103,7 +104,7 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
         for row, bucket in enumerate(listed[:, 0].tolist()):
             added[bucket].append(number + row)
         number += size
-        live = Live(np.uint64(number), min(WINDOW, number - first_number), 0)
+        live = LiveEntries(np.uint64(number), min(WINDOW, number - first_number), 0)
         swept = int(rng.integers(0, n_buckets + 1))
         sweep_chains(chains, swept, n_buckets, live)
         for bucket in range(n_buckets):
@@ -118,62 +119,64 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
         assert len(free) == chains.book[N_FREE]
 
 
-def test_a_look_up_has_room_for_all_that_is_near() -> None:
+@pytest.mark.parametrize("by_octets", [False, True])
+def test_a_look_up_has_room_for_all_that_is_near(by_octets: bool) -> None:
     """However often it has to make more, in the midst of a text's buckets, nothing is left out or counted twice."""
     n, n_later, n_probes = WINDOW, 9, 40
-    chains = empty_chains(1, 500, 3)
+    chains = empty_chains(1, 500, 3, by_octets=by_octets)
     bits = np.zeros((CAPACITY, 1), np.uint64)
     lengths = np.full(n, 20, np.int32)
     numbers = np.arange(IN_BLOCK, IN_BLOCK + n)
     add_to_chains(chains, np.zeros((n, 1), np.uint64), numbers, lengths, bits[:n])
     limits = make_limits(n_later, max_hamming_distances=3, lengths=20, max_partner_lengths=30)
     later = LaterTexts(np.arange(n_later) + 1000, bits[:n_later], *limits, np.zeros((0, 2), np.uint64))
-    listed = np.zeros((n_later, n_probes), np.uint64)
+    listed, live = np.zeros((n_later, n_probes), np.uint64), Live(np.uint64(IN_BLOCK + n), n, 0)
 
-    near, counts = find_in_chains(chains, listed, bits, Live(np.uint64(IN_BLOCK + n), n, 0), later, PARTNERS, 0)
+    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNERS, 0)
 
-    rows, places = near >> np.uint64(32), near & np.uint64(2**32 - 1)
-    assert (np.diff(rows.astype(np.int64)) >= 0).all()
-    n_times = np.bincount(rows.astype(np.int64) * n + places.astype(np.int64), minlength=n_later * n)
-    assert (n_times == n_probes).all()
-    assert len(near) > 3 * 4096
-    assert counts.n_comparisons == len(near)
+    assert len(near) == n * n_later * n_probes > 3 * 4096
+    assert counts.n_comparisons == len(near) * (8 if by_octets else 1)
     assert counts.n_look_ups == listed.size
+    assert (np.diff((near >> np.uint64(32)).astype(np.int64)) >= 0).all()
+    near, n_times = np.unique(near, return_counts=True)
+    texts = texts_of_octets(near, bits, live, later, PARTNERS) if by_octets else near
+    assert texts.tolist() == [row << 32 | place for row in range(n_later) for place in range(n)]
+    assert set(n_times.tolist()) == ({8 * n_probes, 2 * n_probes} if by_octets else {n_probes})
 
 
 @pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize(
-    ("start", "number_bits", "by_residues", "group_bits"),
+    ("start", "number_bits", "by_residues", "by_octets"),
     [
-        (IN_BLOCK, 32, False, 0),
-        (2**32 - 100, 32, False, 0),
-        (2**12 - 100, 12, False, 0),
-        (2**8, 9, False, 0),
-        (IN_BLOCK, 23, True, 0),
-        (2**12 + IN_BLOCK, 12, True, 0),
-        *((IN_BLOCK + more, 23, True, GROUP_BITS) for more in range(1 << GROUP_BITS)),
-        (2**12 + IN_BLOCK, 12, True, GROUP_BITS),
-        (IN_BLOCK, 32, False, GROUP_BITS),
+        (IN_BLOCK, 32, False, False),
+        (2**32 - 100, 32, False, False),
+        (2**12 - 100, 12, False, False),
+        (2**8, 9, False, False),
+        (IN_BLOCK, 23, True, False),
+        (2**12 + IN_BLOCK, 12, True, False),
+        *((IN_BLOCK + more, 23, True, True) for more in range(8)),
+        (2**12 + IN_BLOCK, 12, True, True),
+        (IN_BLOCK, 32, False, True),
     ],
 )
 @pytest.mark.parametrize("max_bucket_size", [0, 10])
 def test_looking_up_finds_what_is_live_and_near(
-    words: int, start: int, number_bits: int, by_residues: bool, group_bits: int, max_bucket_size: int
+    words: int, start: int, number_bits: int, by_residues: bool, by_octets: bool, max_bucket_size: int
 ) -> None:
     """Every live text within the limit that is in a bucket looked into, once for each of them, the newest first.
 
     Where there are classes of lengths, those that can match; so it is when numbers begin anew. Where there are residues
-    of fingerprints, those that can be within the limit. Where entries are of groups, also what is near in these.
+    of fingerprints, those that can be within the limit. Where entries are of octets, also what is near in these.
     """
     rng, n_buckets, n, limit = np.random.default_rng(words), 3, 200, 3 if by_residues else 31 * words
     by_length = number_bits < 32 and not by_residues
     classes = range(1, 42) if by_length else (0,)
-    chains = empty_chains(n_buckets, 500, 3, number_bits, classes, by_residues, group_bits)
+    chains = empty_chains(n_buckets, 500, 3, number_bits, classes, by_residues, by_octets)
     bits, lengths = rng.integers(0, 2**64, (CAPACITY, words), np.uint64), rng.integers(0, 60, n).astype(np.int32)
     numbers = np.arange(start, start + n)
     numbers[numbers >= 2**32] += IN_BLOCK
     buckets = rng.integers(0, n_buckets, (n, 2), np.uint64)
-    first_slot = 40 + int(numbers[n - WINDOW]) % (1 << GROUP_BITS)
+    first_slot = 40 + int(numbers[n - WINDOW]) % 8
     slots = (first_slot + np.arange(n) - (n - WINDOW)) % CAPACITY
     add_to_chains(chains, buckets, numbers, lengths, bits[slots])
     live = Live(np.uint64(numbers[-1] + 1), WINDOW, first_slot)
@@ -205,12 +208,15 @@ def test_looking_up_finds_what_is_live_and_near(
                 read = [place for place in read if lee_distance(int(own), int(of_places[place])) <= limit]
             n_compared += len(read)
             expected += [(row, place) for place in read if (row, place) in within]
-    found = sorted((int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in near.tolist())
-    if group_bits:
+    if by_octets:
+        near = texts_of_octets(without_repeats(near), bits, live, later, PARTNERS)
+    found = [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in near.tolist()]
+    if by_octets:
         assert set(expected) <= set(found) <= within
-        assert counts.n_comparisons >= n_compared
+        assert found == sorted(set(found))
+        assert counts.n_comparisons % 8 == 0
     else:
-        assert found == sorted(expected)
+        assert sorted(found) == sorted(expected)
         assert counts.n_comparisons == n_compared
     assert expected
 
@@ -266,15 +272,15 @@ def test_numbers_rise_and_tell_positions(gaps: list[int], start: int) -> None:
 
 
 @given(st.integers(2**20, 2**40), st.integers(1, 1000), st.integers(0, 100))
-def test_a_group_is_live_while_any_of_its_texts_is(first: int, span: int, first_block: int) -> None:
-    """Groups follow each other as texts do, in numbers and in slots."""
-    first_slot = IN_BLOCK * first_block + first % IN_BLOCK
-    groups = in_groups(Live(np.uint64(first + span), span, first_slot), GROUP_BITS)
-    live = sorted({number // 8 for number in range(first, first + span)})
+def test_an_octet_is_live_while_any_of_its_texts_is(first: int, span: int, first_block: int) -> None:
+    """Octets follow each other as texts do, in numbers and in slots."""
+    live = Live(np.uint64(first + span), span, IN_BLOCK * first_block + first % IN_BLOCK)
+    octets = live_entries(live, True)
 
-    assert list(range(int(groups.next_number) - groups.span, int(groups.next_number))) == live
-    assert groups.first_slot == first_slot // 8
-    assert in_groups(Live(np.uint64(first + span), span, first_slot), 0) == (first + span, span, first_slot)
+    expected = sorted({number // 8 for number in range(first, first + span)})
+    assert list(range(int(octets.next_number) - octets.span, int(octets.next_number))) == expected
+    assert octets.first_slot == live.first_slot // 8
+    assert tuple(live_entries(live, False)) == tuple(live)
 
 
 def test_slots_go_around() -> None:
@@ -282,20 +288,24 @@ def test_slots_go_around() -> None:
     assert [slot_of(number, 128, 64) for number in (127, 128, 191, 192)] == [63, 0, 63, 0]
 
 
-def test_entries_without_classes_are_of_the_same_texts() -> None:
+@pytest.mark.parametrize("by_octets", [False, True])
+def test_entries_without_classes_are_of_the_same_texts(by_octets: bool) -> None:
     """What is live stays so, in the same order; what is not is never taken for live."""
     rng, n = np.random.default_rng(3), 300
-    chains = empty_chains(4, 500, 2, 10, range(1, 42))
-    numbers, buckets = np.arange(2**10 - 150, 2**10 - 150 + n), rng.integers(0, 4, (n, 1), np.uint64)
+    chains = empty_chains(4, 500, 2, 10, range(1, 42), by_octets=by_octets)
+    first = (2**10 - 150) << (OCTET_BITS if by_octets else 0)
+    numbers, buckets = np.arange(first, first + n), rng.integers(0, 4, (n, 1), np.uint64)
     add_to_chains(chains, buckets, numbers, rng.integers(0, 60, n).astype(np.int32), NO_BITS)
     live = Live(np.uint64(numbers[-1] + 1), WINDOW, 0)
 
     drop_classes(chains, live)
 
+    entries = live_entries(live, by_octets)
+    named = numbers >> (OCTET_BITS if by_octets else 0)
     for bucket in range(4):
-        expected = [int(number) for number, own in zip(numbers, buckets[:, 0], strict=True) if own == bucket][::-1]
+        expected = [int(number) for number, own in zip(named, buckets[:, 0], strict=True) if own == bucket][::-1]
         held = numbers_in(chains, bucket)
-        n_live = sum(number > numbers[-1] - WINDOW for number in expected)
+        n_live = sum(number >= int(entries.next_number) - entries.span for number in expected)
         assert held[:n_live] == expected[:n_live]
         assert len(held) == len(expected)
-        assert not any(is_live(np.uint32(entry), live, 32) for entry in held[n_live:])
+        assert not any(is_live(np.uint32(entry), entries, 32) for entry in held[n_live:])

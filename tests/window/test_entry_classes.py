@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hybriddup.config.settings import ComponentSettings
 from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY
 from hybriddup.kernels.ring_texts import TOLD_BITS
+from hybriddup.records import Fingerprints, UInt64s
 from hybriddup.steps.blocks import Expectation
 from hybriddup.testing import check_live_index
 from hybriddup.window.index import LiveIndex
@@ -25,7 +26,7 @@ from hybriddup.window.index.entry_classes import (
 )
 from hybriddup.window.index.live_shapes import make_live_index
 from hybriddup.window.index.live_tables import LiveShape, LiveTables
-from tests.builders import make_limits, make_prints
+from tests.builders import make_limits
 from tests.steps.block_runs import no_pilot
 
 LENGTHS = st.lists(st.integers(0, 6000), min_size=1, max_size=40)
@@ -107,24 +108,39 @@ def test_exact_tables_go_by_residues_as_far_as_there_is_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "number_bits", "group_bits"),
-    [(2**16, TOLD_BITS - 2, 0), (2**18, TOLD_BITS - 2, 0), (2**16, TOLD_BITS - 3, 3), (2**20, TOLD_BITS - 3, 3)],
+    ("window", "number_bits", "by_octets"),
+    [
+        (2**16, TOLD_BITS - 2, False),
+        (2**18, TOLD_BITS - 2, False),
+        (2**16, TOLD_BITS - 3, True),
+        (2**20, TOLD_BITS - 3, True),
+    ],
 )
-def test_residues_stay_exact_while_numbers_come_again(window: int, number_bits: int, group_bits: int) -> None:
-    """And when they are given up, because more numbers are live than are told apart well."""
-    rng, position = np.random.default_rng(window), 0
-    classes = EntryClasses(ONE_CLASS.of_length, number_bits, True, group_bits)
+def test_residues_stay_exact_while_numbers_come_again(window: int, number_bits: int, by_octets: bool) -> None:
+    """And when they are given up, as more numbers are live than are told apart well: copies of any text are found."""
+    rng, position, batch = np.random.default_rng(window), 0, 2**14
+    classes = EntryClasses(ONE_CLASS.of_length, number_bits, by_residues=True, by_octets=by_octets)
     expectation = Expectation(window, 1, 64, 3, no_pilot)
     index = make_live_index(ComponentSettings(use="blocks", options={"n_blocks": 4}), expectation)
     assert isinstance(index, LiveTables)
     index = LiveTables(replace(index.shape, classes=classes), expectation)
-    for _ in range((window + 2**20) // 2**14 + 2):
-        bits = rng.integers(0, 2**64, (2**14, 1), np.uint64)
-        prints = make_prints([0] * len(bits), limits=make_limits(len(bits), max_hamming_distances=3))
-        prints = replace(prints, bits=bits, positions=position + np.arange(len(bits))).without_strengths()
-        index.add(prints)
-        position += len(bits)
+    added = rng.integers(0, 2**64, (window + 2**20 + 2 * batch, 1), np.uint64)
+    while position < len(added):
+        index.add(prints_without_lengths(added[position : position + batch], position))
+        position += batch
         index.forget_before(position - window)
-    later = replace(prints, bits=bits ^ np.uint64(0b10011 << 17), positions=prints.positions + len(bits))
-    found = index.candidates(later)
-    assert (found.later - found.earlier == len(bits)).sum() == len(bits)
+        if position in (window, len(added)):  # just full, and when numbers have come again
+            earlier = np.sort(rng.choice(window, batch, replace=False)) + position - window
+            later = prints_without_lengths(added[earlier] ^ np.uint64(0b10011 << 17), position)
+            found = index.candidates(later)
+            pairs = set(zip(found.earlier.tolist(), found.later.tolist(), strict=True))
+            assert set(zip(earlier.tolist(), later.positions.tolist(), strict=True)) <= pairs
+            assert found.earlier.min() >= position - window
+    assert (index._tables._classes.by_residues, index._tables._classes.by_octets) == (window < 2**18, by_octets)
+
+
+def prints_without_lengths(bits: UInt64s, position: int) -> Fingerprints:
+    """Fingerprints whose limit is 3 and nothing else, from a position on."""
+    limits = make_limits(len(bits), max_hamming_distances=3)
+    strengths = np.zeros((len(bits), 0), np.uint8)
+    return Fingerprints(position + np.arange(len(bits)), bits, strengths, limits)

@@ -73,6 +73,16 @@ def test_texts_in_one_bucket_are_read_as_far_as_the_limit_says() -> None:
     assert report.largest_bucket < 64
 
 
+def test_a_burst_of_equal_texts_is_found_as_far_as_the_limit_says() -> None:
+    """However many of them are of an octet, and each once."""
+    index = tables_of("blocks", 20_000, max_bucket_size=1000)
+    index.add(make_prints([0] * 20_000))
+    pairs = index.candidates(make_prints([1], positions=[20_000]))
+
+    assert 1000 <= len(pairs) < 2000
+    assert len(set(pairs.earlier.tolist())) == len(pairs)
+
+
 @pytest.mark.parametrize(("most", "limited"), [(0, True), (5000, False)])
 def test_sampled_tables_limit_crowded_buckets(most: int, limited: bool) -> None:
     """An attacker's texts in one bucket do not make every look-up read all of them, unless that is asked for."""

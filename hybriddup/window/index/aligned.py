@@ -1,4 +1,4 @@
-"""Arrays that begin with a line of the cache, so that rows which fill a line are one."""
+"""Arrays that begin with a line of the cache, so that chunks, and fingerprints of an octet, are whole lines."""
 
 from __future__ import annotations
 

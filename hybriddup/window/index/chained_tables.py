@@ -149,13 +149,13 @@ class ChainedTables:
         return aligned_zeros((n_chunks << self.chunk_bits,), np.uint32)
 
     def _chains_in(self, pool: UInt32s) -> Chains:
-        of_length, number_bits, by_residues, group_bits = self._classes
-        return Chains(self.heads, pool, self.book, self.chunk_bits, number_bits, of_length, by_residues, group_bits)
+        of_length, number_bits, by_residues, by_octets = self._classes
+        return Chains(self.heads, pool, self.book, self.chunk_bits, number_bits, of_length, by_residues, by_octets)
 
     def _drop_classes(self, ring: TextRing) -> None:
         """Give all bits of the entries to the numbers, before more of them are live than the others tell apart."""
         drop_classes(self._chains, live_in(ring))
-        self._classes = ONE_CLASS._replace(group_bits=self._classes.group_bits)
+        self._classes = ONE_CLASS._replace(by_octets=self._classes.by_octets)
         self._chains = self._chains_in(self._chains.pool)
 
 

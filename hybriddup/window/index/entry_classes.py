@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY, GROUP_BITS
+from hybriddup.kernels.chunked_buckets import BITS_OF_ENTRY, OCTET_BITS
 from hybriddup.kernels.lengths import first_reaching, largest_so_far
 from hybriddup.kernels.residues import BITS_OF_RESIDUES
 from hybriddup.kernels.ring_texts import Partners
@@ -25,7 +25,7 @@ ROOM = 8
 MOST_CLASS_BITS, FEWEST_CLASS_BITS = 8, 3
 MIDDLE = (1, 99)
 """Percentiles of the lengths between which the classes are cut; those beyond are of the first and of the last."""
-FULLEST = 3 / 4
+FULLEST = 5 / 6
 """Share of the numbers told apart that may be live: the others are swept out before theirs come again."""
 
 
@@ -37,17 +37,17 @@ class EntryClasses(NamedTuple):
     number_bits: int
     by_residues: bool = False
     """Whether the class is the residues of the fingerprint."""
-    group_bits: int = 0
-    """Whether the number is that of the text's group, as `hybriddup.kernels.chunked_buckets.Chains` has it."""
+    by_octets: bool = False
+    """Whether the number is that of the text's octet."""
 
     @property
     def most_live(self) -> int:
         """How many numbers may be live."""
-        return int(FULLEST * (1 << self.number_bits)) << self.group_bits
+        return int(FULLEST * (1 << self.number_bits)) << (OCTET_BITS if self.by_octets else 0)
 
 
 ONE_CLASS = EntryClasses(np.zeros(1, np.uint8), BITS_OF_ENTRY)
-RESIDUES = EntryClasses(ONE_CLASS.of_length, BITS_OF_ENTRY - BITS_OF_RESIDUES, True, GROUP_BITS)
+RESIDUES = EntryClasses(ONE_CLASS.of_length, BITS_OF_ENTRY - BITS_OF_RESIDUES, by_residues=True, by_octets=True)
 """Beside the numbers of up to 50 million texts."""
 
 

@@ -52,6 +52,9 @@ buckets are larger: with limits that stand to 300,000 Weibo posts as this one an
 finds 98.9 and 99.5 % of the repeats that it finds without any."""
 MOST_SHINGLE_BITS = 30
 
+SOME_MORE = 1.1
+"""A window may have so many times the texts that it is expected to have, before exact tables give up residues."""
+
 PilotShingles = Callable[[], tuple[UInt32s, UInt32s]]
 """Returns the shingles of the pilot's earlier and later texts."""
 
@@ -129,7 +132,7 @@ def make_exact(blocks: ComponentSettings, expectation: Expectation, *, sketched:
     report, longest = index.report(), max(map(len, index.shape.keys))
     reaches = report.exact or index.options.max_bucket_size > 0
     keys, fits_any = FingerprintKeys(index.shape), index.shape.bucket_bits == longest
-    classes = RESIDUES if expectation.n_texts <= RESIDUES.most_live else ONE_CLASS
+    classes = RESIDUES if SOME_MORE * expectation.n_texts <= RESIDUES.most_live else ONE_CLASS
     shape = LiveShape(keys, report.shape, reaches, fits_any, classes)
     return LiveTables(shape, expectation, sketched=sketched)
 

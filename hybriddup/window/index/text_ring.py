@@ -35,7 +35,7 @@ slots are used."""
 MANY_NEAR = 2**15
 """Near texts that are worth a thread."""
 MOST_TEXTS = 2**31
-"""Running numbers are told apart by their low 32 bits, so that older texts have to be forgotten."""
+"""Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
 NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
 NO_SHINGLES: UInt32s = np.zeros((0, 0), np.uint32)
@@ -95,7 +95,7 @@ class TextRing:
         self.first = self.next = IN_BLOCK
         """The numbers of the oldest text and of the next one, and all between them are in the ring."""
         self._turn = IN_BLOCK
-        """The number in slot 0."""
+        """The number in slot 0. `IN_BLOCK` divides it and the capacity, so octets of numbers are those of slots."""
         self._touched = 0
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
@@ -115,11 +115,6 @@ class TextRing:
     def first_slot(self) -> int:
         """The slot of the oldest text."""
         return self._slot(self.first)
-
-    @property
-    def next_slot(self) -> int:
-        """The slot of the next text; the capacity where the last slot is taken."""
-        return self.next - self._turn
 
     @property
     def n_bytes(self) -> int:
