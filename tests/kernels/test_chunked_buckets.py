@@ -18,13 +18,11 @@ from hybriddup.kernels.chunked_buckets import (
     N_FREE,
     OCTET_BITS,
     Chains,
-    KeyList,
     Live,
     LiveEntries,
     add_to_chains,
     drop_classes,
     is_live,
-    list_heads,
     live_entries,
     sweep_chains,
 )
@@ -38,7 +36,7 @@ from hybriddup.kernels.ring_texts import (
     number_texts,
     slot_of,
 )
-from tests.builders import make_limits, make_prints, pack_strengths
+from tests.builders import make_limits
 from tests.reference import lee_distance
 
 PARTNERS = Partners(np.full(50, 10, np.int32), np.full(50, 3, np.int32))
@@ -228,25 +226,6 @@ def numbers_read(read: list[int], max_bucket_size: int, in_bucket: list[int]) ->
     while n_read < max_bucket_size:
         n_read += 7
     return read[:n_read]
-
-
-def test_texts_look_into_the_buckets_of_their_keys_and_neighbours() -> None:
-    """Table by table; own bucket first; neighbours, and the weakest bits of the key in all combinations."""
-    strengths = np.full((1, 64), 15)
-    strengths[0, [1, 4, 6]] = 2, 1, 3
-    prints = make_prints([0b0101_0010], strengths=strengths)
-    keys = KeyList(
-        positions=np.array([0, 1, 2, 4, 5, 6]),
-        starts=np.array([0, 3, 6]),
-        offsets=np.array([0, 0b100, 0], np.uint32),
-        offset_starts=np.array([0, 2, 3]),
-        bucket_bits=3,
-    )
-    own = list_heads(prints.bits, prints.strengths, keys, 0, True)
-    listed = list_heads(prints.bits, pack_strengths(strengths), keys, 1, False)
-
-    assert own.tolist() == [[0b0_010, 0b1_101]]
-    assert listed.tolist() == [[0b0_010, 0b0_000, 0b0_110, 0b0_100, 0b1_101, 0b1_100]]
 
 
 @given(

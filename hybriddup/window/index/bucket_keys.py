@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hybriddup.kernels.chunked_buckets import KeyList, list_heads
+from hybriddup.kernels.listed_buckets import KeyList, list_heads
 from hybriddup.kernels.shingles import NO_SHINGLE
 from hybriddup.records import Int64s, UInt32s, UInt64s
 from hybriddup.steps.blocks.table_shape import TableShape
