@@ -6,17 +6,19 @@ import numpy as np
 
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.chain_reads import OPEN_AT_ONCE, WORDS_OF_CLASSES, Room, open_chains, read_round, want_classes
-from hybriddup.kernels.chunked_buckets import LOW_HALF, OCTET_BITS, Chains, Live, LiveEntries, live_entries, shift_of
+from hybriddup.kernels.chunked_buckets import OCTET_BITS, Chains, Live, LiveEntries, live_entries, shift_of
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.hamming import differing_bits
 from hybriddup.kernels.popcount import lowest_bit, popcount
 from hybriddup.kernels.ring_texts import (
+    LOW_HALF,
     LaterTexts,
     LengthRows,
     Partners,
     RingColumns,
     SelectedPairs,
     select_in_ring,
+    slot_at,
     widest_limit,
 )
 from hybriddup.kernels.vectors import near_in_line
@@ -177,30 +179,34 @@ def compare_slots(
 
     Or of the octets that have such a text.
     """
-    high, first, capacity = np.uint64(row) << np.uint64(32), np.uint64(entries.first_slot), np.uint64(len(bits))
+    high, first = np.uint64(row) << np.uint64(32), np.uint64(entries.first_slot)
+    capacity = np.uint64(len(bits)) >> shift_of(by_octets)
     if by_octets:
         for i in range(n_slots):
             octet = slots[np.uint64(i)]
-            place = octet - first + (capacity >> np.uint64(OCTET_BITS) if octet < first else np.uint64(0))
-            near[n_near] = high | place
+            near[n_near] = high | place_of(octet, first, capacity)
             n_near += np.uint64(near_in_octet(bits, octet, later, row, limit) != 0)
         return n_near
     if bits.shape[1] == 1:
         word = later.bits[row, 0]
         for i in range(n_slots):
             slot = slots[np.uint64(i)]
-            place = slot - first + (capacity if slot < first else np.uint64(0))
-            near[n_near] = high | place
+            near[n_near] = high | place_of(slot, first, capacity)
             n_near += np.uint64(popcount(bits[slot, np.uint64(0)] ^ word) <= limit)
         return n_near
     first_word, second_word = later.bits[row, 0], later.bits[row, 1]
     for i in range(n_slots):
         slot = slots[np.uint64(i)]
-        place = slot - first + (capacity if slot < first else np.uint64(0))
-        near[n_near] = high | place
+        near[n_near] = high | place_of(slot, first, capacity)
         distance = popcount(bits[slot, np.uint64(0)] ^ first_word) + popcount(bits[slot, np.uint64(1)] ^ second_word)
         n_near += np.uint64(distance <= limit)
     return n_near
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def place_of(slot: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
+    """Return the place of a slot after the first one, the other way round than `slot_at`."""
+    return slot - first_slot + (capacity if slot < first_slot else np.uint64(0))
 
 
 @njit(cache=True, nogil=True, counts_references=False)
@@ -220,11 +226,11 @@ def near_in_octet(bits: UInt64s, octet: np.uint64, later: LaterTexts, row: int, 
 def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partners: Partners) -> UInt64s:
     """Return the places of the live texts within the limit in each octet, in order, as `find_in_chains` has texts."""
     found, n = np.empty(len(near) << OCTET_BITS, np.uint64), np.uint64(0)
-    n_octets, first = np.uint64(len(bits) >> OCTET_BITS), np.uint64(live.first_slot >> OCTET_BITS)
-    n_before = np.uint64(live.first_slot) - (first << np.uint64(OCTET_BITS))
+    n_octets, first = len(bits) >> OCTET_BITS, live.first_slot >> OCTET_BITS
+    n_before = np.uint64(live.first_slot - (first << OCTET_BITS))
     for i in range(len(near)):
         row, place = np.int64(near[i] >> np.uint64(32)), near[i] & LOW_HALF
-        octet = first + place - (n_octets if first + place >= n_octets else np.uint64(0))
+        octet = np.uint64(slot_at(near[i], first, n_octets))
         flags = near_in_octet(bits, octet, later, row, widest_limit(later, row, partners))
         while flags != 0:
             text = (place << np.uint64(OCTET_BITS)) + lowest_bit(flags) - n_before

@@ -5,10 +5,18 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.chunked_buckets import Chains, LiveEntries, class_of_length, fetch_chunk, is_live, shift_of
+from hybriddup.kernels.chunked_buckets import (
+    WORDS_OF_LINE,
+    Chains,
+    LiveEntries,
+    class_of_length,
+    fetch_chunk,
+    is_live,
+    shift_of,
+)
 from hybriddup.kernels.residues import residues_of, want_residues
 from hybriddup.kernels.ring_texts import LaterTexts, Partners, told_length
-from hybriddup.kernels.vectors import N_LANES, fetch_early
+from hybriddup.kernels.vectors import fetch_early
 from hybriddup.records import Int64s, UInt32s, UInt64s
 
 OPEN_AT_ONCE = 64
@@ -122,7 +130,7 @@ def fetch_following(pool: UInt32s, chunks: UInt64s, n_open: int, chunk_bits: int
 def fetch_fingerprints(bits: UInt64s, slots: UInt64s, first: np.uint64, last: np.uint64, n_words: int) -> None:
     """Fetch the fingerprints of the slots listed from ``first`` to ``last``, of so many words each, closely too."""
     for j in range(first, last):
-        for word in range(0, n_words, N_LANES):  # of 64 bits, which are a line
+        for word in range(0, n_words, WORDS_OF_LINE // 2):  # these have 64 bits
             fetch_early(bits, slots[np.uint64(j)] * np.uint64(n_words) + np.uint64(word))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.residues import residues_of
-from hybriddup.kernels.vectors import fetch_early
+from hybriddup.kernels.vectors import N_LANES, fetch_early
 from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 
 FRESH, FREE, N_FREE = 0, 1, 2
@@ -28,10 +28,10 @@ N_BOOK = 3
 FETCH_HEAD, FETCH_CHUNK = np.int64(24), np.int64(12)
 """How many insertions ahead a head and a chunk are fetched: memory takes that long to answer."""
 WORDS_OF_LINE = 16
-"""Words of a line of the cache."""
+"""Words of a line of the cache, of 32 bits each."""
 BITS_OF_ENTRY = 32
-OCTET_BITS = 3
-"""Numbers that are alike but for so many of their low bits are of an octet."""
+OCTET_BITS = N_LANES.bit_length() - 1
+"""Numbers that are alike but for so many of their low bits are of an octet: as many as `near_in_line` compares."""
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
 

@@ -12,7 +12,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 @njit(cache=True, nogil=True)
 def with_room_for(found: NDArray[Number], n_found: int, n_more: int) -> NDArray[Number]:
-    """Return a larger array that begins with the first ``n_found`` of this one, at least twice as large."""
+    """Return an array at least twice as large that begins with ``n_found`` of this one, and has room for ``n_more``."""
     larger = np.empty(max(2 * len(found), n_found + n_more + 1), found.dtype)
     for i in range(n_found):  # a loop, because assigning a slice takes a second to compile
         larger[i] = found[i]

@@ -59,15 +59,11 @@ else:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             firsts, seconds, start, first, second, most = arguments
-            near = builder.icmp_unsigned(
-                "<=",
-                builder.add(
-                    distances_from(builder, data_of(context, builder, signature.args[0], firsts), start, first),
-                    distances_from(builder, data_of(context, builder, signature.args[1], seconds), start, second),
-                ),
-                in_all_lanes(builder, most),
+            distances = builder.add(
+                distances_from(builder, data_of(context, builder, signature.args[0], firsts), start, first),
+                distances_from(builder, data_of(context, builder, signature.args[1], seconds), start, second),
             )
-            return builder.zext(builder.bitcast(near, ir.IntType(N_LANES)), WORD)
+            return flags_within(builder, distances, most)
 
         return types.uint64(first_words, second_words, place, first_word, second_word, limit), generate
 
@@ -78,8 +74,7 @@ else:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array, start, query, most = arguments
             distances = distances_from(builder, data_of(context, builder, signature.args[0], array), start, query)
-            near = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, most))
-            return builder.zext(builder.bitcast(near, ir.IntType(N_LANES)), WORD)
+            return flags_within(builder, distances, most)
 
         return types.uint64(words, place, word, limit), generate
 
@@ -107,6 +102,11 @@ else:
         undefined = ir.Constant(WORDS, ir.Undefined)
         first_lane = builder.insert_element(undefined, word, ir.IntType(32)(0))
         return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), N_LANES)([0] * N_LANES))
+
+    def flags_within(builder: Any, distances: Any, limit: Any) -> Any:
+        """Return which of eight distances are within the limit, bit by bit."""
+        within = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, limit))
+        return builder.zext(builder.bitcast(within, ir.IntType(N_LANES)), WORD)
 
     def distances_from(builder: Any, data: Any, start: Any, word: Any) -> Any:
         """Return how many bits of a word differ from each of the eight from ``start`` on."""

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-BYTES_OF_LINE = 64
+from hybriddup.kernels.chunked_buckets import WORDS_OF_LINE
+
+BYTES_OF_LINE = 4 * WORDS_OF_LINE
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:

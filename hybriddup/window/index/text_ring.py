@@ -237,10 +237,7 @@ class TextRing:
         return (number - self._turn) % self.capacity
 
     def _slots(self, numbers: Int64s) -> Int64s:
-        slots = numbers - self._turn
-        slots[slots < 0] += self.capacity
-        slots[slots >= self.capacity] -= self.capacity
-        return slots
+        return (numbers - self._turn) % self.capacity
 
     def _make_room(self, last: int) -> None:
         """Grow where the numbers before ``last`` are more than there are slots."""
