@@ -10,15 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hybriddup.api import dedupe, explain, fingerprint, fit_weights
+    from hybriddup.api import dedupe, explain, fingerprint, learn
     from hybriddup.config.load import load_settings
     from hybriddup.config.settings import Settings
+    from hybriddup.data.records import Removed
     from hybriddup.errors import HybriddupError
     from hybriddup.estimators import NearDuplicates, SimhashVectorizer
-    from hybriddup.plugin.options import Options
     from hybriddup.plugin.spec import hookimpl
-    from hybriddup.records import Removed
-    from hybriddup.result import Result
+    from hybriddup.run.result import Result
+    from hybriddup.steps.options import Options
     from hybriddup.window import Window
 
 __version__ = "0.1.0"
@@ -35,8 +35,8 @@ __all__ = [
     "dedupe",
     "explain",
     "fingerprint",
-    "fit_weights",
     "hookimpl",
+    "learn",
     "load_settings",
 ]
 
@@ -44,17 +44,17 @@ __all__ = [
 _HOME = {
     "HybriddupError": "hybriddup.errors",
     "NearDuplicates": "hybriddup.estimators",
-    "Options": "hybriddup.plugin.options",
-    "Removed": "hybriddup.records",
-    "Result": "hybriddup.result",
+    "Options": "hybriddup.steps.options",
+    "Removed": "hybriddup.data.records",
+    "Result": "hybriddup.run.result",
     "Settings": "hybriddup.config.settings",
     "SimhashVectorizer": "hybriddup.estimators",
     "Window": "hybriddup.window",
     "dedupe": "hybriddup.api",
     "explain": "hybriddup.api",
     "fingerprint": "hybriddup.api",
-    "fit_weights": "hybriddup.api",
     "hookimpl": "hybriddup.plugin.spec",
+    "learn": "hybriddup.api",
     "load_settings": "hybriddup.config.load",
 }
 

@@ -1,22 +1,23 @@
-"""The Python API: `dedupe`, `fingerprint` and `explain`. Each makes its own components; nothing is shared or global."""
+"""The Python API: `dedupe`, `learn`, `fingerprint` and `explain`. Each makes its own components; nothing is global."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from hybriddup.config.load import Config, open_session
 from hybriddup.config.settings import KeepHighest, Settings
+from hybriddup.data.frames import corpus_from_posts
+from hybriddup.data.records import UInt64s
 from hybriddup.errors import ConfigError
-from hybriddup.frames import corpus_from_posts
-from hybriddup.records import UInt64s
+from hybriddup.steps.parallel import available_workers, check_workers
 
 if TYPE_CHECKING:
-    from hybriddup.explanation import Explanation
-    from hybriddup.result import Result
+    from hybriddup.run.learned import LearnedRecipe
+    from hybriddup.run.result import Result
+    from hybriddup.study.explain import Explanation
 
 DEFAULT_CONFIG = "weibo"
 
@@ -66,18 +67,23 @@ def dedupe(
     >>> [(post.row, post.keeper_row, post.reason) for post in hybriddup.dedupe(posts).removed]
     [(2, 0, 'near')]
     """
-    from hybriddup.pipeline import run
+    from hybriddup.run.pipeline import run
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
     highest = settings.keep.highest if isinstance(settings.keep, KeepHighest) else None
     corpus = corpus_from_posts(posts, text_field, id_field, highest)
+    shown = None
+    if progress:
+        from hybriddup.run.terminal import terminal_progress
+
+        shown = terminal_progress()
     result = run(
         corpus,
         settings,
         manager.registry,
         workers=workers,
-        progress=show_progress() if progress else None,
+        progress=shown,
         config_name=config_name(config),
     )
     manager.run_finished(result)
@@ -102,8 +108,7 @@ def fingerprint(
     >>> hybriddup.fingerprint(["good morning"]).shape
     (1, 2)
     """
-    from hybriddup.components import Components
-    from hybriddup.parallel import available_workers
+    from hybriddup.run.components import Components
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
@@ -113,48 +118,59 @@ def fingerprint(
     return components.fingerprinter.fingerprint(normalized).bits
 
 
-def fit_weights(
+def learn(
     posts: Any,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     config: Config = DEFAULT_CONFIG,
     text_field: str = "text",
+    workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
-) -> None:
-    """Fit the configuration's weighter on these posts and save its table to a file.
+) -> LearnedRecipe:
+    """Return what a configuration learns from posts, and save it to a file.
 
-    Runs whose configuration names the file (``weighter: {use: tfidf, table: FILE}``) weigh tokens alike, so that
-    their fingerprints can be compared; otherwise each run is fitted on its own posts.
+    That is the weights of tokens, the common shingles, and what verifiers learn. Runs and windows whose configuration
+    names the file (``recipe: FILE``) go by it instead of learning from their own posts, so that they make the same
+    fingerprints and keys, and in the same order remove the same posts with the same keepers.
+
+    Parameters
+    ----------
+    posts
+        As for `dedupe`; a few thousand that are like those to come are enough.
+    path
+        The file, which appears whole or not at all; None = nothing is written.
 
     Raises
     ------
-    ConfigError
-        The configuration's weighter has no table, or has been given one already.
+    InputError, ConfigError, PluginError
+        As for `dedupe`.
 
     Examples
     --------
     >>> import hybriddup, tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     table = pathlib.Path(folder) / "weights.npz"
-    ...     hybriddup.fit_weights(["good morning", "good night"], table)
-    ...     hybriddup.fingerprint(["good day"], config={"weighter": {"table": str(table)}}).shape
-    (1, 2)
+    ...     path = pathlib.Path(folder) / "recipe.npz"
+    ...     recipe = hybriddup.learn(["good morning", "good night"], path)
+    ...     hybriddup.dedupe(["good day", "good day"], config={"recipe": str(path)}).recipe.id == recipe.id
+    True
     """
-    from hybriddup.components import Components
-    from hybriddup.steps.weighters import FittedWeighter
+    from hybriddup.run.clock import Clock
+    from hybriddup.run.components import Components
+    from hybriddup.run.learned import RECIPE_IS_GIVEN
+    from hybriddup.run.pipeline import Run
+    from hybriddup.run.progress import Silent
 
+    check_workers(workers)
     settings, manager = open_session(config, plugins)
-    components = Components.create(settings, manager.registry, workers=1)
-    weighter = components.fingerprinter.weighter
-    if not isinstance(weighter, FittedWeighter) or not weighter.needs_fit:
-        raise ConfigError(
-            f"weighter {settings.weighter.use!r} has nothing to fit here; fit_weights needs `tfidf` or `levels` "
-            f"without a table."
-        )
-    components.fingerprinter.fit(
-        components.normalizer.normalize_batch(corpus_from_posts(posts, text_field, "id").texts)
-    )
-    weighter.table.save(path)
+    if settings.recipe is not None:
+        raise ConfigError(RECIPE_IS_GIVEN)
+    n_workers = workers or available_workers()
+    corpus = corpus_from_posts(posts, text_field, "id")
+    learner = Run(Components.create(settings, manager.registry, n_workers), n_workers, Clock(Silent()))
+    recipe = learner.learn(corpus)
+    if path is not None:
+        recipe.save(path)
+    return recipe
 
 
 def explain(
@@ -179,17 +195,10 @@ def explain(
     >>> hybriddup.explain("good morning, everybody", "good morning everybody!").matches
     True
     """
-    from hybriddup.explanation import explain_texts
+    from hybriddup.study.explain import explain_texts
 
     settings, manager = open_session(config, plugins)
     return explain_texts(a, b, settings, manager.registry, corpus)
-
-
-def check_workers(workers: object) -> None:
-    """Raise ConfigError where this is no number of workers; None leaves it to the number of cores."""
-    is_number = isinstance(workers, Integral) and not isinstance(workers, bool)
-    if workers is not None and not (is_number and workers >= 1):  # type: ignore[operator]
-        raise ConfigError(f"workers must be a whole number, 1 or more, or None for one a core; got {workers!r}.")
 
 
 def config_name(config: Config) -> str:
@@ -197,10 +206,3 @@ def config_name(config: Config) -> str:
     if isinstance(config, (str, Path)):
         return str(config)
     return "Settings" if isinstance(config, Settings) else "a mapping"
-
-
-def show_progress() -> Any:
-    """Return what shows the progress of a run on standard error, as the command line does."""
-    from hybriddup.cli.progress import terminal_progress
-
-    return terminal_progress()

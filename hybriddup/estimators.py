@@ -13,12 +13,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from hybriddup.api import dedupe
-from hybriddup.components import Components
 from hybriddup.config.load import open_session
+from hybriddup.data.frames import describe
+from hybriddup.data.records import UInt8s, UInt64s
 from hybriddup.errors import InputError
-from hybriddup.frames import describe
-from hybriddup.parallel import available_workers
-from hybriddup.records import UInt8s, UInt64s
+from hybriddup.run.components import Components
+from hybriddup.steps.parallel import available_workers
 
 OUTPUTS = ("words", "bits")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.records import CandidatePairs, Fingerprints, PairLimits, UInt8s, UInt64s
+from hybriddup.data.records import CandidatePairs, Fingerprints, PairLimits, UInt64s
 
 WORD = 2**64
 ANY_LENGTH = 2**31 - 1
@@ -39,36 +39,17 @@ def make_limits(
     return PairLimits(*numbers, *(np.broadcast_to(np.array(share, np.float32), (n,)).copy() for share in shares))
 
 
-def pack_strengths(strengths: np.ndarray) -> UInt8s:
-    """Strengths 0 to 15 of one bit each, as fingerprints hold them: two bits to a byte, the first in its lower half."""
-    assert not strengths.size or strengths.max() <= 15
-    levels = strengths.astype(np.uint8)
-    return np.ascontiguousarray(levels[:, 0::2] | levels[:, 1::2] << 4)
-
-
-def unpack_strengths(packed: UInt8s) -> UInt8s:
-    """The strengths of one bit each again."""
-    return np.stack([packed & 15, packed >> 4], axis=2).reshape(len(packed), 2 * packed.shape[1])
-
-
 def make_prints(
     numbers: Sequence[int],
     bits: int = 64,
     *,
     limits: PairLimits | None = None,
-    strengths: np.ndarray | None = None,
     positions: Sequence[int] | None = None,
 ) -> Fingerprints:
-    """Fingerprints given as whole numbers; by default all of one length, matching within 3 bits.
-
-    ``strengths`` has one number from 0 to 15 for each bit.
-    """
+    """Fingerprints given as whole numbers; by default all of one length, matching within 3 bits."""
     n = len(numbers)
-    if strengths is None:
-        strengths = np.full((n, bits), 15, np.uint8)
     places = np.arange(n, dtype=np.int64) if positions is None else np.array(positions, np.int64)
-    packed = pack_strengths(strengths)
-    return Fingerprints(places, words_of(numbers, bits // 64), packed, limits or make_limits(n))
+    return Fingerprints(places, words_of(numbers, bits // 64), limits or make_limits(n))
 
 
 def clustered_numbers(rng: np.random.Generator, n: int, bits: int, max_flips: int, n_patterns: int = 4) -> list[int]:

@@ -1,12 +1,15 @@
 """What all tests share.
 
-Hypothesis has no deadlines, because the first call of a kernel compiles or loads it. Processes that share the tests
-(pytest-xdist) have caches of their own for the kernels. What only an ordinary user can notice is skipped for root.
+Hypothesis has no deadlines, because the first call of a kernel compiles or loads it. The tests are shared out among
+processes (pytest-xdist), unless single files are named. What only an ordinary user can notice is skipped for root.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,14 +17,54 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 
+from hybriddup.steps.parallel import available_workers
+
 settings.register_profile("hybriddup", deadline=None)
 settings.load_profile("hybriddup")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start many processes, which would all compile the package
+
+
+def kernel_caches() -> Path:
+    """Return the folder with the caches of compiled kernels, one for each process that shares the tests."""
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    return (Path(folder) if folder else Path(__file__).parents[1] / ".pytest_cache") / "kernels"
+
 
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) is not None:
     # numba reads this when it is imported. It writes to its cache without a lock: two processes that compile the same
     # kernel for different types at the same moment can leave one's code under the other's entry.
-    caches = os.environ.get("NUMBA_CACHE_DIR") or str(Path(__file__).parents[1] / ".pytest_cache" / "numba")
-    os.environ["NUMBA_CACHE_DIR"] = str(Path(caches) / worker)
+    os.environ["NUMBA_CACHE_DIR"] = str(kernel_caches() / worker)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return 0 where only files or tests are named, which run in this process; otherwise one more than there are cores.
+
+    Some tests wait for servers and other processes.
+    """
+    return 0 if all(".py" in argument for argument in config.args) else available_workers() + 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the kernels once, in the process that starts the others, and give each of these a copy."""
+    processes = getattr(config.option, "tx", None)
+    if processes and worker is None and not config.option.collectonly:
+        fill_caches(kernel_caches(), [f"gw{number}" for number in range(len(processes))])
+
+
+def fill_caches(folder: Path, names: list[str]) -> None:
+    """Have a cache of all kernels for each process; those of earlier runs stay while no kernel changes."""
+    from hybriddup.kernels import cache
+
+    if not cache.is_compiling():
+        return
+    compiled = folder / "compiled"
+    if not any(stamp.read_text() == cache.version_of_sources() for stamp in compiled.glob(f"*/{cache.STAMP}")):
+        shutil.rmtree(folder, ignore_errors=True)
+        command = [sys.executable, "-m", "hybriddup", "warm-up"]
+        subprocess.run(command, env={**os.environ, "NUMBA_CACHE_DIR": str(compiled)}, capture_output=True, check=True)
+    for name in names:
+        if not (folder / name).exists():
+            shutil.copytree(compiled, folder / name)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -61,18 +61,6 @@ def simhash(
     tokens = tokenize(text)
     weights = [weigh(token) for token in tokens]
     return keep_signs(signed_sums(tokens, weights, bits, hash_of))
-
-
-def strengths(sums: Sequence[int], total_weight: int) -> list[int]:
-    """How far each sum is from zero: strength ``s``, 0 to 15, begins at ``(s / 16) ** 2 / 4`` of the total weight."""
-    shares = [Fraction(abs(value), max(total_weight, 1)) for value in sums]
-    return [max(s for s in range(16) if share >= Fraction(s * s, 1024)) for share in shares]
-
-
-def weak_bit_ranks(bit_strengths: Sequence[int]) -> list[int]:
-    """Rank of each bit when the weakest comes first; of equally weak bits the lower one comes first."""
-    order = sorted(range(len(bit_strengths)), key=lambda bit: (bit_strengths[bit], bit))
-    return [order.index(bit) for bit in range(len(bit_strengths))]
 
 
 def pairs_within(fingerprints: Sequence[int], limit: int) -> dict[tuple[int, int], int]:
@@ -197,6 +185,59 @@ def greedy_decide(order: Sequence[int], matches: Mapping[tuple[int, int], object
         else:
             kept.append(text)
     return Decisions(kept, keepers)
+
+
+class RuleOutcome(NamedTuple):
+    """What the rule of removal says of some texts, and how often each limit cut a search short."""
+
+    kept: list[int]
+    exact: dict[int, int]
+    """The kept text that a removed one equals."""
+    near: dict[int, int]
+    """The keeper of each text that was removed as a near repeat."""
+    n_crowded: int
+    """Look-ups of keys that more kept texts had than are looked at."""
+    n_cut: int
+    """Kept texts that had more candidates than are verified."""
+
+
+def decide_by_rule(
+    names: Sequence[Hashable],
+    keys: Sequence[Collection[int]],
+    probes: Sequence[Collection[int]],
+    distance_of: Callable[[int, int], int],
+    is_within: Callable[[int, int], bool],
+    is_accepted: Callable[[int, int], bool],
+    *,
+    max_bucket_size: int,
+    most_pairs: Sequence[int],
+) -> RuleOutcome:
+    """Decide texts one by one. Equal names are equal texts; the functions are given an earlier and a later one."""
+    kept: list[int] = []
+    exact: dict[int, int] = {}
+    near: dict[int, int] = {}
+    n_crowded = n_cut = 0
+    for text in range(len(names)):
+        equal = [earlier for earlier in kept if names[earlier] == names[text]]
+        if equal:
+            exact[text] = equal[0]
+            continue
+        looked_at: set[int] = set()
+        for key in probes[text]:
+            with_key = [earlier for earlier in kept if key in keys[earlier]]
+            if max_bucket_size and len(with_key) > max_bucket_size:
+                n_crowded += 1
+                with_key = with_key[-max_bucket_size:]
+            looked_at.update(with_key)
+        candidates = [earlier for earlier in looked_at if is_within(earlier, text)]
+        nearest = sorted(candidates, key=lambda earlier: (distance_of(earlier, text), earlier))[: most_pairs[text]]
+        matches = [earlier for earlier in nearest if is_accepted(earlier, text)]
+        if matches:
+            near[text] = min(matches)
+        else:
+            kept.append(text)
+            n_cut += len(candidates) > most_pairs[text]
+    return RuleOutcome(kept, exact, near, n_crowded, n_cut)
 
 
 def connected_components(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> list[list[int]]:

@@ -118,8 +118,8 @@ def test_fingerprints_of_a_pair_differ_by_what_dedupe_reports() -> None:
 
 @pytest.mark.parametrize("config", ["weibo", "twitter", "benchmark"])
 def test_explanation_agrees_with_the_scores_of_a_run(config: str) -> None:
-    """For every sixth removed sample post: same reason, verifier, threshold, band and score."""
-    for post in hybriddup.dedupe(TEXTS, config=config).removed[::6]:
+    """For one removed sample post in fifteen: same reason, verifier, threshold, band and score."""
+    for post in hybriddup.dedupe(TEXTS, config=config).removed[::15]:
         explanation = hybriddup.explain(TEXTS[post.keeper_row], post.text, config=config)
         assert explanation.length_band == post.length_band
         if post.reason == "near":

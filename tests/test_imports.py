@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,11 +15,34 @@ ROOT = Path(hybriddup.__file__).parent
 MODULES = {".".join(("hybriddup", *path.relative_to(ROOT).with_suffix("").parts)): path for path in ROOT.rglob("*.py")}
 FACADE = "hybriddup.__init__"
 """Hands out what other modules hold when it is asked for, and imports nothing itself."""
+FLOORS = [
+    {"errors"},
+    {"data"},
+    {"kernels"},
+    {"steps"},
+    {"plugin"},
+    {"config"},
+    {"files"},
+    {"run"},
+    {"study"},
+    {"__init__", "api", "estimators"},
+    {"window"},
+    {"testing"},
+    {"service"},
+    {"cli", "__main__"},
+]
+"""Modules and packages of the root, each importing only from its own floor and those before it."""
+FLOOR_OF = {name: number for number, names in enumerate(FLOORS) for name in names}
 
 
 def imported(path: Path) -> Iterator[str]:
     """Every module that a file names in an import, at its top, in a function, or for types alone."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    return imported_by(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
+def imported_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Every module that some import statements name."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -27,9 +50,41 @@ def imported(path: Path) -> Iterator[str]:
             yield str(node.module)
 
 
+def running(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node below, but for those that only a type checker sees."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            for other in child.orelse:
+                yield from (other, *running(other))
+        else:
+            yield from (child, *running(child))
+
+
+def floor_of(name: str) -> int:
+    """The number of the floor on which a module of `MODULES` stands."""
+    return FLOOR_OF[name.split(".")[1]]
+
+
 def module_named(name: str) -> str:
     """The name by which `MODULES` has a module or package."""
     return name if name in MODULES else f"{name}.__init__"
+
+
+def test_every_part_of_the_package_has_a_floor() -> None:
+    """So that a new one is given its place."""
+    assert {name.split(".")[1] for name in MODULES} == FLOOR_OF.keys()
+
+
+def test_no_floor_imports_from_a_later_one() -> None:
+    """Not inside a function either; what is imported for types alone does not count."""
+    upward = [
+        f"{name} imports {other}"
+        for name, path in MODULES.items()
+        for other in sorted({module_named(other) for other in imported_by(running(ast.parse(path.read_text("utf-8"))))})
+        if other in MODULES and floor_of(other) > floor_of(name)
+    ]
+
+    assert upward == []
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

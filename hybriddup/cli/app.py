@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hybriddup.cli import config, dedupe, evaluate, explain, plan, plugins, serve, warm_up, watch
+from hybriddup.cli import config, dedupe, evaluate, explain, learn, plan, plugins, serve, warm_up, watch
 from hybriddup.cli.commands import Commands
 from hybriddup.cli.options import EXIT_CODES, Debug
 
@@ -56,6 +56,7 @@ app.command("explain", epilog=explain.EPILOG, short_help="Show why two texts mat
 app.command("evaluate", epilog=evaluate.EPILOG, short_help="Measure precision and recall on labeled pairs.")(
     evaluate.evaluate
 )
+app.command("learn", epilog=learn.EPILOG, short_help="Learn from posts what runs and windows share.")(learn.learn)
 app.command("plan", epilog=plan.EPILOG, short_help="Show which block index suits how many posts.")(plan.plan)
 app.command("plugins", short_help="List plugins and what they bring.")(plugins.plugins)
 app.command("warm-up", epilog=warm_up.EPILOG, short_help="Compile the kernels before the first run.")(warm_up.warm_up)

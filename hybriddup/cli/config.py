@@ -56,15 +56,20 @@ def check(
     plugin: options.Plugins = None,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
-    """Check configurations and report every fault with its line; the exit code is 2 if there is one."""
+    """Check configurations and report every fault with its line; the exit code is 2 if there is one.
+
+    What works but is hardly meant is a warning.
+    """
     from hybriddup.config import open_session
     from hybriddup.errors import HybriddupError
 
     n_faulty = 0
     for file in files:
         try:
-            open_session(file, plugin or ())
+            settings, _ = open_session(file, plugin or ())
             typer.echo(f"{file}: ok")
+            for warning in settings.warnings():
+                typer.echo(f"warning: {file}: {warning}", err=True)
         except HybriddupError as error:
             n_faulty += 1
             typer.echo(f"error: {error}", err=True)

@@ -58,6 +58,10 @@ def dedupe(
     summary: Annotated[
         str | None, typer.Option(metavar="FILE", help="File for the summary as JSON; - for standard output.")
     ] = None,
+    save_recipe: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File for what was learned from the posts, for `recipe:`; see learn --help."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace outputs that exist already.")] = False,
     config: options.Config = DEFAULT_CONFIG,
     plugin: options.Plugins = None,
@@ -89,6 +93,7 @@ def dedupe(
         removed=removed,
         bad=bad,
         summary=summary,
+        save_recipe=save_recipe,
         force=force,
         config=config,
         plugins=tuple(plugin or ()),

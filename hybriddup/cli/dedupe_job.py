@@ -12,26 +12,26 @@ import numpy as np
 import orjson
 import typer
 
-from hybriddup.cli.progress import show_progress
 from hybriddup.cli.summary_view import print_bad_records, print_summary
 from hybriddup.config import Settings, open_session
 from hybriddup.config.settings import KeepHighest
-from hybriddup.corpus import Corpus
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import Bools
 from hybriddup.errors import InputError, OutputError
-from hybriddup.inputs import Inputs, find_format, open_inputs, read_corpus
-from hybriddup.outputs import STANDARD_OUTPUT, Output, Outputs
-from hybriddup.parallel import available_workers
-from hybriddup.pipeline import run
+from hybriddup.files.compression import split_compression
+from hybriddup.files.formats import Fields
+from hybriddup.files.inputs import Inputs, find_format, open_inputs, read_corpus
+from hybriddup.files.jsonl import write_removed
+from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
+from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
-from hybriddup.progress import Progress
-from hybriddup.records import Bools
-from hybriddup.result import Result
-from hybriddup.steps.readers import Fields
-from hybriddup.steps.readers.compression import split_compression
-from hybriddup.steps.readers.sources import STANDARD_INPUT
-from hybriddup.steps.writers import write_removed
-from hybriddup.summary import StepTiming
+from hybriddup.run.pipeline import run
+from hybriddup.run.progress import Progress
+from hybriddup.run.result import Result
+from hybriddup.run.summary import StepTiming
+from hybriddup.run.terminal import show_progress
+from hybriddup.steps.parallel import available_workers
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Request:
     removed: str | None
     bad: str | None
     summary: str | None
+    save_recipe: str | None
     force: bool
     config: str
     plugins: tuple[str, ...]
@@ -63,6 +64,7 @@ class Targets:
     removed: Output | None
     bad: Output | None
     summary: Output | None
+    recipe: Output | None = None
 
 
 def perform(request: Request) -> int:
@@ -78,6 +80,9 @@ def perform(request: Request) -> int:
             write(inputs, targets, corpus, result, progress)
         if targets.summary is not None:
             write_summary(targets.summary, request, settings, corpus, result)
+        if targets.recipe is not None and result.recipe is not None:
+            with targets.recipe.open() as stream:
+                result.recipe.write(stream)
         outputs.commit()
     report(request, targets, corpus, result)
     return corpus.n_bad_records
@@ -100,6 +105,7 @@ def plan_targets(request: Request, outputs: Outputs) -> Targets:
         optional(request.removed, "--removed"),
         optional(request.bad, "--bad"),
         optional(request.summary, "--summary"),
+        optional(request.save_recipe, "--save-recipe"),
     )
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from hybriddup.cli.output import print_json
-from hybriddup.cli.progress import show_progress
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.cli.tables import print_table
 from hybriddup.config import open_session
-from hybriddup.corpus import BadRecord
+from hybriddup.data.corpus import BadRecord
 from hybriddup.errors import InputError
-from hybriddup.evaluate import BandMeasures, Evaluation, LabeledPairs, Measures, evaluate
-from hybriddup.inputs import Inputs, open_inputs
+from hybriddup.files.formats import Fields, TextColumnError
+from hybriddup.files.inputs import Inputs, open_inputs
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.readers import Fields, TextColumnError
+from hybriddup.run.terminal import show_progress
+from hybriddup.study.evaluate import BandMeasures, Evaluation, LabeledPairs, Measures, evaluate
 
 LABELS = {"1": True, "true": True, "duplicate": True, "0": False, "false": False, "different": False}
 

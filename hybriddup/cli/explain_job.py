@@ -10,15 +10,15 @@ from hybriddup.cli.explain_view import print_explanation
 from hybriddup.cli.output import print_json
 from hybriddup.config import open_session
 from hybriddup.config.settings import KeepHighest, Settings
-from hybriddup.corpus import Corpus
+from hybriddup.data.corpus import Corpus
 from hybriddup.errors import InputError
-from hybriddup.explanation import explain_texts
-from hybriddup.inputs import open_inputs, read_corpus
-from hybriddup.keep import deciding_order
+from hybriddup.files.formats import Fields
+from hybriddup.files.inputs import open_inputs, read_corpus
+from hybriddup.files.jsonl import parse_line
+from hybriddup.files.sources import open_source
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.readers import Fields
-from hybriddup.steps.readers.jsonl import parse_line
-from hybriddup.steps.readers.sources import open_source
+from hybriddup.run.deciding_order import deciding_order
+from hybriddup.study.explain import explain_texts
 
 
 @dataclass(frozen=True)

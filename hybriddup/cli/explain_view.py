@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from hybriddup.cli.tables import print_table
-from hybriddup.explanation import ExplainedText, Explanation
+from hybriddup.study.explain import ExplainedText, Explanation
 
 
 def print_explanation(explanation: Explanation) -> None:

@@ -1,4 +1,4 @@
-"""`hybriddup plan`: which shape of block index suits how many posts, how far apart, in how much memory."""
+"""`hybriddup plan`: which block index suits how many posts, how far apart, in how much memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ Examples:
   hybriddup plan --posts 1M --edit-share 0.1 --recall 0.99
       for posts and their copies with a tenth of the characters edited, in 128 bits
 
-The shapes are those of the block indexes: `blocks: 5 choose 2` has 5 blocks, 2 of which form a key; `probing: 4 within
-1-2 bits` has 4 blocks, in each of which all keys within 1 or 2 bits are looked up; `tables: 9 of 16, 4 weak` has 9
-tables of 16 sampled bits, of which the 4 weakest are probed. The naive ones, which look up or store all neighbours of a
-fingerprint, stand there for comparison. Nothing is read or built: the numbers are worked out by formula, and what they
-rest on is printed."""
+Keys, look-ups and times are those of one post; the memory is that of a live window. The naive ones, which look up or
+store all neighbours of a fingerprint, stand there for comparison."""
 
 
 def plan(
@@ -33,10 +30,7 @@ def plan(
     ] = None,
     edit_share: Annotated[
         float | None,
-        typer.Option(
-            metavar="S",
-            help="Share of a post's characters that its copies have edited, such as 0.1; their distances are modeled.",
-        ),
+        typer.Option(metavar="S", help="Share of a post's characters that its copies have edited, such as 0.1."),
     ] = None,
     memory: Annotated[
         str | None, typer.Option(metavar="M", help="Most memory that the index may take, such as 1.5GB or 800MiB.")
@@ -47,27 +41,21 @@ def plan(
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
-    """Show what each shape of block index costs and finds, and which one to use.
+    """Show what each block index costs and finds, and which one to use.
 
-    For each: tables, key bits, look-ups and candidates (comparisons) a post, memory, recall, and estimated time. The
-    fastest that finds enough and fits into the memory is chosen; one that misses some pairs only where it is more than
-    1.25 x as fast as one that misses none.
+    The block indexes are made and asked for their keys. With --edit-share, made-up posts and edited copies are tried.
+    The fastest that finds enough and fits into the memory is chosen; exact ones win ties: a lossy one must be 1.25
+    times faster.
     """
     from hybriddup.cli.output import print_json
-    from hybriddup.cli.plan_view import print_plan
-    from hybriddup.planner.choosing import make_plan
-    from hybriddup.planner.quantities import parse_bytes, parse_count
-    from hybriddup.planner.question import make_question
+    from hybriddup.cli.plan_view import BYTES, COUNTS, parse_number, print_plan
+    from hybriddup.study.plan import Question, make_plan
 
-    question = make_question(
-        parse_count(posts, "--posts"),
-        bits,
-        max_hamming_distance=max_hamming_distance,
-        edit_share=edit_share,
-        recall=recall,
-        memory=None if memory is None else parse_bytes(memory, "--memory"),
-    )
-    made = make_plan(question)
+    count = "a whole number of at least 1, such as 50000000, 50M, 200k or 1.5G"
+    size = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
+    most = None if memory is None else parse_number(memory, "--memory", BYTES, size)
+    n_posts = parse_number(posts, "--posts", COUNTS, count)
+    made = make_plan(Question(n_posts, bits, max_hamming_distance, edit_share, recall, most))
     if json:
         print_json(made.to_dict())
     else:

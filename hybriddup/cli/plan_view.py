@@ -1,81 +1,65 @@
-"""A plan, for people: the shapes as a table, the choice, and what the numbers rest on."""
+"""A plan, for people, and the numbers that they ask with."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from shutil import get_terminal_size
-from textwrap import wrap
+import re
 
 import typer
+import yaml
 
-from hybriddup.cli.tables import plain_table, print_table
-from hybriddup.planner.choosing import JudgedShape, Plan
-from hybriddup.planner.quantities import show_bytes, show_count, show_duration, show_range
-from hybriddup.planner.question import Question
+from hybriddup.cli.tables import print_table
+from hybriddup.errors import ConfigError
+from hybriddup.study.plan import Plan, Shape
 
-HEADERS = ("shape", "tables", "key bits", "look-ups", "candidates", "time", "bytes", "memory", "recall", "verdict")
-COSTS, FINDINGS = range(6), (0, *range(6, 10))
-"""The columns of each half, for terminals that are too narrow for both."""
-WIDTH = 100
+NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+) *([a-zA-Z]*)")
+"""Separators part three digits each, so that nobody's decimal comma is passed over."""
+COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
+BYTES = COUNTS | {f"{prefix}b": 10 ** (3 * power) for power, prefix in enumerate(("", *"kmgt"))}
+BYTES |= {"b": 1, "t": 10**12} | {f"{prefix}ib": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
+HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, run", "GB", "recall", "verdict")
+
+
+def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
+    """Return a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``.
+
+    Raises
+    ------
+    ConfigError
+        It is none, or below 1; the message names the option.
+
+    Examples
+    --------
+    >>> parse_number("50M", "--posts", COUNTS, ""), parse_number("1.5 KiB", "--memory", BYTES, "")
+    (50000000, 1536)
+    """
+    match = NUMBER.fullmatch(text.strip())
+    unit = units.get(match[2].lower()) if match else None
+    value = round(float(re.sub("[_,]", "", match[1])) * unit, 6) if match and unit else 0
+    if value < 1 or (units is COUNTS and value != int(value)):
+        raise ConfigError(f"{option} must be {example}; got {text!r}.")
+    return int(value)
 
 
 def print_plan(plan: Plan) -> None:
-    """Print what was asked, the shapes, the choice with the lines that configure it, and the assumptions."""
-    _say(_title(plan.question))
-    _print_shapes([HEADERS, *(_row(judged, plan.question) for judged in plan.judged)])
-    typer.echo()
-    _say(plan.why, fg=None if plan.chosen is None else "green")
-    if plan.chosen is not None:
-        typer.echo(f"\n{_configuration(plan)}")
-    typer.echo()
-    for assumption in plan.assumptions:
-        _say(f"- {assumption}", indent="  ")
+    """Print the shapes, the choice with the lines that configure it, and what was noted."""
+    print_table([_row(shape) for shape in plan.shapes], headers=HEADERS, right=range(1, len(HEADERS) - 1))
+    typer.echo(f"\n{plan.why}")
+    for note in plan.notes:
+        typer.echo(note)
+    if plan.configuration:
+        written = yaml.safe_dump(plan.configuration, sort_keys=False, default_flow_style=None)
+        typer.echo(f"\n{written}", nl=False)
 
 
-def _print_shapes(lines: Sequence[Sequence[str]]) -> None:
-    """Print all columns as one table, or as two where a terminal is too narrow for them."""
-    width = max(map(len, plain_table(lines).splitlines()))
-    whole = not sys.stdout.isatty() or get_terminal_size().columns >= width
-    for columns in [range(len(HEADERS))] if whole else [COSTS, FINDINGS]:
-        cells = [[line[column] for column in columns] for line in lines]
-        print_table(cells[1:], headers=cells[0], right=range(1, len(columns) - (HEADERS[columns[-1]] == "verdict")))
+def _row(shape: Shape) -> list[str]:
+    costs = (shape.window_ns / 1e3, shape.run_ns / 1e3, shape.n_bytes / 1e9)
+    counts = map(show, (shape.keys, shape.look_ups, shape.comparisons, *costs))
+    recall = "by text" if shape.recall is None else f"{shape.recall:.4f}"
+    return [shape.name, *counts, recall, shape.verdict]
 
 
-def _title(question: Question) -> str:
-    memory = "any memory" if question.memory is None else f"at most {show_bytes(question.memory)}"
-    return (
-        f"{question.n_posts:,} posts, {question.bits} bits, within {question.distances.limit}, recall "
-        f"{question.recall:g}, {memory}; look-ups, candidates, bytes and time are those of one post"
-    )
-
-
-def _row(judged: JudgedShape, question: Question) -> list[str]:
-    shape = judged.shape
-    return [
-        shape.name,
-        str(shape.n_tables),
-        show_range(*shape.key_bits) if shape.n_tables else "none",
-        show_count(shape.look_ups),
-        show_count(shape.candidates),
-        show_duration(shape.cost),
-        show_count(shape.n_bytes / question.n_posts),
-        show_bytes(shape.n_bytes),
-        f"{shape.recall:.4f}",
-        judged.verdict,
-    ]
-
-
-def _configuration(plan: Plan) -> str:
-    if plan.chosen is None or plan.chosen.blocks is None:
-        return ""
-    options = ", ".join(f"{name}: {value}" for name, value in plan.chosen.blocks.items())
-    return (
-        f"fingerprint: {{bits: {plan.question.bits}}}\nblocks: {{{options}}}\n"
-        f"# in each length band: max_hamming_distance: {plan.question.distances.limit}, or less"
-    )
-
-
-def _say(text: str, *, indent: str = "", fg: str | None = None) -> None:
-    width = min(WIDTH, get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
-    typer.secho("\n".join(wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)), fg=fg)
+def show(value: float) -> str:
+    """Return a number with about three digits, such as ``696``, ``0.75``, ``3,052`` or ``1.2e+30``."""
+    if value >= 1e9:
+        return f"{value:.1e}"
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"

@@ -17,7 +17,7 @@ def plugins(
 ) -> None:
     """List plugins with their distribution, version, hooks and components.
 
-    The built-in components are those of the plugin hybriddup.builtins. HYBRIDDUP_DISABLE_PLUGINS=a,b in the
+    The built-in components are those of the plugin hybriddup.plugin.builtins. HYBRIDDUP_DISABLE_PLUGINS=a,b in the
     environment keeps plugins from being loaded, by name.
     """
     from hybriddup.cli.output import print_json

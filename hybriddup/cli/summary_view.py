@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import typer
 
 from hybriddup.cli.tables import print_table
-from hybriddup.corpus import BadRecord
-from hybriddup.summary import StepTiming, Summary
+from hybriddup.data.corpus import BadRecord
+from hybriddup.run.summary import StepTiming, Summary
 
 MAX_BAD_SHOWN = 5
 

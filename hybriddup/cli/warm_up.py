@@ -35,10 +35,10 @@ def warm_up(
     """Compile the kernels, so that not even the first run has to."""
     from time import perf_counter
 
+    from hybriddup.cli.warm_up_job import compile_kernels
     from hybriddup.config.read import shipped_names
     from hybriddup.kernels.cache import cache_folder, is_compiling
     from hybriddup.plugin.manager import create_plugin_manager
-    from hybriddup.warmup import compile_kernels
 
     began = perf_counter()
     for name in compile_kernels(configs or shipped_names(), create_plugin_manager(modules=plugin or ())):

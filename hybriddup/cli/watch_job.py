@@ -18,9 +18,9 @@ from hybriddup.cli.line_feed import LineFeed, stopped_by_signals
 from hybriddup.cli.options import EXIT_BAD_LINES, EXIT_INTERRUPTED
 from hybriddup.cli.settle import settle
 from hybriddup.cli.summary_view import print_bad_records
-from hybriddup.corpus import BadRecord
+from hybriddup.data.corpus import BadRecord
 from hybriddup.errors import InputError
-from hybriddup.steps.readers.jsonl import Broken, parse_line
+from hybriddup.files.jsonl import Broken, parse_line
 from hybriddup.window import Decision, Post, Window, WindowStats
 from hybriddup.window.event_time import event_time
 from hybriddup.window.posts import as_post

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hybriddup.plugin.options import Path
 from hybriddup.plugin.roles import RoleName
+from hybriddup.steps.options import Path
 
 STEP_ROLES: dict[str, RoleName] = {
     "normalizer": "normalizer",

@@ -13,8 +13,8 @@ from hybriddup.config.rules import setting_faults
 from hybriddup.config.settings import Settings
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
-from hybriddup.plugin.options import Fault, Path, parse_options, spell
 from hybriddup.plugin.registry import Registry
+from hybriddup.steps.options import Fault, Path, parse_options, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
 """A shipped name, a path, a mapping that names what it changes, or resolved settings."""

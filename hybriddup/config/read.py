@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from hybriddup.errors import ConfigError
-from hybriddup.plugin.options import Path, quote, suggest
+from hybriddup.steps.options import Path, quote, suggest
 
 MAX_NODES = 100_000
 """Values of a file, those behind aliases counted each time, so that nested aliases cannot fill the memory."""

@@ -10,9 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hybriddup.config.forms import combined_by
-from hybriddup.plugin.options import Fault, quote
+from hybriddup.steps.options import Fault, quote
 
 BAND_KEYS = ("max_hamming_distance", "verifier")
+SHORT = 200
+LIMIT_OF_SHORT, LIMIT_OF_LONG = 44, 40
+"""Hamming limits, of 128 bits, of bands up to so many characters and of longer ones: copies of short texts differ in
+more bits."""
 
 
 def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
@@ -73,9 +77,8 @@ def _band_faults(number: int, band: Mapping[str, Any], fingerprint: Any) -> Iter
                 f"{place}.{key} must be left out where exact_only is true; got {quote(band[key])}.",
             )
         return
-    for key in BAND_KEYS:
-        if key not in given:
-            yield Fault(("lengths", number, key), f"{place}.{key} is missing; set it, or set exact_only: true.")
+    if "verifier" not in given:
+        yield Fault(("lengths", number, "verifier"), f"{place}.verifier is missing; set it, or set exact_only: true.")
     distance = band.get("max_hamming_distance")
     bits = fingerprint.get("bits") if isinstance(fingerprint, Mapping) else None
     if isinstance(distance, int) and isinstance(bits, int) and distance >= bits:
@@ -93,3 +96,40 @@ def _verifier_faults(number: int, verifier: Any) -> Iterator[Fault]:
                 ("lengths", number, "verifier", key),
                 f"lengths[{number}].verifier.{key} cannot stand beside {combine}; give it to a verifier of that list.",
             )
+
+
+def default_limit(bits: int, up_to: int | None) -> int:
+    """Return the Hamming limit of a band that sets none.
+
+    Examples
+    --------
+    >>> default_limit(128, 200), default_limit(128, None), default_limit(64, 30)
+    (44, 40, 22)
+    """
+    limit = LIMIT_OF_SHORT if up_to is not None and up_to <= SHORT else LIMIT_OF_LONG
+    return round(limit * bits / 128)
+
+
+def limit_warning(name: str, max_hamming_distance: int, bits: int) -> str | None:
+    """Return what is to be said of a limit within which texts lie that have nothing in common; None where none do.
+
+    Fingerprints of unrelated texts differ in half of their bits, give or take; over three eighths some pass.
+    """
+    widest = 3 * bits // 8
+    if max_hamming_distance <= widest:
+        return None
+    return (
+        f"{name} is {max_hamming_distance} of {bits} bits. Over three eighths of the bits ({widest}) unrelated texts "
+        "pass too: each is verified, which costs time."
+    )
+
+
+def setting_warnings(written: Mapping[str, Any]) -> list[str]:
+    """Return what works but is hardly meant, of resolved settings as a file writes them."""
+    bits = written["fingerprint"]["bits"]
+    limits = {
+        f"lengths[{number}].max_hamming_distance": band.get("max_hamming_distance", 0)
+        for number, band in enumerate(written["lengths"])
+    }
+    warnings = (limit_warning(name, limit, bits) for name, limit in limits.items())
+    return [warning for warning in warnings if warning is not None]

@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from hybriddup.config.rules import setting_faults
-from hybriddup.plugin.options import WRITTEN_FORM
+from hybriddup.config.rules import default_limit, setting_faults, setting_warnings
+from hybriddup.steps.options import WRITTEN_FORM
 
 
 class _Section(BaseModel):
@@ -125,13 +134,23 @@ class LengthBand(_Section):
         False, description="Whether texts of the band are repeats only where they are equal after normalizing."
     )
     max_hamming_distance: int | None = Field(
-        None, ge=0, le=511, description="Most bits in which two fingerprints may differ to be compared, inclusive."
+        None,
+        ge=0,
+        le=511,
+        description="Most bits in which two fingerprints may differ to be compared, inclusive; left out: 44 of 128 "
+        "bits where up_to is at most 200, else 40, and as large a share of other widths.",
     )
     verifier: VerifierSettings | None = Field(None, description="The second look at the text, which decides.")
 
     def name(self, lower: int) -> str:
         """Return the band as results name it, such as ``7-20`` or ``141-``, given its shortest length."""
         return f"{lower}-" if self.up_to is None else f"{lower}-{self.up_to}"
+
+    def with_limit(self, bits: int) -> LengthBand:
+        """Return the band with a Hamming limit, the default where it has a verifier and sets none."""
+        if self.exact_only or self.verifier is None or self.max_hamming_distance is not None:
+            return self
+        return self.model_copy(update={"max_hamming_distance": default_limit(bits, self.up_to)})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the band as a file writes it."""
@@ -172,6 +191,12 @@ class Settings(_Section):
         (),
         description="Modules to load as plugins besides the installed ones; also looked for in the current directory.",
     )
+    recipe: str | None = Field(
+        None,
+        min_length=1,
+        description="File that `hybriddup learn` wrote: weights of tokens, common shingles, IDF; null = learned from "
+        "each run's posts.",
+    )
     normalizer: ComponentSettings = Field(
         ComponentSettings(use="microblog"),
         description="What two posts may differ in and still be equal, such as case, URLs and mentions.",
@@ -189,7 +214,7 @@ class Settings(_Section):
     )
     fingerprint: FingerprintSettings = Field(FingerprintSettings(), description="The simhash fingerprint of each text.")
     blocks: ComponentSettings = Field(
-        ComponentSettings(use="tables", options={"target_recall": 0.99}),
+        ComponentSettings(use="shingles"),
         description="The block index, which finds the texts whose fingerprints differ in few bits.",
     )
     numbers_must_match: bool = Field(
@@ -205,6 +230,14 @@ class Settings(_Section):
         min_length=1,
         description="Bands of text length, shortest first, without gaps; a pair is judged by that of its shorter text.",
     )
+
+    @field_validator("lengths")
+    @classmethod
+    def _fill_limits(cls, lengths: tuple[LengthBand, ...], info: ValidationInfo) -> tuple[LengthBand, ...]:
+        fingerprint = info.data.get("fingerprint")
+        if fingerprint is None:  # it is faulty, which is reported
+            return lengths
+        return tuple(band.with_limit(fingerprint.bits) for band in lengths)
 
     @model_validator(mode="after")
     def _check_rules(self) -> Settings:
@@ -223,6 +256,10 @@ class Settings(_Section):
         for band in self.lengths:
             yield lower, band
             lower = (band.up_to or 0) + 1
+
+    def warnings(self) -> list[str]:
+        """Return what works but is hardly meant, a sentence each."""
+        return setting_warnings(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as a file writes them, in the order of the steps; plain data that YAML and JSON hold."""

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Int32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.chain_reads import OPEN_AT_ONCE, WORDS_OF_CLASSES, Room, open_chains, read_round, want_classes
 from hybriddup.kernels.chunked_buckets import OCTET_BITS, Chains, Live, LiveEntries, live_entries, shift_of
@@ -14,23 +15,17 @@ from hybriddup.kernels.ring_texts import (
     LOW_HALF,
     LaterTexts,
     LengthRows,
-    Partners,
     RingColumns,
     SelectedPairs,
     select_in_ring,
     slot_at,
     widest_limit,
 )
+from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import near_in_line
-from hybriddup.records import UInt64s
 
-FULL_BUCKETS, NEAR_A_PROBE = 4, 16
-"""Near texts that are enough for one later text where buckets are limited: as many as are read of so many full buckets,
-and so many for each bucket besides, since one text may be in several of them. Ordinary texts have a tenth of that."""
 SLOTS_AT_ONCE = 256
 """Texts or octets whose fingerprints are fetched before they are compared."""
-LONGEST_SHORT_RUN = 64
-"""Numbers that are sorted by insertion, which is faster than numba's own sorting where they are few."""
 
 
 class LookUpCounts(NamedTuple):
@@ -38,8 +33,6 @@ class LookUpCounts(NamedTuple):
 
     n_comparisons: int
     largest_bucket: int
-    n_buckets_cut: int
-    """Buckets of which only the newest texts were read."""
     n_look_ups: int
 
 
@@ -51,26 +44,19 @@ def look_up(
     rows: LengthRows,
     live: Live,
     later: LaterTexts,
-    partners: Partners,
-    max_bucket_size: int,
+    partner_limits: Int32s,
 ) -> tuple[SelectedPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once; as `find_in_chains` finds them."""
-    near, counts = find_in_chains(chains, listed, columns.bits, live, later, partners, max_bucket_size)
+    near, counts = find_in_chains(chains, listed, columns.bits, live, later, partner_limits)
     near = without_repeats(near)
     if chains.by_octets:
-        near = texts_of_octets(near, columns.bits, live, later, partners)
+        near = texts_of_octets(near, columns.bits, live, later, partner_limits)
     return select_in_ring(near, columns, live.first_slot, rows, later), counts
 
 
 @njit(cache=True, nogil=True)
 def find_in_chains(
-    chains: Chains,
-    listed: UInt64s,
-    bits: UInt64s,
-    live: Live,
-    later: LaterTexts,
-    partners: Partners,
-    max_bucket_size: int,
+    chains: Chains, listed: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partner_limits: Int32s
 ) -> tuple[UInt64s, LookUpCounts]:
     """Return what is near the later texts in the buckets that they look into.
 
@@ -80,9 +66,6 @@ def find_in_chains(
         uint64[n_later, n_probes]: the buckets that each text looks into; the place after the last stands for none.
     bits
         uint64[capacity, words], one or two words: the fingerprints of the ring, by slot.
-    max_bucket_size
-        Of larger buckets only the newest texts are read, this many or a few more, and the buckets of a text no farther
-        once some thousand of theirs were near (`FULL_BUCKETS`, `NEAR_A_PROBE`); 0 = no limit.
 
     Returns
     -------
@@ -96,10 +79,10 @@ def find_in_chains(
     entries = live_entries(live, chains.by_octets)
     near, n_near = np.empty(4096 + len(slots), np.uint64), np.uint64(0)
     n_later, flat = len(later.lengths), listed.ravel()
-    counts, row = LookUpCounts(0, 0, 0, listed.size), np.int64(0)
+    counts, row = LookUpCounts(0, 0, listed.size), np.int64(0)
     while row < n_later:
         row, n_near, counts = look_up_rows(
-            chains, flat, bits, entries, later, partners, max_bucket_size, room, row, near, n_near, counts
+            chains, flat, bits, entries, later, partner_limits, room, row, near, n_near, counts
         )
         if row < n_later:
             near = with_room_for(near, np.int64(n_near), 0)
@@ -113,8 +96,7 @@ def look_up_rows(
     bits: UInt64s,
     entries: LiveEntries,
     later: LaterTexts,
-    partners: Partners,
-    max_bucket_size: int,
+    partner_limits: Int32s,
     room: Room,
     first_row: int,
     near: UInt64s,
@@ -133,21 +115,18 @@ def look_up_rows(
     row, n_near, counts
         The row of the text for which there was no room, what there is of those before it, and what these took.
     """
-    n_comparisons, largest, n_cut, n_look_ups = counts
+    n_comparisons, largest, n_look_ups = counts
     n_probes = len(listed) // len(later.lengths)
-    most_near = np.uint64(FULL_BUCKETS * max_bucket_size + NEAR_A_PROBE * n_probes)
     for row in range(first_row, len(later.lengths)):
-        limit, n_before = widest_limit(later, row, partners), n_near
-        before = LookUpCounts(n_comparisons, largest, n_cut, n_look_ups)
-        want_classes(chains, later, row, limit, partners, room.wanted)
+        limit, n_before = widest_limit(later, row, partner_limits), n_near
+        before = LookUpCounts(n_comparisons, largest, n_look_ups)
+        want_classes(chains.by_residues, later, row, limit, room.wanted)
         for first in range(row * n_probes, (row + 1) * n_probes, OPEN_AT_ONCE):
             last = min(first + OPEN_AT_ONCE, (row + 1) * n_probes)
             n_open, n_slots = open_chains(chains, listed, first, last, room.chunks, room.n_read), np.uint64(0)
             while n_open > 0:
-                n_open, n_slots, longest, n_stopped = read_round(
-                    chains, entries, bits, max_bucket_size, room, n_open, n_slots
-                )
-                largest, n_cut = max(largest, longest), n_cut + n_stopped
+                n_open, n_slots, longest = read_round(chains, entries, bits, room, n_open, n_slots)
+                largest = max(largest, longest)
                 if n_slots < np.uint64(SLOTS_AT_ONCE) and n_open > 0:
                     continue
                 if n_near + n_slots >= np.uint64(len(near)):
@@ -157,9 +136,7 @@ def look_up_rows(
                 )
                 n_comparisons += np.int64(n_slots << shift_of(chains.by_octets))
                 n_slots = np.uint64(0)
-                if max_bucket_size > 0 and n_near > n_before + most_near:
-                    n_cut, n_open = n_cut + n_open, np.int64(0)
-    return len(later.lengths), n_near, LookUpCounts(n_comparisons, largest, n_cut, n_look_ups)
+    return len(later.lengths), n_near, LookUpCounts(n_comparisons, largest, n_look_ups)
 
 
 @njit(cache=True, nogil=True, counts_references=False)
@@ -223,7 +200,7 @@ def near_in_octet(bits: UInt64s, octet: np.uint64, later: LaterTexts, row: int, 
 
 
 @njit(cache=True, nogil=True)
-def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partners: Partners) -> UInt64s:
+def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partner_limits: Int32s) -> UInt64s:
     """Return the places of the live texts within the limit in each octet, in order, as `find_in_chains` has texts."""
     found, n = np.empty(len(near) << OCTET_BITS, np.uint64), np.uint64(0)
     n_octets, first = len(bits) >> OCTET_BITS, live.first_slot >> OCTET_BITS
@@ -231,7 +208,7 @@ def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts,
     for i in range(len(near)):
         row, place = np.int64(near[i] >> np.uint64(32)), near[i] & LOW_HALF
         octet = np.uint64(slot_at(near[i], first, n_octets))
-        flags = near_in_octet(bits, octet, later, row, widest_limit(later, row, partners))
+        flags = near_in_octet(bits, octet, later, row, widest_limit(later, row, partner_limits))
         while flags != 0:
             text = (place << np.uint64(OCTET_BITS)) + lowest_bit(flags) - n_before
             found[n] = np.uint64(row) << np.uint64(32) | text
@@ -251,24 +228,10 @@ def without_repeats(numbers: UInt64s) -> UInt64s:
         last = first + 1
         while last < len(numbers) and numbers[last] >> np.uint64(32) == numbers[first] >> np.uint64(32):
             last += 1
-        if last - first > LONGEST_SHORT_RUN:
-            numbers[first:last].sort()
-        else:
-            sort_short_run(numbers, first, last)
+        sort_run(numbers, first, last)
         for i in range(first, last):
             if n == 0 or numbers[i] != numbers[n - 1]:
                 numbers[n] = numbers[i]
                 n += 1
         first = last
     return numbers[:n]
-
-
-@njit(cache=True, nogil=True, counts_references=False)
-def sort_short_run(numbers: UInt64s, first: int, last: int) -> None:
-    """Sort the numbers from ``first`` to ``last``, by insertion."""
-    for i in range(first + 1, last):
-        number, place = numbers[np.uint64(i)], np.uint64(i)
-        while place > np.uint64(first) and numbers[place - np.uint64(1)] > number:
-            numbers[place] = numbers[place - np.uint64(1)]
-            place -= np.uint64(1)
-        numbers[place] = number

@@ -1,23 +1,22 @@
-"""Reading chains of chunks: which buckets are open, and whose texts of wanted classes are in their next chunks."""
+"""Reading chains of chunks: which buckets are open, and which texts of wanted residues are in their next chunks."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.chunked_buckets import (
     WORDS_OF_LINE,
     Chains,
     LiveEntries,
-    class_of_length,
     fetch_chunk,
     is_live,
     shift_of,
 )
 from hybriddup.kernels.residues import residues_of, want_residues
-from hybriddup.kernels.ring_texts import LaterTexts, Partners, told_length
+from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import Int64s, UInt32s, UInt64s
 
 OPEN_AT_ONCE = 64
 """Buckets that are looked into together."""
@@ -40,19 +39,12 @@ class Room(NamedTuple):
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def want_classes(
-    chains: Chains, later: LaterTexts, row: int, limit: np.uint64, partners: Partners, wanted: UInt64s
-) -> None:
+def want_classes(by_residues: bool, later: LaterTexts, row: int, limit: np.uint64, wanted: UInt64s) -> None:
     """Write into uint64[WORDS_OF_CLASSES] the classes of texts that a later one may match, a bit each."""
-    if chains.by_residues:
+    if by_residues:
         want_residues(residues_of(later.bits, row), limit, wanted)
-        return
-    wanted[:] = np.uint64(0)
-    shortest = partners.shortest[told_length(later, row, partners)]
-    longest = max(np.int64(later.max_partner_lengths[row]), np.int64(later.lengths[row]))
-    first, last = class_of_length(chains.class_of, shortest), class_of_length(chains.class_of, longest)
-    for each in range(first, last + np.uint64(1)):
-        wanted[np.uint64(each) // BITS_OF_WORD] |= np.uint64(1) << np.uint64(each) % BITS_OF_WORD
+    else:
+        wanted[:] = np.uint64(1)  # all are of class 0
 
 
 @njit(cache=True, nogil=True, counts_references=False)
@@ -77,25 +69,23 @@ def read_round(
     chains: Chains,
     live: LiveEntries,
     bits: UInt64s,
-    max_bucket_size: int,
     room: Room,
     n_open: int,
     n_slots: np.uint64,
-) -> tuple[int, np.uint64, int, int]:
+) -> tuple[int, np.uint64, int]:
     """Read a chunk of each open chain in turn, so that several are on their way from memory.
 
     The slots of the entries of wanted classes are written after the first ``n_slots``; their fingerprints are fetched.
 
     Returns
     -------
-    n_open, n_slots, largest, n_cut
-        How many chains are still open, how many slots there are, the most entries read of a chain, and how many chains
-        were closed though more of their entries are live.
+    n_open, n_slots, largest
+        How many chains are still open, how many slots there are, and the most entries read of a chain.
     """
     chunks, n_read, slots, wanted = room
     pool, chunk_bits, number_bits = chains.pool, chains.chunk_bits, chains.number_bits
     size, shift, capacity = 1 << chunk_bits, np.uint64(chunk_bits), len(bits) >> shift_of(chains.by_octets)
-    n_before, n_still, largest, n_cut = n_slots, np.int64(0), np.int64(0), np.int64(0)
+    n_before, n_still, largest = n_slots, np.int64(0), np.int64(0)
     fetch_following(pool, chunks, n_open, chunk_bits)
     for i in range(n_open):
         start = chunks[np.uint64(i)] << shift
@@ -104,14 +94,11 @@ def read_round(
         n_of_bucket = n_read[np.uint64(i)] + np.int64(n_live)
         largest = max(largest, n_of_bucket)
         # a chunk that was read to its end is followed by live ones, or by none
-        may_follow = following != 0 and n_live > 0 and is_live(pool[start + np.uint64(1)], live, number_bits)
-        if may_follow and 0 < max_bucket_size <= n_of_bucket:
-            n_cut += np.int64(is_live(pool[(following << shift) + np.uint64(size - 1)], live, number_bits))
-        elif may_follow:
+        if following != 0 and n_live > 0 and is_live(pool[start + np.uint64(1)], live, number_bits):
             chunks[np.uint64(n_still)], n_read[np.uint64(n_still)] = following, n_of_bucket
             n_still += 1
     fetch_fingerprints(bits, slots, n_before, n_slots, bits.shape[1] << shift_of(chains.by_octets))
-    return n_still, n_slots, largest, n_cut
+    return n_still, n_slots, largest
 
 
 @njit(cache=True, nogil=True, counts_references=False)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from hybriddup.data.limits import NO_BOUND
+from hybriddup.data.records import N_CLASSES, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
-from hybriddup.limits import NO_BOUND
-from hybriddup.records import N_CLASSES, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 
 MANY = np.uint8(255)
 SPREAD = np.uint32(2654435761)
@@ -35,7 +35,7 @@ def count_characters(code_points: UInt32s, offsets: Int64s, counts: UInt8s) -> N
     Parameters
     ----------
     code_points, offsets
-        As in `hybriddup.records.EncodedTexts`.
+        As in `hybriddup.data.records.EncodedTexts`.
     counts
         uint8[n_texts, N_CLASSES], zeros; filled in place. Code points are dealt to the classes by a hash, so that the
         common ones do not meet in a few.
@@ -63,7 +63,7 @@ def sketch_characters(counts: UInt8s, sketches: UInt64s) -> None:
         sketches[text, 0], sketches[text, 1] = low, high
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def count_lacking(low: np.uint64, high: np.uint64, other_low: np.uint64, other_high: np.uint64) -> int:
     """Return how many characters of one text the other one lacks at least, told by their sketches."""
     one = (low | high) & ~(other_low | other_high)
@@ -72,7 +72,7 @@ def count_lacking(low: np.uint64, high: np.uint64, other_low: np.uint64, other_h
     return np.int64(popcount(one) + popcount(two) + popcount(three))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def common_characters(counts: UInt8s, a: int, b: int) -> int:
     """Return an upper bound on how many characters two texts can have in common, whatever their order.
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from hybriddup.data.records import UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.xxh3 import PRIME_1, PRIME_MX1, fold_product
-from hybriddup.records import UInt64s
 
 
 @njit(cache=True, nogil=True)

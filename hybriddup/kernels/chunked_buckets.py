@@ -4,22 +4,22 @@ All tables share one pool of chunks. A chunk is a power of two of words: the nex
 an entry for each text, in the order in which they were added; the places not yet filled hold 0, which is no entry. Only
 the first chunk of a chain has such places. Chunk 0 is never used.
 
-An entry is the low bits of a text's number, under its class where there are classes. It can have the number of the
-text's *octet* instead, the eight consecutive texts among which it is: that takes fewer bits, and reading fingerprints
-of 64 bits takes no longer, since those of an octet are a line of the cache. An entry is *live* when its number is at
-most ``span`` before the next one to be given out. All entries after one that is not live, along a chain, are not
-either; those of numbers as far back as the bits can tell may be taken for live ones again, and then stand for texts
-that a look-up compares in vain.
+An entry is the low bits of a text's number, under the residues of its fingerprint where there are any. It can have the
+number of the text's *octet* instead, the eight consecutive texts among which it is: that takes fewer bits, and reading
+fingerprints of 64 bits takes no longer, since those of an octet are a line of the cache. An entry is *live* when its
+number is at most ``span`` before the next one to be given out. All entries after one that is not live, along a chain,
+are not either; those of numbers as far back as the bits can tell may be taken for live ones again, and then stand for
+texts that a look-up compares in vain.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.residues import residues_of
 from hybriddup.kernels.vectors import N_LANES, fetch_early
-from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 
 FRESH, FREE, N_FREE = 0, 1, 2
 """Places in the book of the pool: the first chunk never used, the first that is free again (0 = none), and how many
@@ -47,10 +47,8 @@ class Chains(NamedTuple):
     chunk_bits: int
     number_bits: int
     """The low bits of an entry, which are of the number of the text, or of its octet."""
-    class_of: UInt8s
-    """uint8[n]: the class of each length; longer texts are of the class of the last."""
     by_residues: bool
-    """Whether the class of a text is not that of its length, but the residues of its fingerprint."""
+    """Whether the other bits are the residues of the fingerprint; else they are 0."""
     by_octets: bool
     """Whether entries have not the number of the text, but that of its octet."""
 
@@ -107,14 +105,8 @@ def is_live(entry: np.uint32, live: LiveEntries, number_bits: int) -> bool:
     return 0 < age_of(entry, live, number_bits) <= live.span
 
 
-@njit(cache=True, nogil=True, counts_references=False)
-def class_of_length(class_of: UInt8s, length: int) -> np.uint64:
-    """Return the class of a length."""
-    return np.uint64(class_of[min(np.int64(length), np.int64(len(class_of) - 1))])
-
-
 @njit(cache=True, nogil=True)
-def drop_classes(chains: Chains, live: Live) -> None:
+def drop_residues(chains: Chains, live: Live) -> None:
     """Turn entries into those of numbers alone, in place; what is not live stays so."""
     pool, size, entries = chains.pool, np.int64(1) << chains.chunk_bits, live_entries(live, chains.by_octets)
     for place in range(size, chains.book[FRESH] << chains.chunk_bits):
@@ -129,7 +121,6 @@ def add_and_sweep(
     chains: Chains,
     listed: UInt64s,
     numbers: Int64s,
-    lengths: Int32s,
     bits: UInt64s,
     live: Live,
     first: int,
@@ -142,7 +133,7 @@ def add_and_sweep(
     to ``last``, and with each text whose number ``own_every`` divides, 0 = none, one of those that it was added to,
     which mostly has just been read.
     """
-    add_to_chains(chains, listed, numbers, lengths, bits)
+    add_to_chains(chains, listed, numbers, bits)
     entries = live_entries(live, chains.by_octets)
     sweep_chains(chains, first, last, entries)
     for row in range(len(numbers) if own_every > 0 else 0):
@@ -167,7 +158,7 @@ def take_chunk(pool: UInt32s, book: Int64s, chunk_bits: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int32s, bits: UInt64s) -> None:
+def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, bits: UInt64s) -> None:
     """Add texts to their buckets.
 
     Parameters
@@ -177,8 +168,8 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int
     listed
         uint64[n, n_of_text]: the buckets of each text, those of `list_heads` or others; the place after the last bucket
         stands for none.
-    numbers, lengths, bits
-        int64[n], int32[n] and uint64[n, words]: of the texts, in order.
+    numbers, bits
+        int64[n] and uint64[n, words]: of the texts, in order.
     """
     heads, pool, book, chunk_bits = chains.heads, chains.pool, chains.book, chains.chunk_bits
     flat, n_of_text, size, shift = listed.ravel(), np.uint64(listed.shape[1]), 1 << chunk_bits, np.uint64(chunk_bits)
@@ -199,16 +190,16 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, lengths: Int
             pool[fresh << shift] = np.uint32(chunk)
             heads[bucket] = np.uint32(fresh)
             chunk, place = fresh, np.uint64(1)
-        pool[(chunk << shift) + place] = entry_of(chains, numbers[row], lengths[row], bits, np.int64(row))
+        pool[(chunk << shift) + place] = entry_of(chains, numbers[row], bits, np.int64(row))
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def entry_of(chains: Chains, number: int, length: int, bits: UInt64s, row: int) -> np.uint32:
+def entry_of(chains: Chains, number: int, bits: UInt64s, row: int) -> np.uint32:
     """Return what stands in the chunks for a text, whose fingerprint is in a row."""
     shift = np.uint64(chains.number_bits)
     low_bits = np.uint64(number) >> shift_of(chains.by_octets) & ((np.uint64(1) << shift) - np.uint64(1))
-    its_class = residues_of(bits, row) if chains.by_residues else class_of_length(chains.class_of, length)
-    return np.uint32(low_bits | its_class << shift)
+    residues = residues_of(bits, row) if chains.by_residues else np.uint64(0)
+    return np.uint32(low_bits | residues << shift)
 
 
 @njit(cache=True, nogil=True, counts_references=False)
@@ -236,7 +227,7 @@ def fetch_chunk(pool: UInt32s, start: np.uint64, size: int) -> None:
 @njit(cache=True, nogil=True)
 def sweep_chains(chains: Chains, first: int, last: int, live: LiveEntries) -> None:
     """Free the chunks of some buckets that hold nothing live; the chains are changed in place."""
-    heads, pool, book, chunk_bits, number_bits, _, _, _ = chains
+    heads, pool, book, chunk_bits, number_bits, _, _ = chains
     shift, size = np.uint64(chunk_bits), 1 << chunk_bits
     for bucket in range(first, last):
         soon = np.uint64(heads[np.uint64(min(bucket + FETCH_CHUNK, len(heads) - 1))])

@@ -6,10 +6,10 @@ each, then the id and the text, and zeros up to a whole unit.
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.checksums import sum_words
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.records import Int64s, UInt8s, UInt32s, UInt64s
 
 BYTES_OF_WORD = 8
 WORDS_OF_HEADER = 3

@@ -1,32 +1,287 @@
-"""The decision rule: a text is removed when it matches an earlier text that was kept."""
+"""The rule of removal, for the texts of one batch.
+
+Texts are decided in order. A text is removed when it equals an earlier kept text, or when one of its candidates
+matches: an earlier *kept* text that stands among the newest of a key that both share. Its keeper is the earliest of
+these. Verifying is what costs, so a candidate is verified when it is its turn: the kernel decides what it can, says
+which pairs it wants verified, and is called again.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Bools, Float64s, Int8s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Bools, Int64s
+from hybriddup.kernels.key_groups import NO_GROUP
+
+OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
+"""What is known of a pair: nothing yet, that the verifier accepts it, that it does not or need not be asked."""
+UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
+"""What is known of a text; the last two were removed."""
+IN_INDEX = np.int64(-1)
+"""In the place of a row: the earlier text of a pair is not of this batch, and was kept."""
+NONE = np.int64(-1)
+ASKED_FOR = 4
+"""Of a text with too many pairs, so many times the most are verified beforehand: some will turn out not to be
+candidates, and the next nearest take their places."""
+NOT_CHOSEN, CHOSEN, CUT = np.int8(0), np.int8(1), np.int8(2)
+
+
+class Contest(NamedTuple):
+    """A batch that is being decided: its texts by row, and their pairs by later text, then from the earliest on."""
+
+    offsets: Int64s
+    """int64[n + 1]: the pairs of each text."""
+    earlier: Int64s
+    """int64[n_pairs]: the row of the earlier text, or `IN_INDEX`."""
+    distances: Int32s
+    """int32[n_pairs]: differing bits."""
+    is_sure: Bools
+    """bool[n_pairs]: whether the earlier text stands among the newest of a key, whatever is kept of this batch."""
+    verdicts: Int8s
+    """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`; changed in place."""
+    depth_rows: Int64s
+    """int64[n_pairs]: the row of ``depths`` of a pair that is not sure, `NONE` where there is none yet."""
+    previous_copy: Int64s
+    """int64[n]: the row of the last equal text before each, `NONE` where there is none."""
+    times: Float64s
+    oldest: Float64s
+    """float64[n]: a text is met by later ones whose oldest time is before its own."""
+    most_pairs: Int64s
+    """int64[n]: of each text's candidates so many are verified, those with the fewest differing bits."""
+    own: UInt32s
+    probed: UInt32s
+    """uint32[n, n_keys], uint32[n, m]: the groups of the batch that texts are in and look into."""
+    max_bucket_size: int
+    """Of a key so many of the newest kept texts are looked at; 0 = all."""
+
+
+class Course(NamedTuple):
+    """How far a contest is; changed in place."""
+
+    status: Int8s
+    """int8[n]: `UNDECIDED`, `KEPT`, `NEAR` or `EXACT`."""
+    deciding: Int64s
+    """int64[n]: the pair that removed a text; for `EXACT`, the row of the kept equal one."""
+    next_pair: Int64s
+    """int64[n]: the first pair not yet refused."""
+    cuts: Int8s
+    """int8[n]: for a text with more pairs than are verified, whether the nearest were chosen (`CHOSEN`), and whether
+    that left any out (`CUT`)."""
+    ranks: Int64s
+    """int64[n, n_keys]: how many kept texts of this batch stand before a kept one in each of its groups."""
+    n_kept: Int64s
+    """int64[n_groups]: kept texts of this batch so far."""
+    n_settled: Int64s
+    """int64[1]: so many texts from the first on are decided, and counted in ``n_kept``."""
 
 
 @njit(cache=True, nogil=True)
-def decide_in_order(earlier: Int64s, later: Int64s, kept: Bools) -> Int64s:
-    """Return int64[n_pairs_that_decided]: for each text removed now, the pair that removed it.
+def decide_in_order(
+    contest: Contest, course: Course, depths: Int64s, n_at_a_time: int, is_last: bool, wanted: Int64s
+) -> int:
+    """Decide what can be decided; return how many pairs have to be verified first, which are written to ``wanted``.
 
     Parameters
     ----------
-    earlier, later
-        int64[n_pairs]: verified pairs, sorted by ``later``, then ``earlier``.
-    kept
-        bool[n_texts]: which texts are kept so far; texts removed now are set to False in place.
-
-    Notes
-    -----
-    The keeper is the earliest kept text that matches. Because pairs are sorted by their later text, whether the
-    earlier one is kept has always been settled before it is asked.
+    depths
+        int64[n_rows, m]: for pairs that are not sure, how far from the newest the earlier text stands in each group
+        that the later one looks into, by what was kept before the batch; 0 where it does not.
+    n_at_a_time
+        Pairs of a text that are verified before the first match is looked for.
+    is_last
+        Whether these are all pairs of the batch. If not, a text without a match is left undecided, and so is one whose
+        match is not sure.
+    wanted
+        int64[n_pairs]: written in place.
     """
-    deciding = np.empty(len(earlier), np.int64)
-    n_removed = 0
-    for pair in range(len(earlier)):
-        if kept[later[pair]] and kept[earlier[pair]]:
-            kept[later[pair]] = False
-            deciding[n_removed] = pair
-            n_removed += 1
-    return deciding[:n_removed].copy()
+    n_wanted = np.int64(0)
+    for row in range(course.n_settled[0], len(course.status)):
+        is_next = is_last and course.n_settled[0] == row
+        waits = is_last and course.status[row] == UNDECIDED and waits_for_copy(contest, course, row)
+        if course.status[row] == UNDECIDED and not waits:
+            if has_too_many(contest, course, row):
+                if not is_next:
+                    n_wanted = want_nearest(contest, course, row, is_last, wanted, n_wanted)
+                    continue
+                cut_to_nearest(contest, course, depths, row)
+            n_wanted = decide_text(contest, course, depths, row, n_at_a_time, is_last, wanted, n_wanted)
+        if is_next and course.status[row] != UNDECIDED:
+            settle_text(contest, course, row)
+    return n_wanted
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def settle_text(contest: Contest, course: Course, row: int) -> None:
+    """Count a text that was decided, as were all before it."""
+    course.n_settled[0] += 1
+    if course.status[row] != KEPT:
+        return
+    for j in range(contest.own.shape[1]):
+        group = contest.own[row, j]
+        if group != NO_GROUP:
+            course.ranks[row, j] = course.n_kept[group]
+            course.n_kept[group] += 1
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def decide_text(
+    contest: Contest,
+    course: Course,
+    depths: Int64s,
+    row: int,
+    n_at_a_time: int,
+    is_last: bool,
+    wanted: Int64s,
+    n_wanted: int,
+) -> int:
+    """Decide a text by its pairs if that is possible by now; return how many pairs are wanted in all."""
+    if course.status[row] != UNDECIDED:
+        return n_wanted
+    last, is_next = contest.offsets[row + 1], is_last and course.n_settled[0] == row
+    for pair in range(course.next_pair[row], last):
+        course.next_pair[row] = pair
+        earlier = contest.earlier[pair]
+        if contest.verdicts[pair] == REFUSED or (earlier != IN_INDEX and course.status[earlier] > KEPT):
+            continue
+        if contest.verdicts[pair] == OPEN:
+            return want_pairs(contest, course, pair, last, n_at_a_time, wanted, n_wanted)
+        if earlier != IN_INDEX and course.status[earlier] == UNDECIDED:
+            return n_wanted
+        if not contest.is_sure[pair]:
+            if not is_next or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
+                return n_wanted
+            if not is_looked_at(contest, course, depths, row, pair):
+                contest.verdicts[pair] = REFUSED
+                continue
+        course.status[row], course.deciding[row] = NEAR, pair
+        return n_wanted
+    course.next_pair[row] = last
+    if is_last:
+        course.status[row] = KEPT
+    return n_wanted
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def has_too_many(contest: Contest, course: Course, row: int) -> bool:
+    """Return whether a text has more pairs than are verified, of which the nearest were not chosen yet."""
+    n_pairs = contest.offsets[row + 1] - contest.offsets[row]
+    return bool(n_pairs > contest.most_pairs[row] and course.cuts[row] == NOT_CHOSEN)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
+    """Return whether an equal text before it is still undecided; a text that equals a kept one of the batch goes."""
+    copy = contest.previous_copy[row]
+    while copy != NONE:
+        if course.status[copy] == UNDECIDED:
+            return True
+        kept = copy if course.status[copy] == KEPT else NONE
+        if course.status[copy] == EXACT:
+            kept = course.deciding[copy]
+        if kept != NONE and contest.times[kept] > contest.oldest[row]:
+            course.status[row], course.deciding[row] = EXACT, kept
+            return False
+        copy = contest.previous_copy[copy]
+    return False
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def want_pairs(
+    contest: Contest, course: Course, pair: int, last: int, n_at_a_time: int, wanted: Int64s, n_wanted: int
+) -> int:
+    """Ask for the next pairs of a text, up to one that is known to match; return how many are wanted in all."""
+    n = 0
+    while pair < last and n < n_at_a_time and contest.verdicts[pair] != MATCHES:
+        earlier = contest.earlier[pair]
+        if contest.verdicts[pair] == OPEN and (earlier == IN_INDEX or course.status[earlier] <= KEPT):
+            wanted[n_wanted] = pair
+            n_wanted += 1
+            n += 1
+        pair += 1
+    return n_wanted
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
+    """Return whether the earlier text stands among the newest kept ones of a key that both share.
+
+    All texts before the later one have been settled.
+    """
+    earlier, most = contest.earlier[pair], contest.max_bucket_size
+    for j in range(contest.probed.shape[1]):
+        group = contest.probed[row, j]
+        n_newer = course.n_kept[group] if group != NO_GROUP else np.int64(0)
+        if earlier == IN_INDEX:
+            depth = depths[contest.depth_rows[pair], j]
+            if depth > 0 and depth + n_newer <= most:
+                return True
+        elif group != NO_GROUP:
+            for i in range(contest.own.shape[1]):
+                if contest.own[earlier, i] == group and n_newer - course.ranks[earlier, i] <= most:
+                    return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def want_nearest(contest: Contest, course: Course, row: int, is_last: bool, wanted: Int64s, n_wanted: int) -> int:
+    """Ask for the nearest pairs of a text that has too many, once; return how many are wanted in all."""
+    first, last = contest.offsets[row], contest.offsets[row + 1]
+    if not is_last or course.next_pair[row] > first:
+        return n_wanted
+    course.next_pair[row] = first + 1  # asked
+    most = ASKED_FOR * contest.most_pairs[row]
+    limit, n_left = nearest_limit(contest.distances[first:last], contest.verdicts[first:last], most)
+    for pair in range(first, last):
+        distance = contest.distances[pair]
+        if distance < limit or (distance == limit and n_left > 0):
+            n_left -= distance == limit
+            if contest.verdicts[pair] == OPEN:
+                wanted[n_wanted] = pair
+                n_wanted += 1
+    return n_wanted
+
+
+@njit(cache=True, nogil=True)
+def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -> None:
+    """Refuse all pairs of a text but those with the fewest differing bits, the earliest first where as many differ.
+
+    All texts before it have been settled, so that its candidates are known.
+    """
+    first, last = contest.offsets[row], contest.offsets[row + 1]
+    is_candidate = np.full(last - first, MATCHES, np.int8)
+    n = 0
+    for pair in range(first, last):
+        earlier = contest.earlier[pair]
+        is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
+        if not is_kept or not (contest.is_sure[pair] or is_looked_at(contest, course, depths, row, pair)):
+            is_candidate[pair - first] = REFUSED
+            contest.verdicts[pair] = REFUSED
+        else:
+            n += 1
+    course.cuts[row], course.next_pair[row] = CHOSEN, first
+    if n <= contest.most_pairs[row]:
+        return
+    course.cuts[row] = CUT
+    limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, contest.most_pairs[row])
+    for pair in range(first, last):
+        distance = contest.distances[pair]
+        if is_candidate[pair - first] == REFUSED:
+            continue
+        if distance == limit and n_left > 0:
+            n_left -= 1
+        elif distance >= limit:
+            contest.verdicts[pair] = REFUSED
+
+
+@njit(cache=True, nogil=True)
+def nearest_limit(distances: Int32s, verdicts: Int8s, most: int) -> tuple[int, int]:
+    """Return the distance at which the nearest pairs that are not refused end, and how many of that distance are in."""
+    counts = np.zeros(np.int64(distances.max()) + 2, np.int64)
+    for i in range(len(distances)):
+        counts[distances[i]] += verdicts[i] != REFUSED
+    left, distance = np.int64(most), np.int64(0)
+    while distance < len(counts) - 1 and counts[distance] <= left:
+        left -= counts[distance]
+        distance += 1
+    return distance, left

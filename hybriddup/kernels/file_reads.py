@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numba import config, types
 
+from hybriddup.data.records import Int32s, Int64s, UInt8s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Int32s, Int64s, UInt8s
 
 WILL_NEED = np.int32(getattr(os, "POSIX_FADV_WILLNEED", 3))
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt8s, UInt32s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Int64s, UInt8s, UInt32s
 
 POINT = np.uint32(0x1FFFFF)
 """The bits of an entry that hold a code point."""
@@ -87,7 +87,7 @@ def fold_texts(
     Parameters
     ----------
     points, offsets
-        The texts, as `hybriddup.records.EncodedTexts`.
+        The texts, as `hybriddup.data.records.EncodedTexts`.
     fold_special
         Whether special characters are copied like others. If not, a text with one has the state `TEXT_IS_SPECIAL`
         and nothing is written for it.

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from hybriddup.data.records import Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
-from hybriddup.records import Int32s, Int64s, UInt64s
 
 
 @njit(cache=True, nogil=True)

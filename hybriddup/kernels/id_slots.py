@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import Int64s, UInt32s, UInt64s
 
 FETCH_SOON = 16
 """How many look-ups ahead a slot is fetched."""

@@ -1,7 +1,7 @@
 """Length of the longest common subsequence, bit by bit in parallel.
 
 After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". Texts are arrays of symbols, which
-`hybriddup.characters` explains.
+`hybriddup.steps.verifiers.characters` explains.
 
 The places of a text's symbols are words of 64 bits: word ``w * n_symbols + s`` has bit ``i`` set where symbol ``s``
 stands at place ``64 * w + i``. What short texts read is then together, however long the longest text is.
@@ -9,9 +9,9 @@ stands at place ``64 * w + i``. What short texts read is then together, however 
 
 import numpy as np
 
+from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
-from hybriddup.records import Int32s, Int64s, UInt8s, UInt64s
 
 ONE = np.uint64(1)
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -1,18 +1,9 @@
-"""Lengths of texts: how many there are of each, and how far they reach."""
+"""Lengths of texts: how far they reach."""
 
 import numpy as np
 
+from hybriddup.data.records import Int32s, Int64s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Int32s, Int64s
-
-
-@njit(cache=True, nogil=True)
-def count_lengths(lengths: Int32s, longest: int) -> Int64s:
-    """Return int64[longest + 1]: how many texts there are of each length; none is longer than ``longest``."""
-    counts = np.zeros(longest + 1, np.int64)
-    for length in lengths:
-        counts[length] += 1
-    return counts
 
 
 @njit(cache=True, nogil=True)

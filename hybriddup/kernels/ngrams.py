@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Bools, Float32s, Int32s, Int64s, UInt32s
 
 DENSE_RANGES = (
     (0x1100, 0x11FF),  # hangul jamo
@@ -82,7 +82,7 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
     Parameters
     ----------
     code_points, offsets
-        The texts, as `hybriddup.records.EncodedTexts`.
+        The texts, as `hybriddup.data.records.EncodedTexts`.
     dense, other
         int64[2]: smallest and largest n-gram of runs in dense scripts and in all others, inclusive.
 

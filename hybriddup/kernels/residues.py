@@ -8,9 +8,9 @@ within 3 of a given one.
 
 import numpy as np
 
+from hybriddup.data.records import UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
-from hybriddup.records import UInt64s
 
 BITS_OF_RESIDUES = 9
 THIRD_BITS = np.uint64(0x9249249249249249)

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.kernels.bucket_join import least_in_common
+from hybriddup.data.records import Float32s, Int32s, Int64s, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.vectors import fetch_early
-from hybriddup.records import Float32s, Int32s, Int64s, UInt16s, UInt32s, UInt64s
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
@@ -43,12 +42,10 @@ class RingColumns(NamedTuple):
     """int64[capacity / IN_BLOCK]."""
     sketches: UInt64s
     """uint64[capacity, 2]; no rows where characters are not asked."""
-    shingles: UInt32s
-    """uint32[capacity, n_shingles]; no columns where none are kept."""
 
 
 class LengthRows(NamedTuple):
-    """Each length that has come up, and the limits that go with it, as `hybriddup.records.PairLimits` has them."""
+    """Each length that has come up, and the limits that go with it, as `hybriddup.data.records.PairLimits` has them."""
 
     lengths: Int32s
     max_distances: Int32s
@@ -68,15 +65,6 @@ class LaterTexts(NamedTuple):
     common_of_shorter: Float32s
     common_of_longer: Float32s
     sketches: UInt64s
-
-
-class Partners(NamedTuple):
-    """What a later text may match of those in the ring, by its length; longer texts count as of the last length."""
-
-    shortest: Int32s
-    """The shortest length of which a text may match it; its own where there is none."""
-    max_distances: Int32s
-    """No text that may match it has a larger Hamming limit; -1 where there is none."""
 
 
 class SelectedPairs(NamedTuple):
@@ -126,7 +114,6 @@ def write_texts(
     bits: UInt64s,
     length_numbers: Int64s,
     sketches: UInt64s,
-    shingles: UInt32s,
 ) -> None:
     """Write texts, at least one, into their slots, and that the numbers passed over stand for no text.
 
@@ -138,10 +125,10 @@ def write_texts(
         As `number_texts` returns them for ``next_number``.
     turn
         The number in slot 0; the last slot comes before it, or is at most one round of the ring after it.
-    positions, bits, length_numbers, sketches, shingles
-        What is to be written, row by row; no sketches where the ring has none, and at least as many shingles as it has.
+    positions, bits, length_numbers, sketches
+        What is to be written, row by row; no sketches where the ring has none.
     """
-    ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches, ring_shingles = columns
+    ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
     capacity, number = len(ring_bits), np.int64(next_number)
     for row in range(len(numbers)):
         while number <= numbers[row]:
@@ -157,8 +144,6 @@ def write_texts(
             ring_bits[slot, word] = bits[row, word]
         if len(ring_sketches) > 0:
             ring_sketches[slot, 0], ring_sketches[slot, 1] = sketches[row, 0], sketches[row, 1]
-        for i in range(ring_shingles.shape[1]):
-            ring_shingles[slot, i] = shingles[row, i]
 
 
 @njit(cache=True, nogil=True)
@@ -189,20 +174,19 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
-    """Return the largest Hamming limit of any pair that a later text may be in."""
-    return np.uint64(max(later.max_distances[row], partners.max_distances[told_length(later, row, partners)], 0))
+def widest_limit(later: LaterTexts, row: int, partner_limits: Int32s) -> np.uint64:
+    """Return the largest Hamming limit of any pair that a later text may be in.
 
-
-@njit(cache=True, nogil=True, counts_references=False)
-def told_length(later: LaterTexts, row: int, partners: Partners) -> int:
-    """Return the length as of which a later text counts."""
-    return min(np.int64(later.lengths[row]), np.int64(len(partners.shortest) - 1))
+    ``partner_limits`` int32[n_lengths] are those of `hybriddup.window.index.partner_limits`; longer texts count as of
+    the last length.
+    """
+    length = min(np.int64(later.lengths[row]), np.int64(len(partner_limits) - 1))
+    return np.uint64(max(later.max_distances[row], partner_limits[length], 0))
 
 
 @njit(cache=True, nogil=True)
 def find_near_anywhere(
-    bits: UInt64s, first: int, last: int, span: int, later: LaterTexts, partners: Partners
+    bits: UInt64s, first: int, last: int, span: int, later: LaterTexts, partner_limits: Int32s
 ) -> UInt64s:
     """Return what is near the later texts in the slots from ``first`` to ``last``; every one of them is compared.
 
@@ -220,7 +204,7 @@ def find_near_anywhere(
     for row in range(len(later.bits)):
         if np.int64(n_near) + last - first > len(near):
             near = with_room_for(near, np.int64(n_near), last - first)
-        limit = widest_limit(later, row, partners)
+        limit = widest_limit(later, row, partner_limits)
         high = np.uint64(row) << np.uint64(32)
         if bits.shape[1] == 1:
             word = later.bits[row, 0]
@@ -257,7 +241,7 @@ def select_in_ring(
     first_slot
         The slot of place 0.
     """
-    bits, length_numbers, offsets, anchors, sketches, _ = columns
+    bits, length_numbers, offsets, anchors, sketches = columns
     capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
     n_words = np.uint64(bits.shape[1])
     earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
@@ -292,9 +276,19 @@ def select_in_ring(
             of_shorter = rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row]
             of_longer = rows.common_of_longer[number] if is_shorter else later.common_of_longer[row]
             lacking = count_lacking(short_low, short_high, long_low, long_high)
-            if lacking > shorter - least_in_common(shorter, longer, of_shorter, of_longer):
+            if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
                 continue
         earlier[n_pairs], later_positions[n_pairs] = position, later.positions[row]
         distances[n_pairs] = np.int32(distance)
         n_pairs += 1
     return SelectedPairs(earlier[:n_pairs].copy(), later_positions[:n_pairs].copy(), distances[:n_pairs].copy())
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
+    """Return a number that the characters in common of a pair within its limits are not below.
+
+    Float32 rounds a share by less than 1e-7 of it, which a millionth of the characters makes up for.
+    """
+    slack = 1e-6 * (shorter + longer) + 1e-3
+    return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack

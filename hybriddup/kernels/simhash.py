@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from hybriddup.data.records import Int16s, Int32s, Int64s, UInt64s
 from hybriddup.kernels.add_where import add_where
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Int16s, Int32s, Int64s, UInt8s, UInt64s
 
 WEIGHT_UNIT = 256
 """Weights are counted in units of 1/256, as whole numbers: sums are exact and the order of tokens cannot matter."""
@@ -51,35 +51,22 @@ def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, firs
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def keep_signs(sums: Int64s, total: int, bits: UInt64s, strengths: UInt8s) -> None:
-    """Write one fingerprint uint64[words] and its strengths uint8[32 * words]; both are changed in place.
+@njit(cache=True, nogil=True)
+def keep_signs(sums: Int64s, total: int, bits: UInt64s) -> None:
+    """Write one fingerprint uint64[words] in place.
 
     The votes for 0 are ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0 gives bit 0.
     """
-    whole = np.float64(max(total, 1))
-    levels = np.empty(64, np.uint8)
     for word in range(len(bits)):
         value = np.uint64(0)
         for bit in range(64):
-            signed = 2 * sums[64 * word + bit] - total
-            value |= np.uint64(signed > 0) << np.uint64(bit)
-            levels[bit] = np.uint8(min(np.sqrt(1024.0 * np.float64(abs(signed)) / whole), 15.0))
+            value |= np.uint64(2 * sums[64 * word + bit] > total) << np.uint64(bit)
         bits[word] = value
-        for pair in range(32):
-            strengths[32 * word + pair] = levels[2 * pair] | (levels[2 * pair + 1] << np.uint8(4))
 
 
 @njit(cache=True, nogil=True)
-def strength_of(strengths: UInt8s, row: int, position: int) -> int:
-    """Return the strength of one bit, 0 to 15, from the packed strengths uint8[n, 32 * words]."""
-    pair = strengths[row, position >> 1]
-    return np.int64(pair >> np.uint8(4 * (position & 1))) & 15
-
-
-@njit(cache=True, nogil=True)
-def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> tuple[UInt64s, UInt8s]:
-    """Return fingerprints uint64[n_texts, words] and packed bit strengths uint8[n_texts, 32 * words].
+def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> UInt64s:
+    """Return fingerprints uint64[n_texts, words].
 
     Parameters
     ----------
@@ -93,9 +80,8 @@ def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> tuple[UInt64s,
     n_texts = len(offsets) - 1
     words = hashes.shape[1]
     bits = np.zeros((n_texts, words), np.uint64)
-    strengths = np.zeros((n_texts, 32 * words), np.uint8)
     sums, block = np.empty(64 * words, np.int64), np.zeros(64 * words, np.int16)
     for text in range(n_texts):
         total = sum_bits(sums, block, hashes, weights, offsets[text], offsets[text + 1])
-        keep_signs(sums, total, bits[text], strengths[text])
-    return bits, strengths
+        keep_signs(sums, total, bits[text])
+    return bits

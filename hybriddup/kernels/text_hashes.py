@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Int64s, UInt64s
 
 EMPTY = np.uint64(0)
 

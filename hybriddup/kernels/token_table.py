@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hybriddup.data.records import Float32s, Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Float32s, Int32s, Int64s, UInt64s
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)

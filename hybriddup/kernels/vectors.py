@@ -10,9 +10,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from hybriddup.kernels.buckets import BLOCK_SIZE
-from hybriddup.kernels.cache import njit
-from hybriddup.records import UInt64s
+from hybriddup.data.records import UInt64s
 
 N_LANES = 8
 """Words of a vector."""
@@ -114,20 +112,3 @@ else:
         kind = ir.FunctionType(WORDS, [WORDS])
         popcount = builder.module.declare_intrinsic(f"llvm.ctpop.v{N_LANES}i64", fnty=kind)
         return builder.call(popcount, [builder.xor(words, in_all_lanes(builder, word))])
-
-
-@njit(cache=True, nogil=True)
-def near_places(
-    first_words: UInt64s,
-    second_words: UInt64s,
-    start: np.uint64,
-    first_word: np.uint64,
-    second_word: np.uint64,
-    limit: np.uint64,
-) -> np.uint64:
-    """Return which of the block that begins at ``start`` are within the limit over the first two words, bit by bit."""
-    near = np.uint64(0)
-    for lane in range(0, BLOCK_SIZE, N_LANES):
-        place = start + np.uint64(lane)
-        near |= near_of_eight(first_words, second_words, place, first_word, second_word, limit) << np.uint64(lane)
-    return near

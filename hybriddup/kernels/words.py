@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt8s, UInt32s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Bools, Int32s, Int64s, UInt8s, UInt32s
 
 OTHER = np.uint8(0)
 LETTER = np.uint8(1)
@@ -58,7 +58,7 @@ def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools)
     Parameters
     ----------
     points, offsets
-        The texts, as `hybriddup.records.EncodedTexts`.
+        The texts, as `hybriddup.data.records.EncodedTexts`.
     classes
         uint8[0x110000]: the class of each code point.
     begins

@@ -6,8 +6,8 @@ the same bytes. Longer tokens are left to that library.
 
 import numpy as np
 
+from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.records import Int32s, Int64s, UInt32s, UInt64s
 
 LONGEST_TOKEN = 32
 """Code points of the longest token that `hash_short_tokens` hashes."""

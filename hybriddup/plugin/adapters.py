@@ -12,11 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from hybriddup.data.limits import DECIMALS, MAX_WEIGHT, NO_BOUND, round_onto
+from hybriddup.data.records import (
+    NO_KEY,
+    CandidatePairs,
+    Float32s,
+    Float64s,
+    Int32s,
+    Tokens,
+    UInt64s,
+    tokens_from_lists,
+)
 from hybriddup.errors import HybriddupError, PluginError
-from hybriddup.limits import DECIMALS, MAX_WEIGHT, NO_BOUND, round_onto
 from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import RoleName
-from hybriddup.records import CandidatePairs, Float32s, Float64s, Int32s, Tokens, UInt64s, tokens_from_lists
 
 
 def adapt(found: Registered, function: Callable[..., Any]) -> Any:
@@ -173,11 +182,64 @@ class VerifierAdapter(_Adapter):
         return float(score)
 
 
+class BlockIndexAdapter(_Adapter):
+    """A block index made of a function ``(text: str) -> list[int]``, the keys of a text."""
+
+    max_bucket_size = 256
+    max_candidates = 64
+    is_complete = False
+    probes_others = False
+    reads_texts = True
+    learns = False
+    n_keys = None
+    key_bits = 64
+
+    def prepare(self, bits: int, max_hamming_distance: int) -> None:
+        """Do nothing."""
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (a function of the text)
+        """Return uint64[n, n_keys]: the keys of each text, none twice."""
+        listed = [self._keys(text) for text in texts]
+        keys = np.full((len(texts), max(map(len, listed), default=0) or 1), NO_KEY, np.uint64)
+        for row, some in zip(keys, listed, strict=True):
+            row[: len(some)] = some
+        return keys
+
+    def _keys(self, text: str) -> list[int]:
+        keys = self._call(text)
+        allowed = "a list of ints from 0 to 2**64 - 2"
+        if not isinstance(keys, (list, tuple)):
+            raise self._fail((text,), allowed, kind_of(keys))
+        for key in keys:
+            if isinstance(key, bool) or not isinstance(key, Integral) or not 0 <= int(key) < NO_KEY:
+                raise self._fail((text,), allowed, f"a key of {key!r}")
+        return list(dict.fromkeys(map(int, keys)))
+
+    def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        """Return the keys themselves."""
+        return keys
+
+    def describe(self) -> str:
+        """Return the function's name."""
+        return self._label
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Learn nothing."""
+
+    def learned(self) -> Mapping[str, Any]:
+        """Return nothing."""
+        return {}
+
+    def use_learned(self, learned: Mapping[str, Any]) -> None:
+        """Need nothing."""
+
+
 _ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "normalizer": NormalizerAdapter,
     "tokenizer": TokenizerAdapter,
     "weighter": WeighterAdapter,
     "hasher": HasherAdapter,
+    "block_index": BlockIndexAdapter,
     "verifier": VerifierAdapter,
 }
 

@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from hybriddup.errors import ConfigError, HybriddupError, PluginError
-from hybriddup.plugin.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
 from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import ROLES, Role
+from hybriddup.steps.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
 
-BUILTINS = "hybriddup.builtins"
+BUILTINS = "hybriddup.plugin.builtins"
 """The module, and the plugin name, of the built-in components."""
 
 

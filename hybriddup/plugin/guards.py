@@ -9,25 +9,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybriddup.errors import PluginError
-from hybriddup.limits import MAX_WEIGHT
-from hybriddup.plugin.adapters import kind_of
-from hybriddup.plugin.registered import Registered
-from hybriddup.plugin.roles import ROLES, RoleName
-from hybriddup.records import (
+from hybriddup.data.limits import MAX_WEIGHT
+from hybriddup.data.records import (
+    NO_KEY,
     CandidatePairs,
-    Fingerprints,
     Float32s,
     Float64s,
     Int32s,
     Tokens,
     UInt64s,
 )
-
-JOINING = frozenset({"n_rounds", "small_batch", "added", "candidates_between"})
-"""What makes a block index a joining one; those of plugins are used, and checked, as plain ones."""
+from hybriddup.errors import PluginError
+from hybriddup.plugin.adapters import kind_of
+from hybriddup.plugin.registered import Registered
+from hybriddup.plugin.roles import ROLES, RoleName
 
 
 def guard(found: Registered, component: Any) -> Any:
@@ -94,7 +90,7 @@ class TokenizerGuard(_Guard):
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the tokens, checked."""
         tokens = self.component.tokenize_batch(texts)
-        self._demand(isinstance(tokens, Tokens), "tokenize_batch", "hybriddup.records.Tokens", _describe(tokens))
+        self._demand(isinstance(tokens, Tokens), "tokenize_batch", "hybriddup.data.records.Tokens", _describe(tokens))
         self._check_arrays(tokens, len(texts))
         return Tokens(*tokens)
 
@@ -138,51 +134,26 @@ class HasherGuard(_Guard):
 
 
 class BlockIndexGuard(_Guard):
-    """A block index that returns pairs of texts it was given, in order."""
+    """A block index that gives each text as many keys, `NO_KEY` filling up."""
 
-    def prepare(self, expectation: Any) -> None:
-        """Choose the shape of the index."""
-        self.component.prepare(expectation)
-        self._added: list[NDArray[np.int64]] = []
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
+        """Return the keys of each text, checked."""
+        return self._check(self.component.keys(texts, bits), "keys", len(texts))
 
-    def add(self, prints: Fingerprints) -> None:
-        """Make these texts findable."""
-        self.component.add(prints)
-        self._added.append(prints.positions)
+    def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:
+        """Return the keys that texts are looked up by, checked."""
+        return self._check(self.component.probes(keys, bits), "probes", len(bits))
 
-    def candidates(self, prints: Fingerprints) -> CandidatePairs:
-        """Return the pairs between texts added so far and these, checked."""
-        known = np.concatenate([*self._added, np.empty(0, np.int64)])
-        return self._check(self.component.candidates(prints), "candidates", known, prints.positions)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in JOINING:
-            raise AttributeError(name)
-        return super().__getattr__(name)
-
-    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
-        """Return the pairs among these texts, checked."""
-        pairs = self.component.candidates_within(prints)
-        return self._check(pairs, "candidates_within", prints.positions, prints.positions)
-
-    def report(self) -> Any:
-        """Return what was done since `prepare`."""
-        return self.component.report()
-
-    def _check(self, pairs: Any, method: str, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> CandidatePairs:
-        self._demand(isinstance(pairs, CandidatePairs), method, "hybriddup.records.CandidatePairs", _describe(pairs))
-        shape = (len(pairs.earlier),)
-        self._demand_array(pairs.earlier, f"{method}: earlier", np.int64, shape)
-        self._demand_array(pairs.later, f"{method}: later", np.int64, shape)
-        self._demand_array(pairs.hamming_distances, f"{method}: hamming_distances", np.int32, shape)
-        steps = np.diff(pairs.later)
-        rising = (steps > 0) | ((steps == 0) & (np.diff(pairs.earlier) > 0))
-        self._demand(rising.all(), method, "pairs sorted by later, then earlier, none twice", "others")
-        self._demand((pairs.earlier < pairs.later).all(), method, "pairs with earlier < later", "others")
-        known = np.isin(pairs.earlier, earlier) & np.isin(pairs.later, later)
-        self._demand(known.all(), method, "pairs of texts that it was given", "a position of no such text")
-        checked: CandidatePairs = pairs
-        return checked
+    def _check(self, keys: Any, method: str, n_texts: int) -> UInt64s:
+        width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
+        self._demand_array(keys, method, np.uint64, (n_texts, width))
+        n_keys, key_bits = getattr(self, "n_keys", None), getattr(self, "key_bits", 64)
+        if method == "keys" and n_keys is not None:
+            self._demand(width <= n_keys, method, f"at most {n_keys} keys of a text, as n_keys says", width)
+        if key_bits < 64:
+            too_large = keys[(keys >> np.uint64(key_bits) > 0) & (keys != np.uint64(NO_KEY))].tolist()
+            self._demand(not too_large, method, f"keys below 2**{key_bits}, as key_bits says", too_large[:3])
+        return np.asarray(keys)
 
 
 class VerifierGuard(_Guard):

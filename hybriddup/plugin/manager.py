@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from hybriddup import __version__
 from hybriddup.errors import HybriddupError, PluginError
 from hybriddup.plugin import spec
 from hybriddup.plugin.components import BUILTINS
-from hybriddup.plugin.options import suggest
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
+from hybriddup.steps.options import suggest
 
 if TYPE_CHECKING:
     import typer
 
-    from hybriddup.result import Result
+    from hybriddup.run.result import Result
 
 DISABLE_VARIABLE = "HYBRIDDUP_DISABLE_PLUGINS"
 """Environment variable: names of plugins, separated by commas, that are not loaded."""
@@ -89,7 +88,9 @@ class PluginManager:
 
     def load_builtins(self) -> None:
         """Load the components that hybriddup ships."""
-        self._load(Owner(BUILTINS, spec.PROJECT, __version__), lambda: importlib.import_module(BUILTINS))
+        self._load(
+            Owner(BUILTINS, spec.PROJECT, metadata.version(spec.PROJECT)), lambda: importlib.import_module(BUILTINS)
+        )
 
     def load_entry_points(self) -> None:
         """Load what installed distributions offer in the entry-point group ``hybriddup``, by name."""

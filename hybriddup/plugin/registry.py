@@ -17,9 +17,9 @@ from hybriddup.plugin.components import (
     options_model,
     read_options,
 )
-from hybriddup.plugin.options import Fault, Path, suggest
 from hybriddup.plugin.registered import Owner, Registered
 from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
+from hybriddup.steps.options import Fault, Path, suggest
 
 if TYPE_CHECKING:
     from hybriddup.steps.blocks import BlockIndex
@@ -56,7 +56,8 @@ class Registry:
     - the import path of one of these, ``"package.module:Name"``, which is imported when it is first used.
 
     A tokenizer with batch methods may leave out ``holds_interpreter``, which is then True, and a weighter
-    ``needs_fit``, which is then False; a reader must have ``extensions``.
+    ``needs_fit``, which is then False; a class that does not derive from `hybriddup.steps.blocks.BlockIndex` may leave
+    out its attributes; a reader must have ``extensions``.
     """
 
     def __init__(self) -> None:
@@ -87,8 +88,10 @@ class Registry:
         """Add a hasher; as a plain function, ``(token: str, bits: int) -> int``, from 0 to ``2**bits - 1``."""
         self._add("hasher", name, component, replace=replace)
 
-    def add_block_index(self, name: str, component: type[BlockIndex] | str, *, replace: bool = False) -> None:
-        """Add a block index; always a class, because each run needs a new one."""
+    def add_block_index(
+        self, name: str, component: Callable[[str], list[int]] | type[Any] | str, *, replace: bool = False
+    ) -> None:
+        """Add a block index; as a plain function, ``(text: str) -> list[int]``, the keys of a text."""
         self._add("block_index", name, component, replace=replace)
 
     def add_verifier(

@@ -19,7 +19,7 @@ class Role(NamedTuple):
     """True where a batch component keeps what it saw, so that its class must be registered, not an instance."""
     attributes: tuple[str, ...] = ()
     """Attributes that a batch component of this role must have beside its methods."""
-    defaults: tuple[tuple[str, bool], ...] = ()
+    defaults: tuple[tuple[str, bool | int], ...] = ()
     """Attributes that it may leave out, each with what is then assumed."""
 
     @property
@@ -49,9 +49,10 @@ ROLES: dict[str, Role] = {
         Role("hasher", ("hash_batch",), "(token: str, bits: int) -> int", new_each_run=False),
         Role(
             "block_index",
-            ("prepare", "add", "candidates", "candidates_within", "report"),
-            "",
+            ("keys", "probes", "prepare", "describe", "learn", "learned", "use_learned"),
+            "(text: str) -> list[int]",
             new_each_run=True,
+            defaults=(("max_bucket_size", 0), ("max_candidates", 0), ("is_complete", False), ("probes_others", False)),
         ),
         Role(
             "verifier",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import typer
 
     from hybriddup.plugin.registry import Registry
-    from hybriddup.result import Result
+    from hybriddup.run.result import Result
 
 PROJECT = "hybriddup"
 """Name of the markers, and of the entry-point group in which installed plugins are found."""

@@ -9,11 +9,11 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 
 from hybriddup.errors import InputError
+from hybriddup.files.jsonl import Broken, parse_line
 from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.json import MEDIA_TYPE
 from hybriddup.service.limits import Limits
 from hybriddup.service.problems import RequestError
-from hybriddup.steps.readers.jsonl import Broken, parse_line
 from hybriddup.window import Post
 from hybriddup.window.event_time import TimeOf, event_time
 from hybriddup.window.posts import as_post

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hybriddup.errors import HybriddupError, StoreError
-from hybriddup.explanation import Explanation
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.history import History
 from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, not_ready
+from hybriddup.study.explain import Explanation
 from hybriddup.window import Decision, Match, Post, StoredPost, Window, WindowStats
 from hybriddup.window.event_time import TimeOf
 from hybriddup.window.records import PostId

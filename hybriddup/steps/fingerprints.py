@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.limits import MAX_WEIGHT
+from hybriddup.data.records import Bools, Float32s, Int32s, Tokens, UInt64s
+from hybriddup.data.spread import spread_rows
 from hybriddup.kernels.simhash import WEIGHT_UNIT, simhash
-from hybriddup.limits import MAX_WEIGHT
-from hybriddup.parallel import map_threads
-from hybriddup.records import Bools, Float32s, Int32s, Tokens, UInt8s, UInt64s
-from hybriddup.spread import spread_rows
 from hybriddup.steps.hashers import Hasher
+from hybriddup.steps.parallel import map_threads
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import start_early, tokenize_in_processes, tokenize_together
 from hybriddup.steps.weighters import FittedWeighter, Weighter, keys_in
@@ -25,8 +25,6 @@ TEXTS_A_BATCH = 1024
 """Small enough that the tokens of a batch stay in the cache between the steps."""
 FEWEST_A_BATCH = 512
 """Texts that are worth a thread: with fewer, threads wait for one another between the steps as long as they save."""
-TEXTS_A_PART = 64 * TEXTS_A_BATCH
-"""Few enough that letting go of one after another keeps memory low."""
 FIT_SAMPLE = 4096
 """Texts that a weighter is fitted on, spread evenly over the corpus: frequencies of 1 in 100 are then known to 15 %."""
 
@@ -36,17 +34,11 @@ class Simhashes(NamedTuple):
 
     bits: UInt64s
     """uint64[n, words]."""
-    strengths: UInt8s
-    """uint8[n, 32 * words]: as in `hybriddup.records.Fingerprints`."""
     has_tokens: Bools
     """bool[n]: False where a text is empty or has no tokens; its fingerprint means nothing."""
 
-    def take(self, chosen: Bools) -> Simhashes:
-        """Return the fingerprints of the chosen texts."""
-        return Simhashes(self.bits[chosen], self.strengths[chosen], self.has_tokens[chosen])
-
     @property
-    def say_something(self) -> Bools:
+    def is_comparable(self) -> Bools:
         """bool[n]: whether a fingerprint may be compared; all zero, for whatever cause, is never a reason to match."""
         return self.has_tokens & self.bits.any(axis=1)
 
@@ -81,29 +73,14 @@ class Fingerprinter:
 
     def fingerprint(self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None) -> Simhashes:
         """Return the fingerprint of each text; ``advance`` is told how many are done, batch by batch."""
-        return self._gather(self._batches(texts), len(texts), advance)
-
-    def fingerprint_parts(
-        self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None
-    ) -> Iterator[Simhashes]:
-        """Yield the fingerprints of the texts in order, in one part or more that can be let go one by one."""
-        batches = self._batches(texts)
-        for start in range(0, max(len(texts), 1), TEXTS_A_PART):
-            yield self._gather(batches, min(TEXTS_A_PART, len(texts) - start), advance)
-
-    def _gather(self, batches: Iterator[Simhashes], n_texts: int, advance: Callable[[int], None]) -> Simhashes:
-        """Return the fingerprints of the next so many texts as one."""
-        bits = np.zeros((n_texts, self.n_bits // 64), np.uint64)
-        strengths = np.zeros((n_texts, self.n_bits // 2), np.uint8)
-        has_tokens = np.zeros(n_texts, np.bool_)
+        bits, has_tokens = np.zeros((len(texts), self.n_bits // 64), np.uint64), np.zeros(len(texts), np.bool_)
         done = 0
-        while done < n_texts:
-            batch = next(batches)
+        for batch in self._batches(texts):
             stop = done + len(batch.bits)
-            bits[done:stop], strengths[done:stop], has_tokens[done:stop] = batch
+            bits[done:stop], has_tokens[done:stop] = batch
             advance(stop - done)
             done = stop
-        return Simhashes(bits, strengths, has_tokens)
+        return Simhashes(bits, has_tokens)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Simhashes]:
         if self.tokenizer.holds_interpreter:
@@ -119,15 +96,15 @@ class Fingerprinter:
         return self._fingerprint_batch(texts, self.tokenizer.tokenize_batch(texts))
 
     def _fingerprint_batch(self, texts: Sequence[str], tokens: Tokens) -> Simhashes:
-        bits, strengths, has_tokens = self.fingerprint_tokens(tokens)
+        bits, has_tokens = self.fingerprint_tokens(tokens)
         # An empty text says nothing, whatever a tokenizer that marks the ends of a text makes of it.
-        return Simhashes(bits, strengths, has_tokens & np.fromiter(map(bool, texts), np.bool_, len(texts)))
+        return Simhashes(bits, has_tokens & np.fromiter(map(bool, texts), np.bool_, len(texts)))
 
     def fingerprint_tokens(self, tokens: Tokens) -> Simhashes:
         """Return the fingerprints of texts that are tokenized already."""
         hashes = self.hasher.hash_batch(tokens, self.n_bits // 64)
-        bits, strengths = simhash(hashes, count_weights(self._weigh(tokens, hashes)), tokens.offsets)
-        return Simhashes(bits, strengths, np.diff(tokens.offsets) > 0)
+        bits = simhash(hashes, count_weights(self._weigh(tokens, hashes)), tokens.offsets)
+        return Simhashes(bits, np.diff(tokens.offsets) > 0)
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
         """Return the weights of tokens, which need not be hashed again where the hashes tell what they are known by."""
@@ -138,12 +115,7 @@ class Fingerprinter:
 
 
 def texts_a_batch(n_texts: int, workers: int) -> int:
-    """Return how many texts are fingerprinted at a time: fewer than `TEXTS_A_BATCH` where each worker then has some.
-
-    Where there is more than one part, batches end where parts do.
-    """
-    if n_texts > TEXTS_A_PART:
-        return TEXTS_A_BATCH
+    """Return how many texts are fingerprinted at a time: fewer than `TEXTS_A_BATCH` where each worker then has some."""
     return min(max(-(-n_texts // workers), FEWEST_A_BATCH), TEXTS_A_BATCH)
 
 

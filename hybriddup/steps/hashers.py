@@ -8,9 +8,9 @@ import numpy as np
 import xxhash
 from pydantic import Field
 
+from hybriddup.data.records import Int64s, Tokens, UInt64s
 from hybriddup.kernels.xxh3 import LONGEST_TOKEN, hash_short_tokens
-from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import Int64s, Tokens, UInt64s
+from hybriddup.steps.options import Options as ComponentOptions
 
 
 @runtime_checkable

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 import numpy as np
 from pydantic import AfterValidator, Field
 
+from hybriddup.data.limits import MAX_WEIGHT
+from hybriddup.data.records import Float32s, Float64s, Int32s, Tokens, UInt64s
 from hybriddup.kernels.ngrams import weigh_other_scripts
 from hybriddup.kernels.token_table import count_documents, count_occurrences, look_up
-from hybriddup.limits import MAX_WEIGHT
-from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import Float32s, Float64s, Int32s, Tokens, UInt64s
 from hybriddup.steps.hashers import Hasher, Xxh3
-from hybriddup.steps.weight_tables import FittedTable, load_table
+from hybriddup.steps.options import Options as ComponentOptions
+from hybriddup.steps.weight_tables import FittedTable
 
 KEY_SEED = 0
 
@@ -67,23 +67,14 @@ def check_clip(clip: tuple[float, float]) -> tuple[float, float]:
     return clip
 
 
-class TableOptions(ComponentOptions):
-    """The option that all weighters with a fitted table have."""
-
-    table: str | None = Field(
-        None,
-        description="File of weights fitted before (`hybriddup.fit_weights`); null = fitted anew on each run's posts.",
-    )
-
-
 class FittedWeighter:
-    """What weighters with a table of fitted weights share: building, saving and loading it, looking tokens up.
+    """What weighters with a table of fitted weights share: building it, looking tokens up.
 
     Only tokens that weigh less than the rarest are in the table, so it stays small however large the corpus is.
     """
 
-    def __init__(self, options: TableOptions) -> None:
-        self._table: FittedTable | None = None if options.table is None else load_table(options.table)
+    def __init__(self) -> None:
+        self._table: FittedTable | None = None
 
     @property
     def needs_fit(self) -> bool:
@@ -135,7 +126,7 @@ class TfIdf(FittedWeighter):
     the others, so that neither half of a mixed text drowns the other.
     """
 
-    class Options(TableOptions):
+    class Options(ComponentOptions):
         """Options of the weighter."""
 
         clip: Annotated[tuple[float, float], AfterValidator(check_clip)] = Field(
@@ -149,7 +140,7 @@ class TfIdf(FittedWeighter):
         )
 
     def __init__(self, options: Options) -> None:
-        super().__init__(options)
+        super().__init__()
         self.options = options
 
     def fit(self, sample: Tokens) -> None:
@@ -170,13 +161,7 @@ class TfIdf(FittedWeighter):
 class Levels(FittedWeighter):
     """Whole weights 1 to 5 by rarity: inverse document frequency in five equal steps up to that of a unique token."""
 
-    class Options(TableOptions):
-        """Options of the weighter."""
-
     n_levels = 5
-
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
 
     def fit(self, sample: Tokens) -> None:
         """Count in how many texts of the sample each token stands, and give each its level."""

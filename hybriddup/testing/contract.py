@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import cloudpickle
 
-from hybriddup.plugin.options import to_plain
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import ROLES, RoleName
+from hybriddup.steps.options import to_plain
 
 
 class ContractError(AssertionError):

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
-from hybriddup.records import Bools
-from hybriddup.steps.readers import Fields, RecordBatch
-from hybriddup.steps.readers.sources import Source, open_source
+from hybriddup.files.formats import Fields, RecordBatch
+from hybriddup.files.sources import Source, open_source
 from hybriddup.testing.contract import Subject
 
 

@@ -1,4 +1,4 @@
-"""Contract check of live indexes: what they find, while texts come and go, against comparing everything."""
+"""Contract check of live indexes: what they find, while texts come and go, against dictionaries of lists."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
-from hybriddup.steps.blocks import Expectation
-from hybriddup.testing.block_indexes import Pair, pairs_within_limits, planted_prints, small_expectation
+from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int32s, Int64s, PairLimits, UInt64s
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates import Near
 from hybriddup.testing.contract import ContractError
-from hybriddup.window.index import LiveIndex, fill
+from hybriddup.window.index import LiveIndex, LiveTexts
+from hybriddup.window.index.ring_index import WindowSize
 
-Maker = Callable[[Expectation], LiveIndex]
+Maker = Callable[[WindowSize], LiveIndex]
+Triple = tuple[int, int, int]
+"""Earlier position, later position, differing bits."""
 
 N_TEXTS = 800
 WINDOW = 400
@@ -21,24 +24,33 @@ WINDOW = 400
 N_STEPS = 40
 SCANNED_AT_ONCE = 150
 N_WINDOWS = 5
-SPREAD = 2654435761
-"""Odd, and near 2**32 divided by the golden ratio: products with small numbers are spread over all buckets."""
+N_PATTERNS = 4
 SLACK = 1.3
 """So much more memory than a full window may be taken by forgotten texts that are not yet swept out."""
 
 
-def check_live_index(make: Maker, *, max_hamming_distance: int = 3, bits: Sequence[int] = (64, 128)) -> None:
+def check_live_index(
+    make: Maker,
+    block_index: BlockIndex,
+    *,
+    max_hamming_distance: int = 3,
+    bits: Sequence[int] = (64, 128),
+    sketched: bool = False,
+) -> None:
     """Check that a live index keeps its contract.
 
     Parameters
     ----------
     make
-        Returns a new index for an expectation.
+        Returns a new, empty index for a window of this size. It is called when the block index is prepared.
+    block_index
+        Makes the keys of the texts, by their fingerprints alone, and tells how many texts of a key are looked at.
     max_hamming_distance
-        Largest Hamming limit of the texts in the check, inclusive. Where the report says ``exact``, every pair within
-        its limits must be found.
+        Largest Hamming limit of the texts in the check, inclusive.
     bits
         Widths of fingerprint to check.
+    sketched
+        Whether texts come with sketches of their characters.
 
     Raises
     ------
@@ -46,150 +58,213 @@ def check_live_index(make: Maker, *, max_hamming_distance: int = 3, bits: Sequen
         Naming the clause that does not hold.
     """
     for width in bits:
+        block_index.prepare(width, max_hamming_distance)
+        size = WindowSize(WINDOW, width, sketched=sketched)
         for seed in range(2):
-            prints = planted_prints(np.random.default_rng([width, seed]), N_TEXTS, width, max_hamming_distance)
-            expectation = replace(small_expectation(prints, width, max_hamming_distance), n_texts=WINDOW)
-            Course(make, prints, expectation, seed).check()
-        check_memory(make, expectation)
+            texts = some_texts(np.random.default_rng([width, seed]), width, max_hamming_distance, block_index)
+            Course(make, texts, block_index.max_bucket_size, size, seed).check()
+        check_memory(make, block_index, size)
+
+
+def some_texts(rng: np.random.Generator, width: int, max_hamming_distance: int, index: BlockIndex) -> LiveTexts:
+    """Return texts around a few patterns, so that many pairs are just within and just beyond their limits."""
+    n_words = width // 64
+    patterns = rng.integers(0, 2**64, (N_PATTERNS, n_words), np.uint64)
+    bits = patterns[rng.integers(0, N_PATTERNS, N_TEXTS)]
+    for row in range(N_TEXTS):
+        for bit in rng.choice(width, int(rng.integers(0, max_hamming_distance // 2 + 3)), replace=False).tolist():
+            bits[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
+    lengths = rng.integers(3, 40, N_TEXTS).astype(np.int32)
+    distances = np.where(lengths > 30, max_hamming_distance // 2, max_hamming_distance).astype(np.int32)
+    distances[lengths < 6] = -1
+    nothing = np.zeros(N_TEXTS, np.float32)
+    limits = PairLimits(lengths, distances, (lengths * 3 // 2).astype(np.int32), nothing, nothing)
+    prints = Fingerprints(np.cumsum(rng.integers(1, 4, N_TEXTS)), bits, limits)
+    # one character each, which rules no pair out, because none needs any in common
+    sketches = np.stack([np.uint64(1) << rng.integers(0, 64, N_TEXTS, np.uint64), np.zeros(N_TEXTS, np.uint64)], axis=1)
+    return with_keys(prints, sketches, index)
+
+
+def with_keys(prints: Fingerprints, sketches: UInt64s | None, index: BlockIndex) -> LiveTexts:
+    """Return texts with their block keys."""
+    keys = index.keys([""] * len(prints), prints.bits)
+    return LiveTexts(prints, sketches, keys, index.probes(keys, prints.bits) if index.probes_others else keys)
+
+
+class Oracle:
+    """The same in plain Python: of each key, the kept texts in order."""
+
+    def __init__(self, texts: LiveTexts, max_bucket_size: int) -> None:
+        self.positions = texts.prints.positions.tolist()
+        self.keys, self.probes = key_lists(texts.keys), key_lists(texts.probes)
+        self.distances, self.within = compare_all(texts.prints)
+        self.most = max_bucket_size
+        self.rows_with: dict[int, list[int]] = {}
+        self.kept: list[int] = []
+        self.n_crowded = 0
+
+    def newest(self, key: int) -> list[int]:
+        """Return the rows that are looked at of a key, the newest first."""
+        rows = self.rows_with.get(key, [])[::-1]
+        return rows[: self.most] if self.most else rows
+
+    def depths(self, row: int, earlier: int) -> list[int]:
+        """Return which number an earlier text has in each key that a later one is looked up by, 0 = none."""
+        newest = [self.newest(key) if key != NO_KEY else [] for key in self.probes[row]]
+        return [1 + rows.index(earlier) if earlier in rows else 0 for rows in newest]
+
+    def look_up(self, rows: range, edge: int) -> dict[Triple, int]:
+        """Return the pairs of some texts with those from a position on, and the depth of each."""
+        found: dict[Triple, int] = {}
+        for row in rows:
+            for key in self.probes[row]:
+                for depth, earlier in enumerate(self.newest(key) if key != NO_KEY else [], 1):
+                    if self.positions[earlier] >= edge and self.within[earlier, row]:
+                        pair = (self.positions[earlier], self.positions[row], int(self.distances[earlier, row]))
+                        found[pair] = min(found.get(pair, depth), depth)
+        return found
+
+    def everything(self, rows: range, start: int) -> set[Triple]:
+        """Return the pairs of some texts with all kept ones from a position on, whatever their keys."""
+        return {
+            (self.positions[earlier], self.positions[row], int(self.distances[earlier, row]))
+            for row in rows
+            for earlier in self.kept
+            if self.positions[earlier] >= start and self.within[earlier, row]
+        }
+
+    def add(self, rows: range, is_kept: Bools, edge: int) -> None:
+        """Add the kept ones of some texts, and count the look-ups of all that met a crowded key."""
+        for row, kept in zip(rows, is_kept.tolist(), strict=True):
+            for key in set(self.probes[row]) - {NO_KEY}:
+                n_live = sum(self.positions[each] >= edge for each in self.rows_with.get(key, []))
+                self.n_crowded += bool(self.most) and n_live > self.most
+            if kept:
+                self.kept.append(row)
+                for key in set(self.keys[row]) - {NO_KEY}:
+                    self.rows_with.setdefault(key, []).append(row)
+
+
+def key_lists(keys: UInt64s) -> list[list[int]]:
+    """Return the keys of each text."""
+    listed: list[list[int]] = keys.tolist()
+    return listed
+
+
+def compare_all(prints: Fingerprints) -> tuple[Int32s, Bools]:
+    """Return int32[n, n] and bool[n, n]: the distance of each two texts, and whether it is within their limits."""
+    differing = prints.bits[:, None, :] ^ prints.bits[None, :, :]
+    distances = np.bitwise_count(differing).sum(axis=2).astype(np.int32)
+    lengths, limits, reaches = prints.limits[:3]
+    shorter = lengths[:, None] < lengths[None, :]  # of equal lengths the limits are the same
+    within = distances <= np.where(shorter, limits[:, None], limits[None, :])
+    longer = np.maximum(lengths[:, None], lengths[None, :])
+    return distances, within & (longer <= np.where(shorter, reaches[:, None], reaches[None, :]))
 
 
 class Course:
     """Texts that are looked up and added in batches of random sizes, while earlier ones are forgotten."""
 
-    def __init__(self, make: Maker, prints: Fingerprints, expectation: Expectation, seed: int) -> None:
-        self.make = make
-        self.prints = prints
-        self.expectation = expectation
-        self.seed = seed
-        self.oracle = pairs_within_limits(prints)
-        classes = np.random.default_rng([seed, 7]).integers(0, 64, len(prints), np.uint64)
-        # one character each, which rules no pair out, because none needs any in common
-        self.sketches: UInt64s = np.stack([np.uint64(1) << classes, np.zeros_like(classes)], axis=1)
+    def __init__(self, make: Maker, texts: LiveTexts, max_bucket_size: int, size: WindowSize, seed: int) -> None:
+        self.make, self.size, self.seed = make, size, seed
+        self.texts = texts if size.sketched else replace(texts, sketches=None)
+        self.most = max_bucket_size
 
     def check(self) -> None:
         """Check every clause."""
-        index, found = self._run(self.expectation)
-        _, found_by_two = self._run(replace(self.expectation, workers=2))
+        found = self._run(self.size)
+        found_by_two = self._run(replace(self.size, workers=2))
         require(found == found_by_two, "any number of workers finds the same", sorted(found ^ found_by_two)[:3])
-        self._check_texts(index)
-        self._check_copies(index)
 
-    def _run(self, expectation: Expectation) -> tuple[LiveIndex, set[Pair]]:
-        index, found, edge = self.make(expectation), set[Pair](), 0
-        for batch, new_edge in self._steps():
-            found |= self._check_look_up(index, batch, edge)
-            self._check_scan(index, batch, edge)
-            index.add(batch, *self._columns_of(index, batch))
+    def _run(self, size: WindowSize) -> set[Triple]:
+        index, oracle, found, edge = self.make(size), Oracle(self.texts, self.most), set[Triple](), 0
+        require(index.sketched == size.sketched, "sketches are kept where that is asked for", index.sketched)
+        rng = np.random.default_rng([self.seed, 7])
+        for rows, new_edge in self._steps():
+            batch, is_kept = self.texts.take(slice(rows.start, rows.stop)), rng.random(len(rows)) < 0.8
+            found |= check_look_up(index, oracle, batch, rows, edge)
+            check_scan(index, oracle, batch, rows, (edge + oracle.positions[min(rows.start, N_TEXTS - 1)]) // 2)
+            index.add(batch, is_kept)
+            oracle.add(rows, is_kept, edge)
+            n_crowded = index.report().limits_hit.get("max_bucket_size", 0)
+            clause = "look-ups that meet a crowded key are counted"
+            require(n_crowded == oracle.n_crowded, clause, (n_crowded, oracle.n_crowded))
             edge = new_edge
             index.forget_before(edge)
             index.forget_before(edge - 1)
-            positions = self.prints.positions
-            n_live = int(((positions >= edge) & (positions <= batch.positions.max(initial=-1))).sum())
-            n_texts = index.report().n_texts
-            require(
-                not len(batch) or n_texts == n_live,
-                "the report counts the texts that can be found",
-                f"{n_texts}, not {n_live}",
-            )
-        return index, found
+            n_texts, n_live = index.report().n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
+            require(n_texts == n_live, "the report counts the texts that can be found", f"{n_texts}, not {n_live}")
+        return found
 
-    def _check_look_up(self, index: LiveIndex, batch: Fingerprints, edge: int) -> set[Pair]:
-        """Check what is found for a batch that is not added yet."""
-        pairs = as_list(index.candidates(batch, *self._columns_of(index, batch)))
-        given, first = set(pairs), int(batch.positions.min(initial=2**62))
-        require(len(given) == len(pairs), "no pair is found twice", pairs[:5])
-        require(pairs == sorted(pairs, key=lambda pair: pair[1::-1]), "pairs are sorted by later, then earlier", pairs)
-        looked_up = set(batch.positions.tolist())
-        oracle = {pair for pair in self.oracle if edge <= pair[0] < first and pair[1] in looked_up}
-        forgotten = sorted(pair for pair in given if pair[0] < edge)
-        require(not forgotten, "nothing forgotten is found", forgotten[:3])
-        require(given <= oracle, "a pair is within its limits, with the bits that differ", sorted(given - oracle)[:3])
-        missed = sorted(oracle - given)
-        exact = index.report().exact
-        require(not (exact and missed), "a report that says exact means that every pair is found", missed[:3])
-        equal = [pair for pair in missed if pair[2] == 0]
-        require(not equal, "equal fingerprints within their limits are found", equal[:3])
-        return given
-
-    def _check_scan(self, index: LiveIndex, batch: Fingerprints, edge: int) -> None:
-        """Check that every pair is found by comparing with all texts from a position on, a part at a time."""
-        first = int(batch.positions.min(initial=2**62))
-        start, pairs = (edge + min(first, int(self.prints.positions[-1]))) // 2, list[Pair]()
-        position: int | None = start
-        while position is not None:
-            found, following = index.scan_from(position, SCANNED_AT_ONCE, batch, self._columns_of(index, batch)[0])
-            require(following is None or following > position, "scan_from goes on", (position, following))
-            some = as_list(found)
-            require(some == sorted(some, key=lambda pair: pair[1::-1]), "scan_from sorts by later, then earlier", some)
-            pairs, position = pairs + some, following
-        looked_up = set(batch.positions.tolist())
-        oracle = [pair for pair in self.oracle if start <= pair[0] < first and pair[1] in looked_up]
-        wrong = sorted(set(pairs) ^ set(oracle))
-        require(len(pairs) == len(oracle) and not wrong, "scan_from finds every pair once, and no other", wrong[:3])
-
-    def _check_texts(self, index: LiveIndex) -> None:
-        """Check that the texts of the index are those that were added and not forgotten."""
-        batches = list(index.texts())
-        given = [position for texts in batches for position in texts.prints.positions.tolist()]
-        n_texts = index.report().n_texts
-        expected = self.prints.positions[len(self.prints) - n_texts :].tolist()
-        require(given == expected, "texts() yields the texts that can be found, in order", (given[:3], expected[:3]))
-        bits = np.concatenate([texts.prints.bits for texts in batches])
-        same = np.array_equal(bits, self.prints.bits[len(self.prints) - n_texts :])
-        require(same, "texts() yields the fingerprints as they were added", "others")
-
-    def _check_copies(self, index: LiveIndex) -> None:
-        """Check that an index planned anew answers as this one."""
-        later = replace(self.prints, positions=self.prints.positions + int(self.prints.positions[-1]))
-        expected = as_list(index.candidates(later, *self._columns_of(index, later, shift=True)))
-        remade = self.make(self.expectation)
-        fill(remade, index.texts())
-        given = as_list(remade.candidates(later, *self._columns_of(index, later, shift=True)))
-        same = given == expected or not index.report().exact
-        require(same, "an exact index planned anew answers the same", "it differs")
-
-    def _steps(self) -> Iterator[tuple[Fingerprints, int]]:
-        """Yield batches, some of them empty, and the edge after each."""
-        rng, n = np.random.default_rng(self.seed), len(self.prints)
-        bounds = np.sort(rng.integers(0, n + 1, N_STEPS - 1)).tolist()
+    def _steps(self) -> Iterator[tuple[range, int]]:
+        """Yield the rows of batches, some of them empty, and the edge after each."""
+        rng, positions = np.random.default_rng(self.seed), self.texts.prints.positions
+        bounds = np.sort(rng.integers(0, N_TEXTS + 1, N_STEPS - 1)).tolist()
         edge = 0
-        for first, last in zip([0, *bounds], [*bounds, n], strict=True):
+        for first, last in zip([0, *bounds], [*bounds, N_TEXTS], strict=True):
             oldest = max(last - int(rng.integers(WINDOW // 2, WINDOW)), 0)
-            edge = max(edge, int(self.prints.positions[min(oldest, n - 1)]))
-            yield self.prints.take(slice(first, last)), edge
-
-    def _columns_of(
-        self, index: LiveIndex, batch: Fingerprints, *, shift: bool = False
-    ) -> tuple[UInt64s | None, UInt32s | None]:
-        """Return the sketches and the shingles of texts, as far as the index asks for them."""
-        positions = batch.positions - (int(self.prints.positions[-1]) if shift else 0)
-        rows = np.searchsorted(self.prints.positions, positions)
-        sketches = self.sketches[rows] if index.sketched else None
-        return sketches, shingles_like(batch, index.n_shingles) if index.n_shingles else None
+            edge = max(edge, int(positions[min(oldest, N_TEXTS - 1)]))
+            yield range(first, last), edge
 
 
-def shingles_like(prints: Fingerprints, n_shingles: int) -> UInt32s:
-    """Return uint32[n, n_shingles]: such as texts with these fingerprints could have, each rising.
+def check_look_up(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, edge: int) -> set[Triple]:
+    """Check what is found for a batch that is not added yet."""
+    near = index.look_up(batch)
+    pairs = list(zip(near.later.tolist(), near.earlier.tolist(), strict=True))
+    require(len(set(pairs)) == len(pairs), "no pair is found twice", pairs[:5])
+    require(pairs == sorted(pairs), "pairs are sorted by later, then earlier", pairs[:5])
+    given, expected = as_triples(near, batch.prints.positions), oracle.look_up(rows, edge)
+    forgotten = sorted(pair for pair in given if pair[0] < edge)
+    require(not forgotten, "nothing forgotten is found", forgotten[:3])
+    wrong = sorted(set(given) - set(expected))
+    require(not wrong, "a pair shares a key, is within its limits, and has the bits that differ", wrong[:3])
+    missed = sorted(set(expected) - set(given))
+    require(not missed, "every pair within its limits is found that stands among the newest of a key", missed[:3])
+    if oracle.most:
+        deep = [pair for pair, depth in zip(given, near.depths.tolist(), strict=True) if depth != expected[pair]]
+        require(not deep, "a pair has the smallest number that the earlier text has in a shared key", deep[:3])
+        check_depths(index, oracle, batch, rows, near)
+    return set(given)
 
-    Each stands for some bits of the fingerprint, so that texts with few bits between them share most.
-    """
-    bits = prints.bits.view(np.uint8)[:, np.arange(n_shingles) % (8 * prints.bits.shape[1])].astype(np.uint32)
-    which = np.arange(n_shingles, dtype=np.uint32)
-    return np.sort((bits + np.uint32(1) + (which << np.uint32(8))) * np.uint32(SPREAD), axis=1)
+
+def check_depths(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, near: Near) -> None:
+    """Check which number the earlier text of each pair has in each key."""
+    depths = index.depths(batch, near.later, near.earlier)
+    row_of = {position: row for row, position in enumerate(oracle.positions)}
+    for own, later, earlier in zip(depths.tolist(), near.later.tolist(), near.earlier.tolist(), strict=True):
+        expected = oracle.depths(rows.start + later, row_of[earlier])
+        require(own == expected, "depths() counts from the newest text of each key", (earlier, own, expected))
 
 
-def check_memory(make: Maker, expectation: Expectation) -> None:
+def check_scan(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, start: int) -> None:
+    """Check that every pair is found by comparing with all texts from a position on, a part at a time."""
+    pairs, position = list[Triple](), start
+    while True:
+        scanned = index.scan_from(position, SCANNED_AT_ONCE, batch.prints, batch.sketches)
+        some = list(zip(scanned.pairs.later.tolist(), scanned.pairs.earlier.tolist(), strict=True))
+        require(some == sorted(some), "scan_from sorts by later, then earlier", some[:5])
+        columns = (scanned.pairs.earlier, scanned.pairs.later, scanned.pairs.hamming_distances)
+        pairs += zip(*(column.tolist() for column in columns), strict=True)
+        if scanned.next_position is None:
+            break
+        require(scanned.next_position > position, "scan_from goes on", (position, scanned.next_position))
+        position = scanned.next_position
+    expected = oracle.everything(rows, start)
+    wrong = sorted(set(pairs) ^ expected)
+    require(len(pairs) == len(expected) and not wrong, "scan_from finds every pair once, and no other", wrong[:3])
+
+
+def check_memory(make: Maker, block_index: BlockIndex, size: WindowSize) -> None:
     """Check that memory stops growing once the window is full."""
-    index, rng, n_words = make(expectation), np.random.default_rng(5), expectation.bits // 64
-    limits = planted_prints(rng, 1, expectation.bits, expectation.max_hamming_distance).limits
-    full = 0
+    index, rng, n_words = make(size), np.random.default_rng(5), size.bits // 64
+    nothing, full = np.zeros(10, np.float32), 0
+    lengths, distances, reaches = (np.full(10, number, np.int32) for number in (20, 3, 40))
+    limits = PairLimits(lengths, distances, reaches, nothing, nothing)
+    sketches = np.zeros((10, 2), np.uint64) if size.sketched else None
     for position in range(0, N_WINDOWS * WINDOW, 10):
         bits = rng.integers(0, 2**64, (10, n_words), np.uint64)
-        positions = np.arange(position, position + 10, dtype=np.int64)
-        strengths = np.zeros((10, 32 * n_words), np.uint8)
-        sketches = np.zeros((10, 2), np.uint64) if index.sketched else None
-        prints = Fingerprints(positions, bits, strengths, limits.take(np.zeros(10, np.int64)))
-        index.add(prints, sketches, shingles_like(prints, index.n_shingles) if index.n_shingles else None)
+        prints = Fingerprints(np.arange(position, position + 10, dtype=np.int64), bits, limits)
+        index.add(with_keys(prints, sketches, block_index), np.ones(10, np.bool_))
         index.forget_before(position + 10 - WINDOW)
         if position == 2 * WINDOW:
             full = index.report().n_bytes
@@ -197,9 +272,10 @@ def check_memory(make: Maker, expectation: Expectation) -> None:
     require(n_bytes <= SLACK * full, "memory stops growing once the window is full", f"{full} bytes, then {n_bytes}")
 
 
-def as_list(pairs: CandidatePairs) -> list[Pair]:
+def as_triples(near: Near, positions: Int64s) -> list[Triple]:
     """Return pairs as (earlier, later, differing bits), in their order."""
-    return list(zip(pairs.earlier.tolist(), pairs.later.tolist(), pairs.hamming_distances.tolist(), strict=True))
+    columns = (near.earlier, positions[near.later], near.distances)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def require(holds: object, clause: str, evidence: object) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.records import Tokens, tokens_from_lists
+from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.testing.contract import Subject, compare
 from hybriddup.testing.texts import ALL_TEXTS
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.characters import count_classes
-from hybriddup.kernels.bucket_join import least_in_common
+from hybriddup.data.records import CandidatePairs, Float64s, Tokens, text_lengths, tokens_from_lists
 from hybriddup.kernels.characters import common_characters
-from hybriddup.records import CandidatePairs, Float64s, Tokens, text_lengths, tokens_from_lists
+from hybriddup.kernels.ring_texts import least_common
+from hybriddup.run.learned import pack_arrays, unpack_arrays
 from hybriddup.steps.verifiers import KEEPING, VerifierContext, keeps_learning
+from hybriddup.steps.verifiers.characters import count_classes
 from hybriddup.testing.contract import Subject
 from hybriddup.testing.texts import ALL_TEXTS
-from hybriddup.window.learning import pack_arrays, unpack_arrays
 
 WIDTH = 128
 TOLERANCE = 1e-12
@@ -169,7 +169,7 @@ def _check_characters(
         for threshold in (*(usual for usual in THRESHOLDS if usual <= score), score):
             with subject.clause("least_in_common tells two shares for any threshold"):
                 of_shorter, of_longer = map(float, tell(threshold))
-            if in_common < least_in_common(shorter, longer, np.float32(of_shorter), np.float32(of_longer)):
+            if in_common < least_common(shorter, longer, np.float32(of_shorter), np.float32(of_longer)):
                 evidence = (
                     f"{_show(texts, pairs, row)} score {score} with at most {in_common} characters in common, but for "
                     f"threshold {threshold} it asks for {of_shorter} of {shorter} and {of_longer} of {longer}"

@@ -8,8 +8,8 @@ from itertools import chain
 
 import numpy as np
 
+from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
-from hybriddup.records import Int64s
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.texts import ALL_TEXTS
 from hybriddup.window.records import Evidence, PostId, StoredPost

@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Float64s
 from hybriddup.errors import ConfigError, InputError
-from hybriddup.records import Float64s
 from hybriddup.window.records import Post
 
 TimeOf = Literal["arrival", "event"]

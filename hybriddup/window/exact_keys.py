@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import xxhash
 
-from hybriddup.records import Bools, UInt64s
+from hybriddup.data.records import Bools, UInt64s
 
 
 def exact_keys(normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools) -> list[tuple[bool, str]]:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from hybriddup.errors import InputError
-from hybriddup.explanation import Explainer
-from hybriddup.steps.blocks import KeysInCommon
-from hybriddup.window.index import LiveTexts
+from hybriddup.study.explain import Explainer
 from hybriddup.window.records import PostId
 from hybriddup.window.state import WindowState
 from hybriddup.window.weights import FIT_AT
@@ -39,29 +35,12 @@ class WindowExplainer(Explainer):
     def __init__(self, state: WindowState, earlier: str, later: str) -> None:
         super().__init__(state.steps.components, (earlier, later), is_fitted=not state.weights_learn)
         self.state = state
-        self._keys = self._count_keys()
-        self._shape = state.memory.index.report().shape
+        self._keys = super().count_keys()
         _ = self.evidence
 
-    def keys_in_common(self) -> KeysInCommon | None:
-        """Return by how many keys of the window's index the text would find the post.
-
-        None where the index has no keys, and where it would not hold both texts, since one repeats equal ones only.
-        """
+    def count_keys(self) -> tuple[int, int]:
+        """Return how many keys the two share, and by how many the text is looked up."""
         return self._keys
-
-    def _count_keys(self) -> KeysInCommon | None:
-        prepared = self.state.steps.prepare(self.raw, self.normalized, np.arange(2))
-        texts = LiveTexts(prepared.prints, prepared.sketches, prepared.shingles)
-        count = getattr(self.state.memory.index, "keys_in_common", None)
-        if count is None or len(prepared.prints) < 2:
-            return None
-        counted: KeysInCommon = count(texts.take(slice(0, 1)), texts.take(slice(1, 2)))
-        return counted
-
-    def block_index(self) -> str:
-        """Return the shape of the live index."""
-        return self._shape
 
     def prepare_verifiers(self) -> None:
         """Let the verifiers look at the two texts, and keep what they learned."""
@@ -71,4 +50,4 @@ class WindowExplainer(Explainer):
         """Return what to add to a verdict that rests on the Hamming distance."""
         if self.is_fitted:
             return ""
-        return f" Weights are those of rare tokens until {FIT_AT:,} posts have come; then the distance can be another."
+        return f" All tokens and keys count as rare until {FIT_AT:,} posts have come; then the distance can be another."

@@ -8,27 +8,26 @@ same score at every later opening.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.errors import PluginError, WindowError
-from hybriddup.pilot import N_PILOT_PAIRS
-from hybriddup.spread import spread_rows
-from hybriddup.steps.blocks.tables import Tables
+from hybriddup.data.spread import spread_rows
+from hybriddup.errors import WindowError
+from hybriddup.run.learned import BLOCKS as BLOCKS_PART
+from hybriddup.run.learned import WEIGHTS as WEIGHTS_PART
+from hybriddup.run.learned import pack_arrays, unpack_arrays
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
-from hybriddup.window.index.indexes import WindowPilot, sample_texts
-from hybriddup.window.index.live_shapes import FEWEST_SHINGLES, shares_found
-from hybriddup.window.index.shingles import count_shingles
-from hybriddup.window.meta import SHINGLES, VERIFIER
-from hybriddup.window.steps import Steps
+from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS
+from hybriddup.window.preparing import Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT
 
-COMMON_IN = (3, 10, 30, 100)
-"""A shingle in so many of the thousands of texts that are learned from is common; the first of these is tried first."""
+META_OF_PART = {WEIGHTS_PART: WEIGHTS, BLOCKS_PART: BLOCKS}
+"""Under which name a store keeps what a part of a recipe learned; a verifier has the same name in both."""
+N_SAMPLED = 2000
+"""Texts that verifiers look at where what they learn cannot be kept."""
 
 
 def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
@@ -51,15 +50,52 @@ def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
     return is_learning
 
 
-def prepare_shingles(steps: Steps, store: WindowStore) -> bool:
-    """Go on with the common shingles that were kept with the store; return whether they are still to be learned."""
-    kept = store.meta(SHINGLES)
+def keep_recipe(steps: Steps, store: WindowStore) -> None:
+    """Keep what a learned recipe says with the store, where the window has learned nothing yet.
+
+    Raises
+    ------
+    WindowError
+        The window has learned something else.
+    """
+    recipe = steps.components.learned
+    if recipe is None:
+        return
+    missing: dict[str, bytes] = {}
+    for part, arrays in recipe.learned.items():
+        key = META_OF_PART.get(part, part)
+        kept = store.meta(key)
+        if kept is None:
+            missing[key] = pack_arrays(arrays)
+        elif not same_arrays(unpack_arrays(kept), arrays):
+            raise WindowError(
+                f"the window goes by other {part} than the recipe {recipe.id}. Open it without recipe:, or with the "
+                "one that it was made with, or begin a new store."
+            )
+    store.set_meta(missing)
+
+
+def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) -> bool:
+    """Return whether two mappings hold the same arrays; one that only tells a format is passed over."""
+    return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
+
+
+def prepare_blocks(steps: Steps, store: WindowStore) -> bool:
+    """Go on with what the block index learned and was kept with the store; return whether it is still to learn."""
+    index, kept = steps.components.block_index, store.meta(BLOCKS)
     if kept is not None:
-        steps.shingler.use(kept)
-    return steps.may_use_shingles and kept is None
+        index.use_learned(unpack_arrays(kept))
+    return index.learns and kept is None
 
 
-def learn_for_good(steps: Steps, store: WindowStore) -> dict[str, bytes]:
+def sample_texts(store: WindowStore) -> Sequence[str]:
+    """Return some compared texts of the store, spread evenly; a text that is empty says nothing and is left out."""
+    first, n = store.first_position, store.next_position - store.first_position
+    positions = first + spread_rows(n, N_SAMPLED)
+    return [text for text in store.texts(positions.astype(np.int64)) if text]
+
+
+def learn_and_save(steps: Steps, store: WindowStore) -> dict[str, bytes]:
     """Learn from kept posts of the store, evenly spread; return what is to be kept with it.
 
     What was kept before stays as it is.
@@ -69,33 +105,16 @@ def learn_for_good(steps: Steps, store: WindowStore) -> dict[str, bytes]:
     texts = [post.compared_text for post in posts if post.kept]
     context = steps.verifier_context(texts)
     learned: dict[str, bytes] = {}
-    if steps.may_use_shingles and store.meta(SHINGLES) is None:
-        learn_common(steps, texts)
-        learned[SHINGLES] = steps.shingler.learned()
+    index = steps.components.block_index
+    if index.learns and store.meta(BLOCKS) is None:
+        index.learn(texts)
+        learned[BLOCKS] = pack_arrays(index.learned())
     for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
         if store.meta(VERIFIER + key) is None:
             verifier.prepare(context)
             if keeps_learning(verifier):
                 learned[VERIFIER + key] = pack_arrays(verifier.learned())
     return learned
-
-
-def learn_common(steps: Steps, texts: Sequence[str]) -> None:
-    """Learn which shingles are common: as many as go with finding the pairs that the live index promises.
-
-    What an edit brings into a text is mostly rare. The more shingles are common, the more of the first ones of an
-    edited copy are those, and the fewer it shares with the original; how many, depends on the language.
-    """
-    chosen = [texts[row] for row in spread_rows(len(texts), N_PILOT_PAIRS).tolist() if texts[row]]
-    pilot = WindowPilot(chosen, steps)
-    options = Tables.Options.model_validate(steps.components.settings.blocks.options)
-    counted = count_shingles(texts)
-    for common_in in COMMON_IN:
-        steps.shingler.learn(counted, common_in)
-        _, n_least = shares_found(options, pilot.prints, pilot.shingles())
-        if n_least is not None and n_least <= FEWEST_SHINGLES:
-            return
-    steps.shingler.learn(count_shingles([]), 1)
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:
@@ -113,31 +132,3 @@ def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:
             f"what verifier {name} learned in this window cannot be used: {type(error).__name__}: {error}. Open the "
             "window with the version of the verifier that it was made with, or begin a new store."
         ) from error
-
-
-def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return arrays by name as bytes.
-
-    Raises
-    ------
-    PluginError
-        They are no arrays of numbers or strings.
-
-    Examples
-    --------
-    >>> unpack_arrays(pack_arrays({"n": np.array(3)}))
-    {'n': array(3)}
-    """
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
-            raise PluginError(f"learned must return arrays of numbers or strings; {name!r} is {array!r:.80}.")
-    file = BytesIO()
-    named: dict[str, Any] = dict(arrays)
-    np.savez_compressed(file, **named)
-    return file.getvalue()
-
-
-def unpack_arrays(packed: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays that `pack_arrays` packed."""
-    with np.load(BytesIO(packed), allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}

@@ -9,26 +9,28 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hybriddup.api import check_workers
-from hybriddup.components import Components
 from hybriddup.config.load import Config, open_session
 from hybriddup.config.settings import Settings
 from hybriddup.errors import WindowError
-from hybriddup.parallel import available_workers
 from hybriddup.plugin.registry import Registry
-from hybriddup.recipe import compare_recipes
+from hybriddup.run.components import Components
+from hybriddup.run.learned import unpack_arrays
+from hybriddup.run.recipe import compare_recipes
+from hybriddup.steps.parallel import available_workers, check_workers
+from hybriddup.steps.weight_tables import FittedTable
 from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, WindowTime
-from hybriddup.window.learning import prepare_shingles, prepare_verifiers
-from hybriddup.window.memory.deriving import remembered
+from hybriddup.window.learning import keep_recipe, prepare_blocks, prepare_verifiers
+from hybriddup.window.memory.deriving import build_derived_state
 from hybriddup.window.memory.kept_log import KeptLog
+from hybriddup.window.memory.kept_records import can_be_recorded
 from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
+from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
-from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.stores.memory import MemoryStore
-from hybriddup.window.weights import learns, pack_recipe, unpack_table
+from hybriddup.window.weights import learns, pack_recipe
 
 
 def open_state(
@@ -52,7 +54,8 @@ def open_with(
     is_learning = learns(components)
     folder = None if path is None else Path(path)
     store = MemoryStore() if folder is None else open_store(folder)
-    log = None if folder is None else KeptLog(folder, store)
+    has_log = folder is not None and can_be_recorded(components.block_index)
+    log = KeptLog(folder, store) if folder is not None and has_log else None
     try:
         return Opening(Steps(components, workers), timing, store, is_learning, log).state()
     except BaseException:
@@ -76,20 +79,22 @@ class Opening:
 
     def state(self) -> WindowState:
         """Return the state, with everything in memory that the store holds."""
-        is_fitted, shingles_learn = self.load_weights(), prepare_shingles(self.steps, self.store)
+        is_fitted = self.load_weights()
         self.check_recipe(self.steps.components.recipe())
+        keep_recipe(self.steps, self.store)
+        blocks_learn = prepare_blocks(self.steps, self.store)
         packed = self.store.meta(WATERMARK)
         watermark = NEVER if packed is None else unpack_float(packed)
         state = WindowState(
             steps=self.steps,
             timing=self.timing,
             store=self.store,
-            memory=remembered(self.steps, self.store, self.timing.horizon, self.log),
+            memory=build_derived_state(self.steps, self.store, self.timing.horizon, self.log),
             log=self.log,
             edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
             weights_learn=self.is_learning and not is_fitted,
             verifiers_learn=prepare_verifiers(self.steps, self.store),
-            shingles_learn=shingles_learn,
+            blocks_learn=blocks_learn,
             n_remembered=self.store.next_position,
             watermark=watermark,
             last_arrival=watermark,
@@ -103,7 +108,7 @@ class Opening:
         maker = self.steps.components.fingerprinter
         packed = self.store.meta(WEIGHTS)
         if self.is_learning and isinstance(maker.weighter, FittedWeighter) and packed is not None:
-            maker.weighter.use(unpack_table(packed))
+            maker.weighter.use(FittedTable.from_arrays(unpack_arrays(packed)))
             return True
         if self.is_learning:
             maker.fit([])

@@ -11,24 +11,24 @@ from time import perf_counter
 
 import numpy as np
 
-from hybriddup.removed import EQUAL
-from hybriddup.steps.deciders import join_candidates
+from hybriddup.data.records import CandidatePairs, VerifiedPairs
+from hybriddup.data.removed import EQUAL
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.deciding.contest import Verify
 from hybriddup.window.audit.live_audit import LiveAudit
-from hybriddup.window.batch import Found, Verdicts, decide_batch
+from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.index import LiveIndex
-from hybriddup.window.index.growing import grow
-from hybriddup.window.learning import learn_for_good
-from hybriddup.window.likely_pairs import likeliest
+from hybriddup.window.learning import learn_and_save
 from hybriddup.window.memory import Memory
-from hybriddup.window.memory.deriving import remembered
+from hybriddup.window.memory.deriving import build_derived_state
 from hybriddup.window.memory.kept_columns import columns_of
 from hybriddup.window.memory.kept_log import KeptLog
 from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
+from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
-from hybriddup.window.steps import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
 
@@ -74,8 +74,8 @@ class WindowState:
     """Whether the weights of tokens are still to be fitted."""
     verifiers_learn: bool = False
     """Whether a verifier is still to learn what is then kept."""
-    shingles_learn: bool = False
-    """Whether the common shingles are still to be learned."""
+    blocks_learn: bool = False
+    """Whether the block index is still to learn."""
     n_remembered: int = 0
     """The next position when what is in memory was brought up to date."""
     watermark: float = NEVER
@@ -111,7 +111,7 @@ class WindowState:
         """Derive anew from the store what is in memory."""
         self.n_remembered = NOTHING  # until all of it is there again
         self.count_limits(self.memory.index)
-        self.memory = remembered(self.steps, self.store, self.timing.horizon, self.log)
+        self.memory = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
         self.n_remembered = self.store.next_position
 
     def count_limits(self, index: LiveIndex) -> None:
@@ -145,12 +145,11 @@ class WindowState:
         """Decide posts whose ids are new, write them, and make those kept findable."""
         times = self.timing.of_posts(posts, self.watermark, self.last_arrival)
         prepared = self.prepare([post.text for post in posts])
-        found = self.find(prepared, times)
-        verdicts = decide_batch(found)
-        stored = self.describe(posts, found, verdicts)
+        verdicts = self.decide_batch(prepared, times)
+        stored = self.describe(posts, prepared, times, verdicts)
         with self.counts.timed("store"):
             self.store.append(stored, self.meta_after(times))
-        self.audit(found, verdicts)
+        self.audit(prepared, times, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
             self.remember(prepared, times, verdicts)
@@ -158,11 +157,11 @@ class WindowState:
         self.learn_if_due()
         return stored
 
-    def audit(self, found: Found, verdicts: Verdicts) -> None:
+    def audit(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
         """Sample decided posts and go on comparing them with all of the window, as it was when they were decided."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
-                self.live_audit.follow(found, verdicts, self.memory, self.steps, self.store)
+                self.live_audit.follow(prepared, times, verdicts, self.memory, self.steps, self.store)
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
         """Return what the store has to remember together with a batch."""
@@ -181,24 +180,30 @@ class WindowState:
             first = self.store.next_position
             return self.steps.prepare(texts, normalized, np.arange(first, first + len(texts)))
 
-    def find(self, prepared: PreparedTexts, times: PostTimes) -> Found:
-        """Return what the posts match, in the window and among themselves."""
-        first = int(prepared.positions[0])
+    def decide_batch(self, prepared: PreparedTexts, times: PostTimes) -> Verdicts:
+        """Return what is decided of the posts, against the window and among themselves."""
+        seconds = self.counts.seconds["verify"]
+        report = BlockReport()
         with self.counts.timed("look up"):
             equal = self.memory.equal_posts(prepared, times, self.store)
-            others = prepared.without(equal >= 0)  # whatever else these match, they repeat an equal post
-            in_window = self.memory.candidates(others, times)
-            pairs = join_candidates([in_window, self.steps.pairs_within(others.prints)])
-        with self.counts.timed("verify"):
-            if self.steps.finds_a_share:  # an index that finds every pair was asked for, so that every one counts
-                pairs, n_cut = likeliest(pairs, first, prepared.lengths)
-                self.counts.limits_hit["most_pairs"] += n_cut
-            near = self.steps.verify(pairs, prepared, self.store.texts)
-        return Found(prepared, times, self.timing.horizon, equal, near)
+            verdicts = decide_batch(prepared, equal, times, self.memory, self.steps, self.verifier(prepared), report)
+        self.counts.seconds["look up"] -= self.counts.seconds["verify"] - seconds
+        self.counts.limits_hit.update(report.limits_hit)
+        return verdicts
 
-    def describe(self, posts: Sequence[Post], found: Found, verdicts: Verdicts) -> list[StoredPost]:
+    def verifier(self, prepared: PreparedTexts) -> Verify:
+        """Return what verifies pairs of posts with earlier ones."""
+
+        def verify(pairs: CandidatePairs) -> VerifiedPairs:
+            with self.counts.timed("verify"):
+                return self.steps.verify(pairs, prepared, self.store.texts)
+
+        return verify
+
+    def describe(
+        self, posts: Sequence[Post], prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts
+    ) -> list[StoredPost]:
         """Return the posts as they are stored, with what was decided of each."""
-        prepared = found.prepared
         positions = prepared.positions.tolist()
         ids = [
             made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
@@ -210,7 +215,7 @@ class WindowState:
             for normalized, text in zip(prepared.normalized, texts, strict=True)
         ]
         reasons = map(evidence.get, range(len(posts)))
-        return list(map(StoredPost, positions, ids, found.times.times.tolist(), texts, others, reasons))
+        return list(map(StoredPost, positions, ids, times.times.tolist(), texts, others, reasons))
 
     def ids_of_keepers(self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts) -> dict[int, PostId]:
         """Return the id of each keeper by its position."""
@@ -243,13 +248,11 @@ class WindowState:
 
     def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
         """Make posts that were kept and written findable, and those that are too old not."""
-        kept = np.fromiter(map(verdicts.is_kept, range(len(prepared.positions))), np.bool_, len(prepared.positions))
+        kept = np.fromiter(map(verdicts.keeps, range(len(prepared.positions))), np.bool_, len(prepared.positions))
         columns = columns_of(prepared, times, kept)
-        self.memory.add(columns)
+        self.memory.add(columns, verdicts.looked_up, verdicts.is_kept)
         if self.log is not None:
             self.log.append(columns)
-        if outgrown := grow(self.memory, len(prepared.positions), self.steps, self.store):
-            self.count_limits(outgrown)
         self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
         self.n_remembered = self.store.next_position
         self.forget()
@@ -257,7 +260,7 @@ class WindowState:
     @property
     def is_learning(self) -> bool:
         """Whether something is still to be learned from the first posts."""
-        return self.weights_learn or self.verifiers_learn or self.shingles_learn
+        return self.weights_learn or self.verifiers_learn or self.blocks_learn
 
     def learn_if_due(self) -> None:
         """Learn from the posts when enough are there."""
@@ -265,17 +268,17 @@ class WindowState:
             self.learn()
 
     def learn(self) -> None:
-        """Learn from the posts so far, for good: weights of tokens, common shingles, and what verifiers keep."""
+        """Learn from the posts so far, for good: weights of tokens, and what the block index and verifiers keep."""
         with self.counts.timed("fit"):
             meta: dict[str, bytes] = {}
             if self.weights_learn:
                 self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
                 meta |= fitted_meta(self.steps.components)
-            meta |= learn_for_good(self.steps, self.store)
+            meta |= learn_and_save(self.steps, self.store)
             self.store.set_meta(meta)
-            if self.weights_learn or self.shingles_learn:
+            if self.weights_learn or self.blocks_learn:
                 self.derive_memory()
-        self.weights_learn = self.verifiers_learn = self.shingles_learn = False
+        self.weights_learn = self.verifiers_learn = self.blocks_learn = False
 
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""

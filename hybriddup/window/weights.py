@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from io import BytesIO
 from typing import Any
 
-import numpy as np
-
-from hybriddup.components import Components
 from hybriddup.errors import ConfigError
+from hybriddup.run.components import Components
+from hybriddup.run.learned import pack_arrays
 from hybriddup.steps.fingerprints import FIT_SAMPLE
-from hybriddup.steps.weight_tables import FittedTable
 from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.meta import RECIPE, WEIGHTS
 
@@ -43,19 +40,6 @@ def learns(components: Components) -> bool:
     return weighter.needs_fit
 
 
-def pack_table(table: FittedTable) -> bytes:
-    """Return a table of weights as bytes."""
-    file = BytesIO()
-    table.write(file)
-    return file.getvalue()
-
-
-def unpack_table(packed: bytes) -> FittedTable:
-    """Return the table that `pack_table` packed."""
-    with np.load(BytesIO(packed), allow_pickle=False) as file:
-        return FittedTable(file["keys"], file["weights"], float(file["rarest"]))
-
-
 def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
     """Return a recipe as bytes."""
     return json.dumps(recipe, sort_keys=True).encode()
@@ -66,4 +50,4 @@ def fitted_meta(components: Components) -> dict[str, bytes]:
     weighter = components.fingerprinter.weighter
     if not isinstance(weighter, FittedWeighter):
         raise TypeError("only weights that can be kept are fitted")
-    return {WEIGHTS: pack_table(weighter.table), RECIPE: pack_recipe(components.recipe())}
+    return {WEIGHTS: pack_arrays(weighter.table.arrays()), RECIPE: pack_recipe(components.recipe())}

@@ -14,13 +14,13 @@ from typing import Any
 
 from hybriddup.config.load import Config
 from hybriddup.errors import WindowError
-from hybriddup.explanation import Explanation
+from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import TimeOf, WindowTime, parse_horizon
 from hybriddup.window.explaining import explainer_of
-from hybriddup.window.looking import count_window, similar_posts
 from hybriddup.window.opening import open_state
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
+from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.state import WindowState
 
 DEFAULT_CONFIG = "weibo"

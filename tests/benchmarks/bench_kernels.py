@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks.bench_steps import bench_texts
 from tests.benchmarks.kernel_calls import Call, public_kernels, record_calls
-from tests.benchmarks.scale import bench_posts
 
 ROUNDS = 20
 
@@ -21,7 +21,7 @@ ROUNDS = 20
 @pytest.fixture(scope="module")
 def calls() -> dict[str, Call]:
     """The largest call of each kernel."""
-    return record_calls([post.text for post in bench_posts()])
+    return record_calls(bench_texts())
 
 
 @pytest.mark.parametrize("name", sorted(public_kernels()))

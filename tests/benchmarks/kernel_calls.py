@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -27,22 +28,31 @@ import numpy as np
 
 import hybriddup
 from hybriddup import kernels, testing
+from hybriddup.plugin.manager import create_plugin_manager
+from hybriddup.run import pipeline
+from hybriddup.run.decisions import decide_all
+from hybriddup.study.evaluate import LabeledPairs, evaluate
 from hybriddup.window.index.live_tables import LiveTables
+from hybriddup.window.memory import deriving
 
 RUNS: Sequence[Mapping[str, Any]] = (
     {},
     {"tokenizer": {"use": "words"}, "blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2}, "lengths": 3},
     {"weighter": {"use": "uniform"}, "blocks": {"use": "probing", "n_blocks": 4}, "lengths": 6},
-    {"blocks": {"use": "tables", "n_tables": 8, "key_bits": 12, "n_weak_bits": 3}},
+    {"blocks": {"use": "shingles", "max_bucket_size": 2}},
     {"lengths": 40, "verifier": {"use": "lcs", "threshold": 0.8}},
     {"lengths": 40, "verifier": {"use": "cosine", "threshold": 0.8}},
 )
 """What the runs change of the default configuration; ``lengths`` here is the one Hamming limit of all lengths."""
 WINDOWS: Sequence[Mapping[str, Any]] = (
-    {},
-    {"blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2}, "lengths": 3},
+    {"blocks": {"use": "shingles", "max_bucket_size": 2}},
+    {"blocks": {"use": "probing", "n_blocks": 4, "max_bucket_size": 1}, "lengths": 6},
+    {"fingerprint": {"bits": 64}, "blocks": {"use": "blocks"}, "lengths": 3},
+    {"blocks": {"use": "scan"}},
 )
-"""The same for live windows; small ones are scanned unless the index is exact."""
+"""The same for live windows: lists of crowded keys, looked up by a text's own keys and by others; tables; a scan."""
+BATCHES = 4
+"""Each run decides in so many batches, so that texts meet those that earlier ones kept."""
 LONG_TEXT = " ".join(map(str, range(3000)))
 EDIT = {"use": "edit", "threshold": 0.8}
 
@@ -164,15 +174,20 @@ def record_calls(texts: Sequence[str]) -> dict[str, Call]:
 
 
 def make_runs(texts: Sequence[str]) -> None:
-    """Deduplicate the texts in every configuration of `RUNS`, and send them through windows of every kind of index."""
-    for changes in RUNS:
-        hybriddup.dedupe(list(texts), config=configuration(**changes))
-    for changes in WINDOWS:
-        send_through_window(texts, configuration(**changes))
-    with hybriddup.Window.open() as window:  # of posts as long as these, not all pairs are verified
-        window.add_many([LONG_TEXT + text for text in texts[:4]])
-        assert window._state is not None
-        window._state.learn()  # which a window does after thousands of posts
+    """Deduplicate the texts in every configuration of `RUNS`, and send them through all `WINDOWS`."""
+    in_batches = partial(decide_all, texts_a_batch=len(texts) // BATCHES)
+    with patch.object(pipeline, "decide_all", in_batches):
+        for changes in RUNS:
+            hybriddup.dedupe(list(texts), config=configuration(**changes))
+    pairs = LabeledPairs(list(texts[:-1]), list(texts[1:]), np.zeros(len(texts) - 1, np.bool_))
+    evaluate(pairs, hybriddup.load_settings({}), create_plugin_manager(entry_points=False).registry)
+    with patch.object(deriving, "FEWEST_TEXTS", len(texts)):  # arguments with room for a million texts would be copied
+        for changes in WINDOWS:
+            send_through_window(texts, configuration(**changes))
+        with hybriddup.Window.open() as window:  # of posts as long as these, not all pairs are verified
+            window.add_many([LONG_TEXT + text for text in texts[:4]])
+            assert window._state is not None
+            window._state.learn()  # which a window does after thousands of posts
 
 
 def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None:
@@ -183,15 +198,15 @@ def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None
             with hybriddup.Window.open(folder, config, horizon=20, clock=lambda: float(next(now))) as window:
                 for start in range(0, len(part), 8):
                     window.add_many([{"text": text, "id": f"{start} {text}"} for text in part[start : start + 8]])
-                drop_classes(window)
+                drop_residues(window)
 
 
-def drop_classes(window: hybriddup.Window) -> None:
-    """Have the tables of a window give up classes of lengths, as with many times the texts that were expected."""
+def drop_residues(window: hybriddup.Window) -> None:
+    """Have the tables of a window give up residues, as with many times the texts that were expected."""
     assert window._state is not None
     index = window._state.memory.index
     if isinstance(index, LiveTables):
-        index._tables._drop_classes(index._ring)
+        index._tables._drop_residues(index._ring)
 
 
 def configuration(lengths: int | None = None, verifier: Mapping[str, Any] = EDIT, **changes: Any) -> dict[str, Any]:

@@ -2,38 +2,88 @@
 
 python -m tests.benchmarks.live_index exact|short [--posts 50000000] [--windows 1.0] [--workers 2]
 
-``exact``: 64-bit fingerprints, four blocks of 16 bits, distance 3; pairs within 3 bits are planted. ``short``: 128-bit
-fingerprints, the tables that are planned for pairs of which 14 % of the bits differ. Pairs are planted twice: of
-realistic sums, where a bit differs the likelier the nearer its sum is to zero, and of flips at random. The window is
-filled, kept full for so many windows' worth of posts, and then measured: posts one by one, and in batches of 256.
+``exact``: 64-bit fingerprints, four blocks of 16 bits in tables; pairs that differ in 3 bits are planted. ``short``:
+128-bit fingerprints and posting lists of 12 shingles a post, drawn as they come in Weibo posts (`KeyModel`). Its pairs
+share as many as posts of which 10 % of the characters were edited, and 14 % of their bits differ; they are planted
+twice: of realistic sums, where a bit differs the likelier the nearer its sum is to zero, and of flips at random.
+
+The window is filled, kept full for so many windows' worth of posts, and then measured with copies of what was planted:
+one by one, and in batches of 256.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybriddup.config.settings import ComponentSettings
-from hybriddup.parallel import available_workers
-from hybriddup.records import Fingerprints, PairLimits
-from hybriddup.steps.blocks import Expectation
-from hybriddup.window.index import LiveIndex
-from hybriddup.window.index.live_shapes import make_live_index
-from hybriddup.window.index.modeled_pairs import bits_of, correlated, prints_of
+from hybriddup.data.records import NO_KEY, Fingerprints, Float64s, Int64s, UInt64s
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks.pigeonhole import Blocks
+from hybriddup.steps.blocks.shingles import Shingles
+from hybriddup.steps.parallel import available_workers
+from hybriddup.testing.live_indexes import with_keys
+from hybriddup.window.index import LiveIndex, LiveTexts
+from hybriddup.window.index.choosing import make_live_index
+from hybriddup.window.index.ring_index import WindowSize
+from tests.builders import make_limits
 
-ANY_LENGTH = 2**31 - 1
 FILLED_AT_ONCE = 2**14
 BATCH = 256
-LENGTH = 40
 SHARE = 0.14
 """Share of the bits that differ in a pair of ``short``."""
-SHORT_LIMIT = 36
+N_KEYS = 12
+TAIL, MOST_LIKELY = 0.74, 1.73e-5
+"""There are C / p^(1 + TAIL) keys of a chance about p, up to the largest. Of 300,000 Weibo posts this has as many
+different keys as there are, within 2 %, at each doubling from 9,375 posts on, without the common ones. It says 62
+million of 50 million posts."""
+COMMON_SHARE, N_COMMON = 0.084, 5000
+"""Keys that 6,000 posts show to be common, and how many there are; they come after all others."""
+SHARED = (44, 35, 55, 161, 416, 898, 1648, 2283, 2281, 1441, 561, 165, 15)
+"""Of 10,000 Weibo posts of which 10 % of the characters were replaced, how many share no key, one, and so on."""
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+class KeyModel:
+    """Draws the shingles of texts: uint64[n, N_KEYS], rising, each once; `NO_KEY` where there are fewer."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def keys(self, n: int) -> UInt64s:
+        """Return the keys of texts."""
+        chances = MOST_LIKELY * np.maximum(self.rng.random((n, N_KEYS)), 1e-9) ** (1 / (1 - TAIL))
+        scale = (1 - TAIL) / TAIL * MOST_LIKELY ** (TAIL - 1)
+        ranks = np.minimum(scale * (chances**-TAIL - MOST_LIKELY**-TAIL), 2.0**62).astype(np.uint64)
+        keys = spread(ranks)
+        is_common = self.rng.random((n, N_KEYS)) < COMMON_SHARE
+        commons = (N_COMMON ** self.rng.random(int(is_common.sum()))).astype(np.uint64)
+        keys[is_common] = spread(commons) | np.uint64(1 << 31)
+        return each_once(keys)
+
+    def edited(self, keys: UInt64s) -> UInt64s:
+        """Return the keys of edited copies: some of those given, and new ones."""
+        shares = np.cumsum(SHARED) / sum(SHARED)
+        n_shared = np.searchsorted(shares, self.rng.random(len(keys)))
+        ranks = self.rng.random(keys.shape).argsort(axis=1).argsort(axis=1)
+        new = self.rng.integers(0, 2**31, keys.shape, np.uint64)
+        return each_once(np.where(ranks < n_shared[:, None], keys, new))
+
+
+def spread(ranks: UInt64s) -> UInt64s:
+    """Return 31 bits for each rank."""
+    return ranks * SPREAD >> np.uint64(33)
+
+
+def each_once(keys: UInt64s) -> UInt64s:
+    """Return the keys rising, each once in its row."""
+    keys = np.sort(keys, axis=1)
+    keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NO_KEY
+    return keys
 
 
 class Setting(NamedTuple):
@@ -41,12 +91,24 @@ class Setting(NamedTuple):
 
     bits: int
     limit: int
-    blocks: ComponentSettings
+    kinds: tuple[str, ...]
+    """How pairs are planted."""
+    blocks: BlockIndex
+
+    def texts(self, first: int, bits: UInt64s, keys: UInt64s) -> LiveTexts:
+        """Return texts at positions from ``first`` on; shingles are as given, other keys are of the fingerprints."""
+        limits = make_limits(len(bits), lengths=40, max_hamming_distances=self.limit)
+        prints = Fingerprints(np.arange(first, first + len(bits)), bits, limits)
+        if not self.blocks.reads_texts:
+            return with_keys(prints, None, self.blocks)
+        more = (self.blocks.n_keys or N_KEYS) - keys.shape[1]
+        keys = np.pad(keys, ((0, 0), (0, more)), constant_values=np.uint64(NO_KEY))
+        return LiveTexts(prints, None, keys, keys)
 
 
 SETTINGS = {
-    "exact": Setting(64, 3, ComponentSettings(use="blocks", options={"n_blocks": 4})),
-    "short": Setting(128, SHORT_LIMIT, ComponentSettings(use="tables", options={"target_recall": 0.95})),
+    "exact": Setting(64, 3, ("within 3 bits",), Blocks(Blocks.Options())),
+    "short": Setting(128, 36, ("realistic sums", "random flips"), Shingles(Shingles.Options())),
 }
 
 
@@ -56,6 +118,7 @@ class Latencies(NamedTuple):
     mean: float
     p50: float
     p99: float
+    most: float
 
     def __str__(self) -> str:
         """Return microseconds for people."""
@@ -76,106 +139,86 @@ class Sample:
     """Posts of the window that copies are made of."""
 
     def __init__(self, n: int, setting: Setting) -> None:
-        self.rng = np.random.default_rng(1)
+        self.rng, self.model = np.random.default_rng(1), KeyModel(2)
         self.setting = setting
         self.sums = self.rng.standard_normal((n, setting.bits))
+        self.keys = self.model.keys(n)
         self.positions = np.zeros(n, np.int64)
 
-    def prints(self, rows: NDArray[np.int64], kind: str) -> Fingerprints:
-        """Return copies: of ``exact`` with up to 3 bits flipped; of ``short`` by their sums, or with 14 % flipped."""
+    def copies(self, rows: Int64s, kind: str, first: int) -> LiveTexts:
+        """Return copies: of ``exact`` with 3 bits flipped; of ``short`` by their sums, or with 14 % flipped."""
         sums = self.sums[rows]
         if kind == "realistic sums":
-            return prints_of(correlated(sums, np.full(len(rows), SHARE), self.rng), self.setting.limit)
-        bits = self.setting.bits
-        n_flips = round(SHARE * bits) if kind == "random flips" else self.setting.limit
-        order = np.argsort(self.rng.random(sums.shape), axis=1)[:, :n_flips]
-        flipped = sums.copy()
-        np.put_along_axis(flipped, order, -np.take_along_axis(sums, order, axis=1), axis=1)
-        return prints_of(flipped, self.setting.limit)
+            rho = np.cos(np.pi * SHARE)
+            copied = rho * sums + np.sqrt(1 - rho**2) * self.rng.standard_normal(sums.shape)
+        else:
+            n_flips = round(SHARE * self.setting.bits) if kind == "random flips" else self.setting.limit
+            order = np.argsort(self.rng.random(sums.shape), axis=1)[:, :n_flips]
+            copied = sums.copy()
+            np.put_along_axis(copied, order, -np.take_along_axis(sums, order, axis=1), axis=1)
+        return self.setting.texts(first, bits_of(copied), self.model.edited(self.keys[rows]))
 
 
-def expectation_of(setting: Setting, n_posts: int, workers: int) -> Expectation:
-    """What the window knows beforehand: the pilot's pairs are as those that are measured, but others."""
-
-    def pilot() -> tuple[Fingerprints, Fingerprints]:
-        rng = np.random.default_rng(99)
-        sums = rng.standard_normal((2048, setting.bits))
-        copies = correlated(sums, np.full(len(sums), SHARE), rng)
-        return prints_of(sums, setting.limit), prints_of(copies, setting.limit)
-
-    return Expectation(n_posts, workers, setting.bits, setting.limit, pilot)
+def bits_of(sums: Float64s) -> UInt64s:
+    """Return uint64[n, words]: a bit is 1 where its sum is above zero."""
+    return np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)
 
 
-def random_prints(rng: np.random.Generator, first: int, n: int, setting: Setting) -> Fingerprints:
-    """Return evenly spread fingerprints, to be added only."""
-    bits = rng.integers(0, 2**64, (n, setting.bits // 64), np.uint64)
-    limits = PairLimits(
-        np.full(n, LENGTH, np.int32),
-        np.full(n, setting.limit, np.int32),
-        np.full(n, ANY_LENGTH, np.int32),
-        np.zeros(n, np.float32),
-        np.zeros(n, np.float32),
-    )
-    positions = np.arange(first, first + n, dtype=np.int64)
-    return Fingerprints(positions, bits, np.zeros((n, 0), np.uint8), limits)
+def fill(index: LiveIndex, n_posts: int, windows: float, sample: Sample) -> tuple[int, float]:
+    """Fill the window, keep it full for some windows' worth, and plant the sample.
+
+    Returns the next position, and how many seconds adding took.
+    """
+    rng, setting, total, seconds = np.random.default_rng(0), sample.setting, int(n_posts * max(windows, 1.0)), 0.0
+    sample.positions[:] = np.linspace(total - 0.9 * n_posts, total - 1, len(sample.sums))
+    planted = bits_of(sample.sums)
+    for first in range(0, total, FILLED_AT_ONCE):
+        n = min(FILLED_AT_ONCE, total - first)
+        bits = rng.integers(0, 2**64, (n, setting.bits // 64), np.uint64)
+        keys = sample.model.keys(n) if setting.blocks.reads_texts else np.zeros((n, 0), np.uint64)
+        rows = np.flatnonzero((sample.positions >= first) & (sample.positions < first + n))
+        bits[sample.positions[rows] - first] = planted[rows]
+        if setting.blocks.reads_texts:
+            keys[sample.positions[rows] - first] = sample.keys[rows]
+        texts = setting.texts(first, bits, keys)
+        start = time.perf_counter()
+        add(index, texts, n_posts)
+        seconds += time.perf_counter() - start
+    return total, seconds
 
 
-def fill(index: LiveIndex, n_posts: int, windows: float, sample: Sample) -> int:
-    """Fill the window, keep it full for some windows' worth, and plant the sample; return the next position."""
-    rng, position, total = np.random.default_rng(0), 0, int(n_posts * max(windows, 1.0))
-    places = np.linspace(total - 0.9 * n_posts, total - 1, len(sample.sums)).astype(np.int64)
-    planted = 0
-    while position < total:
-        prints = random_prints(rng, position, min(FILLED_AT_ONCE, total - position), sample.setting)
-        stop = position + len(prints)
-        while planted < len(places) and places[planted] < stop:
-            prints.bits[places[planted] - position] = bits_of(sample.sums[planted : planted + 1])[0]
-            sample.positions[planted] = places[planted]
-            planted += 1
-        index.add(prints)
-        position = stop
-        index.forget_before(position - n_posts)
-    return position
+def add(index: LiveIndex, texts: LiveTexts, n_posts: int) -> None:
+    """Add texts, all of them kept, and let as many of the oldest go as are more than a window's."""
+    index.add(texts, np.ones(len(texts.prints), np.bool_))
+    index.forget_before(int(texts.prints.positions[-1]) + 1 - n_posts)
 
 
 def measure(index: LiveIndex, first: int, n_posts: int, sample: Sample, n_measured: int) -> Measured:
-    """Look posts up and add them, one by one and in batches, half of them copies of earlier ones."""
-    kinds = ["within 3 bits"] if sample.setting.bits == 64 else ["realistic sums", "random flips"]
+    """Look copies up and add them, one by one and in batches."""
     position, found = first, {}
     one_by_one: list[float] = []
     in_batches: list[float] = []
-    for kind in kinds:
+    for kind in sample.setting.kinds:
         hits: list[bool] = []
         for size, times, n in ((1, one_by_one, n_measured), (BATCH, in_batches, n_measured // 16)):
-            for rows, prints in copies(sample, kind, position, size, n):
+            for _ in range(n):
+                rows = sample.rng.integers(0, len(sample.sums), size)
+                texts = sample.copies(rows, kind, position)
                 start = time.perf_counter()
-                pairs = index.candidates(prints)
-                index.add(prints)
-                index.forget_before(position + size - n_posts)
+                near = index.look_up(texts)
+                add(index, texts, n_posts)
                 times.append((time.perf_counter() - start) / size)
                 position += size
-                met = set(zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True))
-                earlier = sample.positions[rows].tolist()
-                hits += [pair in met for pair in zip(earlier, prints.positions.tolist(), strict=True)]
+                met = set(zip(near.earlier.tolist(), near.later.tolist(), strict=True))
+                hits += [(earlier, later) in met for later, earlier in enumerate(sample.positions[rows].tolist())]
         found[kind] = float(np.mean(hits))
     return Measured(summarize(one_by_one), summarize(in_batches), found)
 
 
-def copies(
-    sample: Sample, kind: str, position: int, size: int, n: int
-) -> Iterator[tuple[NDArray[np.int64], Fingerprints]]:
-    """Yield batches of copies of the sample, and the rows of it that they are copies of."""
-    for start in range(position, position + n * size, size):
-        rows = sample.rng.integers(0, len(sample.sums), size)
-        prints = sample.prints(rows, kind)
-        places = np.arange(start, start + size, dtype=np.int64)
-        yield rows, Fingerprints(places, prints.bits, prints.strengths, prints.limits)
-
-
 def summarize(seconds: list[float]) -> Latencies:
-    """Return mean, median and 99th percentile, without the first tenth, in which kernels are compiled."""
+    """Return mean, median, 99th percentile and the most, without the first tenth, in which kernels are compiled."""
     kept = np.array(seconds[len(seconds) // 10 :])
-    return Latencies(float(kept.mean()), float(np.quantile(kept, 0.5)), float(np.quantile(kept, 0.99)))
+    return Latencies(float(kept.mean()), *np.quantile(kept, [0.5, 0.99, 1.0]).tolist())
 
 
 def resident_bytes() -> int:
@@ -194,21 +237,22 @@ def main(arguments: list[str] | None = None, show: Callable[[str], None] = print
     parser.add_argument("--measured", type=int, default=4000, help="posts that are measured one by one")
     chosen = parser.parse_args(arguments)
     setting = SETTINGS[chosen.setting]
+    setting.blocks.prepare(setting.bits, setting.limit)
     sample = Sample(min(4096, chosen.posts // 4), setting)
     before = resident_bytes()
-    index = make_live_index(setting.blocks, expectation_of(setting, chosen.posts, chosen.workers))
-    show(f"shape       {index.report().shape}")
-    start = time.perf_counter()
-    position = fill(index, chosen.posts, chosen.windows, sample)
-    seconds = time.perf_counter() - start
-    show(f"filled      {position:,} posts in {seconds:.1f} s, {1e9 * seconds / position:.0f} ns a post, made up here")
+    index = make_live_index(setting.blocks, WindowSize(chosen.posts, setting.bits, chosen.workers))
+    show(f"shape       {index.report().shape}, held by {type(index).__name__}")
+    position, seconds = fill(index, chosen.posts, chosen.windows, sample)
+    show(f"filled      {position:,} posts, {1e9 * seconds / position:.0f} ns a post to add")
+    n_before = index.report().n_comparisons
     measured = measure(index, position, chosen.posts, sample, chosen.measured)
     report = index.report()
     show(f"one by one  {measured.one_by_one}")
     show(f"batches     {measured.in_batches}  (a post of {BATCH})")
     for kind, share in measured.found.items():
         show(f"found       {share:.4f} of the pairs planted, {kind}")
-    compared = report.n_comparisons / (chosen.measured + BATCH * (chosen.measured // 16)) / len(measured.found)
+    n_looked_up = (chosen.measured + BATCH * (chosen.measured // 16)) * len(measured.found)
+    compared = (report.n_comparisons - n_before) / n_looked_up
     show(f"compared    {compared:,.0f} a post; the largest bucket read {report.largest_bucket:,}; {report.limits_hit}")
     show(f"memory      {report.n_bytes / 1e9:.3f} GB of arrays, {(resident_bytes() - before) / 1e9:.3f} GB resident")
     show(f"texts       {report.n_texts:,}, exact: {report.exact}")

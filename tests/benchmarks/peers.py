@@ -2,27 +2,26 @@
 
 python -m tests.benchmarks.peers POSTS.jsonl[.gz] [MORE ...] [--truth TRUTH.npz] [--rounds 3] [-o RESULTS.json]
 
-Several files, or one file with several numbers of ``--rows``, show how rate and memory grow. In each round all tools
-run one after another, so that the ratio of a tool's rate to that of ``rensa + rapidfuzz`` is one of neighbors in time;
-the table gives the median over the rounds. Recall and precision are exhaustive where a truth is given, otherwise
-sampled (see tests.benchmarks.sampled_recall).
+In each round all tools run one after another: the ratio of a tool's rate to that of ``rensa + rapidfuzz`` is one of
+neighbors in time, and the table gives the median over the rounds. Recall and precision are exhaustive where a truth is
+given, otherwise sampled (see tests.benchmarks.sampled_recall).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.corpora import read_texts
-from tests.benchmarks.measured import Measured, save_results
-from tests.benchmarks.report import as_markdown
 from tests.benchmarks.sampled_recall import SAMPLE, THRESHOLD, sampled_score
+from tests.benchmarks.setting import setting
 from tests.benchmarks.tools import TOOLS, Decided, Run, load_run
 from tests.benchmarks.truth import load_truth, score
 
@@ -32,21 +31,21 @@ DIGITS = 5
 DEFAULT_TOOLS = ("hybriddup", BASELINE, "rensa", "gaoya", "datasketch", "simhash3")
 
 
-@dataclass(frozen=True)
-class Corpus:
-    """A file, or the beginning of one."""
-
-    path: Path
-    name: str
-    rows: int | None
-    truth: Path | None
+NAMES = {
+    "hybriddup": "hybriddup",
+    "rensa_rapidfuzz": "rensa + rapidfuzz",
+    "rensa": "rensa deduplicator",
+    "gaoya": "gaoya MinHash",
+    "datasketch": "datasketch MinHash LSH",
+    "simhash3": "simhash, distance 3",
+    "simhash6": "simhash, distance 6",
+}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run."""
+    """What is run on each file."""
 
-    corpora: list[Corpus]
     tools: Sequence[str]
     config: str
     n_rounds: int
@@ -54,50 +53,63 @@ class Plan:
     timeout: float
 
 
-def measure(plan: Plan) -> list[Measured]:
-    """Return what each tool did on each corpus."""
-    return [measured for corpus in plan.corpora for measured in measure_corpus(corpus, plan)]
+@dataclass
+class Measured:
+    """One tool on one file."""
+
+    tool: str
+    corpus: str
+    n_posts: int
+    seconds: list[float] = field(default_factory=list)
+    """Of each round."""
+    peak_mb: list[float] = field(default_factory=list)
+    over_texts_mb: list[float] = field(default_factory=list)
+    posts_per_s: float | None = None
+    """Median over the rounds."""
+    ratio: float | None = None
+    """Median over the rounds of the rate over that of the baseline in the same round."""
+    ratios: list[float] = field(default_factory=list)
+    n_removed: int | None = None
+    recall: float | None = None
+    recall_interval: tuple[float, float] | None = None
+    """95 %; None where the truth is exhaustive."""
+    precision: float | None = None
+    failed: str | None = None
 
 
-def measure_corpus(corpus: Corpus, plan: Plan) -> list[Measured]:
-    """Return what each tool did on one corpus, all rounds together."""
-    texts = read_texts(corpus.path, corpus.rows)
-    rows = [Measured(tool, corpus.name, len(texts)) for tool in plan.tools]
+def measure(posts: Path, name: str, truth: Path | None, plan: Plan) -> list[Measured]:
+    """Return what each tool did on one file, all rounds together."""
+    texts = read_texts(posts)
+    rows = [Measured(tool, name, len(texts)) for tool in plan.tools]
     for number in range(plan.n_rounds):
         for row in rows:
-            if row.failed is None:
-                measure_round(row, corpus, plan, texts, is_first=number == 0)
+            if row.failed is None and (run := run_apart(row, posts, plan)) is not None and number == 0:
+                note_quality(row, texts, run.decided, truth, plan.sample)
     for row in rows:
         summarize(row, rows)
     return rows
 
 
-def measure_round(row: Measured, corpus: Corpus, plan: Plan, texts: list[str], *, is_first: bool) -> None:
-    """Run a tool once more, and note what it took; score what it removed the first time."""
-    try:
-        run = run_apart(row.tool, corpus, plan)
-    except subprocess.TimeoutExpired:
-        row.failed = f"over {plan.timeout:.0f} s"
-    except subprocess.CalledProcessError as error:
-        row.failed = (error.stderr.strip().splitlines() or [f"exit code {error.returncode}"])[-1]
-    else:
-        row.seconds.append(round(run.seconds, 3))
-        row.peak_mb.append(round(run.peak_mb, 1))
-        row.over_texts_mb.append(round(run.over_texts_mb, 1))
-        if is_first:
-            note_quality(row, texts, run.decided, corpus.truth, plan.sample)
-    print(f"{corpus.name}: {row.tool}: {row.failed or f'{row.seconds[-1]:.1f} s'}", file=sys.stderr, flush=True)
-
-
-def run_apart(tool: str, corpus: Corpus, plan: Plan) -> Run:
-    """Return the run of a tool in a process of its own."""
+def run_apart(row: Measured, posts: Path, plan: Plan) -> Run | None:
+    """Run a tool once more in a process of its own, and note what it took, or why it failed."""
+    run = None
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory) / "run.npz"
-        command = [sys.executable, "-m", "tests.benchmarks.tools", tool, str(corpus.path.resolve()), "-o", str(output)]
+        command = [sys.executable, "-m", "tests.benchmarks.tools", row.tool, str(posts.resolve()), "-o", str(output)]
         command += ["--config", plan.config]
-        command += ["--rows", str(corpus.rows)] if corpus.rows is not None else []
-        subprocess.run(command, cwd=ROOT, check=True, timeout=plan.timeout, capture_output=True, text=True)
-        return load_run(output)
+        try:
+            subprocess.run(command, cwd=ROOT, check=True, timeout=plan.timeout, capture_output=True, text=True)
+        except subprocess.TimeoutExpired:
+            row.failed = f"over {plan.timeout:.0f} s"
+        except subprocess.CalledProcessError as error:
+            row.failed = (error.stderr.strip().splitlines() or [f"exit code {error.returncode}"])[-1]
+        else:
+            run = load_run(output)
+            row.seconds.append(round(run.seconds, 3))
+            row.peak_mb.append(round(run.peak_mb, 1))
+            row.over_texts_mb.append(round(run.over_texts_mb, 1))
+    print(f"{row.corpus}: {row.tool}: {row.failed or f'{row.seconds[-1]:.1f} s'}", file=sys.stderr, flush=True)
+    return run
 
 
 def note_quality(row: Measured, texts: list[str], decided: Decided, truth: Path | None, sample: int) -> None:
@@ -127,24 +139,29 @@ def summarize(row: Measured, rows: Sequence[Measured]) -> None:
         row.ratio = round(median(row.ratios), 4)
 
 
-def corpora_of(chosen: argparse.Namespace) -> list[Corpus]:
-    """Return the corpora that the command line names."""
-    names = chosen.names or [path.name.split(".jsonl")[0] for path in chosen.posts]
-    truths = chosen.truth or [None] * len(chosen.posts)
-    return [
-        Corpus(path, name if rows is None else f"{name}, first {rows:,}", rows, truth)
-        for path, name, truth in zip(chosen.posts, names, truths, strict=True)
-        for rows in chosen.rows or [None]
-    ]
+def as_markdown(rows: Sequence[Measured]) -> str:
+    """Return the table of one file; the ratio is that of rates to ``rensa + rapidfuzz``."""
+    columns = ["", "recall", "precision", "posts/s", "ratio", "peak MB", "MB over texts"]
+    lines = [f"{rows[0].corpus} ({rows[0].n_posts:,})", "", f"|{' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    return "\n".join([*lines, *(f"| {NAMES[row.tool]} | {' | '.join(cells(row))} |" for row in rows)])
+
+
+def cells(row: Measured) -> list[str]:
+    """Return the cells of one tool."""
+    if row.failed is not None:
+        return [row.failed, *[""] * 5]
+    recall, precision = ("" if share is None else f"{share:.4f}" for share in (row.recall, row.precision))
+    if row.recall_interval is not None:
+        recall += " ({:.4f} to {:.4f})".format(*row.recall_interval)
+    ratio = "" if row.ratio is None else f"{row.ratio:.2f} x ({min(row.ratios):.2f} to {max(row.ratios):.2f})"
+    memory = (f"{median(row.peak_mb):,.0f}", f"{median(row.over_texts_mb):,.0f}")
+    return [recall, precision, f"{row.posts_per_s:,.0f}", ratio, *memory]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, print a table, write the results."""
+    """Measure, print a table for each file, write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("posts", type=Path, nargs="+", help="JSON Lines, plain or .gz; each is a corpus of its own")
-    parser.add_argument(
-        "--rows", type=int, nargs="+", help="only the first so many posts; several make several corpora"
-    )
     parser.add_argument("--names", nargs="+", help="what to call the files in tables and plots, one name for each")
     parser.add_argument("--truth", type=Path, nargs="+", help="from tests.benchmarks.truth; one for each file")
     parser.add_argument("--tools", default=",".join(DEFAULT_TOOLS), help=f"of {','.join(TOOLS)}")
@@ -157,14 +174,16 @@ def main(arguments: list[str] | None = None) -> None:
     tools = chosen.tools.split(",")
     if unknown := set(tools) - set(TOOLS):
         parser.error(f"--tools has {', '.join(sorted(unknown))}; known are {', '.join(TOOLS)}")
-    if chosen.truth and (chosen.rows or len(chosen.truth) != len(chosen.posts)):
-        parser.error("--truth takes one truth for each file, and is for whole files: leave out --rows")
-    if chosen.names and len(chosen.names) != len(chosen.posts):
-        parser.error("--names takes one name for each file")
-    results = measure(Plan(corpora_of(chosen), tools, chosen.config, chosen.rounds, chosen.sample, chosen.timeout))
-    print(as_markdown(results))
+    names = chosen.names or [path.name.split(".jsonl")[0] for path in chosen.posts]
+    truths = chosen.truth or [None] * len(chosen.posts)
+    if not len(names) == len(truths) == len(chosen.posts):
+        parser.error("--names and --truth take one for each file")
+    plan = Plan(tools, chosen.config, chosen.rounds, chosen.sample, chosen.timeout)
+    tables = [measure(*corpus, plan) for corpus in zip(chosen.posts, names, truths, strict=True)]
+    print("\n\n".join(map(as_markdown, tables)))
     if chosen.output is not None:
-        save_results(results, chosen.output)
+        results = {**setting(), "results": [asdict(row) for rows in tables for row in rows]}
+        chosen.output.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

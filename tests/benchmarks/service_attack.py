@@ -97,7 +97,7 @@ def texts_of(kind: str, length: int, base: Path | None) -> list[str]:
 
 def measure(address: str, kind: str, length: int, base: Path | None, batch: int, connections: int, s: float) -> Load:
     """Return what a client measures; to be called in a process of its own."""
-    return asyncio.run(Client(address, texts_of(kind, length, base), batch).run(connections, s))
+    return asyncio.run(Client(address, texts_of(kind, length, base), batch).run(connections, warm_up=0, seconds=s))
 
 
 def benchmark(store: Path, asked: argparse.Namespace) -> Iterator[dict[str, Any]]:

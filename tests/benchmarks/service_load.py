@@ -39,8 +39,6 @@ from tests.benchmarks.base import Base
 from tests.benchmarks.corpora import opened, ordinary70, read_texts
 from tests.benchmarks.setting import setting
 
-WARM_UP = 2.0
-"""Seconds that are not measured."""
 N_NEW = 200_000
 """New posts that the client has at hand; then it begins again, with other ids and ends of text."""
 FILLED_AT_ONCE = 4096
@@ -111,22 +109,22 @@ class Client:
         self.errors += not is_good
         self.latencies.append(time.perf_counter() - began)
 
-    async def run(self, connections: int, seconds: float) -> Load:
+    async def run(self, connections: int, warm_up: float, seconds: float) -> Load:
         """Return what was measured after the warm-up."""
-        self.counts_from = time.perf_counter() + WARM_UP
+        self.counts_from = time.perf_counter() + warm_up
         self.ends_at = self.counts_from + seconds
         await asyncio.gather(*(self.connection() for _ in range(connections)))
         spent = time.perf_counter() - self.counts_from
         return Load(self.requests, self.requests * self.batch, spent, self.errors, self.latencies)
 
 
-def measure(address: str, texts: Sequence[str], batch: int, connections: int, seconds: float) -> Load:
+def measure(address: str, texts: Sequence[str], batch: int, connections: int, warm_up: float, seconds: float) -> Load:
     """Return what a client measures; to be called in a process of its own."""
     try:
         from uvloop import run
     except ImportError:
         from asyncio import run
-    return run(Client(address, texts, batch).run(connections, seconds))
+    return run(Client(address, texts, batch).run(connections, warm_up, seconds))
 
 
 def fill(store: Path, texts: Iterator[str], n: int, config: str) -> None:
@@ -167,7 +165,7 @@ def benchmark(store: Path, texts: Iterator[str], asked: argparse.Namespace) -> I
             (asked.batch, max(1, asked.connections // 8), new[len(new) // 2 :]),
         ):
             with get_context("spawn").Pool(1) as pool:
-                load = pool.apply(measure, (address, part, batch, connections, asked.seconds))
+                load = pool.apply(measure, (address, part, batch, connections, asked.warm_up, asked.seconds))
             yield {"posts_a_request": batch, "connections": connections, **load.to_dict(), **fixed, **setting()}
     finally:
         process.send_signal(signal.SIGTERM)
@@ -187,6 +185,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--corpus", type=Path, help="posts to fill with and to send, in this order, instead")
     parser.add_argument("--window", type=int, default=300_000, help="posts in the store before measuring, kept or not")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each part")
+    parser.add_argument("--warm-up", type=float, default=2.0, help="seconds before each part that are not measured")
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--batch", type=int, default=256, help="posts a request in the second part")
     parser.add_argument("--config", default="weibo")

@@ -46,3 +46,12 @@ def test_check_reports_the_faults_of_every_file(run: Run, tmp_path: Path) -> Non
 def test_the_schema_is_json_schema(run: Run) -> None:
     """Editors read it."""
     assert "lengths" in json.loads(run("config", "schema").out)["properties"]
+
+
+def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_path: Path) -> None:
+    """The default's limits are too wide for 64 bits; the file can be used all the same."""
+    (tmp_path / "narrow.yaml").write_text("fingerprint: {bits: 64}\n", "utf-8")
+    ran = run("config", "check", "narrow.yaml")
+
+    assert (ran.code, ran.out) == (0, "narrow.yaml: ok\n")
+    assert "warning: narrow.yaml: lengths[1].max_hamming_distance is 44 of 64 bits." in ran.err

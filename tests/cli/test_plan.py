@@ -3,73 +3,67 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Run, packages_loaded_by, run_at_terminal
+from hybriddup.cli.plan_view import BYTES, COUNTS, parse_number, show
+from hybriddup.errors import ConfigError
+from tests.cli.support import Run, packages_loaded_by
 
-SMALL_RADIUS = ("plan", "--posts", "50M", "--bits", "64", "--max-hamming-distance", "3")
+CLOSE = ("plan", "--posts", "50M", "--bits", "64", "--max-hamming-distance", "3")
 EDITED = ("plan", "--posts", "1M", "--edit-share", "0.1")
 
 
-def rows(out: str) -> dict[str, str]:
-    """The lines of the table by the name of the shape."""
-    return {line.split("  ")[0]: line for line in out.splitlines()}
-
-
 def test_people_get_every_shape_with_what_it_costs_and_finds(run: Run) -> None:
-    """The reference numbers stand in the line of their shape, and a verdict at its end."""
-    ran = run(*SMALL_RADIUS)
+    """One line each, and a verdict at its end."""
+    ran = run(*CLOSE, "--memory", "6GB")
+    lines = {line.split("  ")[0]: line.split() for line in ran.out.splitlines()}
+
     assert (ran.code, ran.err) == (0, "")
-    table = rows(ran.out)
-    heading = "shape tables key bits look-ups candidates time bytes memory recall verdict"
-    assert table["shape"].split() == heading.split()
-    assert table["blocks: 4 choose 1"].split()[4:12] == ["4", "16", "4", "3,052", "1.6", "us", "24.0", "1.2"]
-    assert table["blocks: 5 choose 2"].split()[4:8] == ["10", "25-26", "10", "10.4"]
-    assert " 43,745 " in table["naive: probe all"]
-    assert "over memory" in rows(run(*SMALL_RADIUS, "--memory", "1.5GB").out)["blocks: 5 choose 2"]
+    assert " ".join(lines["block index"]).endswith("us, window us, run GB recall verdict")
+    assert lines["blocks: 5 choose 2, 10 keys"][-3:] == ["1.0000", "over", "memory"]
+    assert lines["shingles: 16 of each text, 12 of one in Han"][-3:] == ["recall", "by", "text"]
+    assert lines["probing: 2 keys, 66 within 1 bits looked up"][-1] == "chosen"
+    assert "43,745" in lines["naive: look up all neighbours"]
 
 
-def test_choice_is_said_in_a_sentence_with_the_lines_that_configure_it(run: Run) -> None:
-    """They load as a configuration."""
-    out = run(*SMALL_RADIUS, "--recall", "1").out
-    assert "probing: 3 within 0-1 bit is chosen: of those that find at least 1 of the pairs it is the fastest" in out
-    assert "\nfingerprint: {bits: 64}\nblocks: {use: probing, n_blocks: 3}\n" in out
+@pytest.mark.parametrize("arguments", [CLOSE, EDITED, (*EDITED, "--bits", "64")])
+def test_configuration_that_is_shown_can_be_used(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """`config check` takes it, without a warning."""
+    out = run(*arguments).out
+    (tmp_path / "mine.yaml").write_text(out[out.rindex("\n\n") :], "utf-8")
+    checked = run("config", "check", "mine.yaml")
+
+    assert (checked.out, checked.err) == ("mine.yaml: ok\n", "")
 
 
-def test_configuration_that_is_shown_can_be_used(run: Run, tmp_path: Path) -> None:
-    """`config check` takes it."""
+def test_plan_for_edited_posts_says_what_was_measured_and_advises_the_default(run: Run) -> None:
+    """Nothing but `shingles`, without options."""
     out = run(*EDITED).out
-    lines = out[out.index("fingerprint:") :].splitlines()[:2]
-    (tmp_path / "mine.yaml").write_text("\n".join(lines), "utf-8")
-    assert run("config", "check", "mine.yaml").out == "mine.yaml: ok\n"
+
+    assert "Measured on 800 made-up posts and edited copies: 1.0000 share a shingle; half differ in up to" in out
+    assert out.endswith("\n\nblocks: {use: shingles}\n")
 
 
 def test_machines_get_the_same_as_json(run: Run) -> None:
-    """Whole numbers in full, and nothing but JSON on standard output."""
-    data = json.loads(run(*SMALL_RADIUS, "--json", "--memory", "1500MB", "--recall", "1").out)
-    assert (data["posts"], data["memory"], data["max_hamming_distance"]) == (50_000_000, 1_500_000_000, 3)
-    assert (data["chosen"], data["blocks"]) == (
-        "probing: 3 within 0-1 bit",
-        {"use": "probing", "n_blocks": 3},
-    )
-    assert {shape["name"] for shape in data["shapes"]} >= {"scan", "naive: store all", "blocks: 5 choose 2"}
+    """Nothing but JSON on standard output, even with numbers past 64 bits."""
+    data = json.loads(run(*CLOSE, "--json", "--memory", "6GB", "--recall", "1").out)
+    far = json.loads(run("plan", "--posts", "1M", "--max-hamming-distance", "60", "--json").out)
 
-
-def test_share_of_edits_stands_for_distances_that_are_modeled(run: Run) -> None:
-    """What is assumed is printed."""
-    out = " ".join(run(*EDITED).out.split())
-    assert "copies with 0.1 of the characters edited: by a model" in out
-    assert "the sums behind the bits are Gaussian" in out
+    assert (data["question"]["posts"], data["question"]["memory"], data["limit"]) == (50_000_000, 6 * 10**9, 3)
+    assert data["configuration"]["blocks"] == {"use": "probing", "n_blocks": 2}
+    assert data["chosen"] in [shape["name"] for shape in data["shapes"] if shape["verdict"] == "chosen"]
+    assert far["shapes"][-1]["keys"] > 2**64
+    assert any(note.startswith("warning: ") for note in far["notes"])
 
 
 def test_no_fitting_shape_is_an_answer_too(run: Run) -> None:
     """Nothing to configure; what would be needed."""
-    ran = run(*SMALL_RADIUS, "--memory", "1MB")
+    ran = run(*CLOSE, "--memory", "1MB")
+
     assert ran.code == 0
-    assert "No shape finds at least 0.99 of the pairs in at most 1.0 MB: scan needs least, 400 MB." in ran.out
+    assert "No shape finds 0.99 of the pairs in 0.001 GB: scan: every pair compared needs least, 1.406 GB." in ran.out
     assert "blocks: {" not in ran.out
 
 
@@ -92,22 +86,37 @@ def test_what_cannot_be_planned_is_one_message(run: Run, arguments: list[str], m
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize(("columns", "n_tables"), [(80, 2), (160, 1)])
-def test_no_cell_is_broken_at_a_terminal(columns: int, n_tables: int) -> None:
-    """Where all columns do not fit, they are drawn as two tables, each with the names of the shapes."""
-    shown = re.sub(r"\x1b\[[\d;]*m", "", run_at_terminal(*SMALL_RADIUS, columns=columns)).replace("\r", "")
-    assert len(re.findall(r"^blocks: 5 choose 2 .*\S", shown, re.MULTILINE)) == n_tables
-    assert len(re.findall(r"^scan .* 6,782 x slower *$", shown, re.MULTILINE)) == 1
-    assert max(map(len, shown.splitlines())) <= columns
+@pytest.mark.parametrize(
+    ("text", "number"), [("50M", 50_000_000), ("50_000_000", 50_000_000), ("1,000", 1000), ("1.5k", 1500), (".5G", 5e8)]
+)
+def test_counts_are_read_as_people_write_them(text: str, number: int) -> None:
+    """With separators and units."""
+    assert parse_number(text, "--posts", COUNTS, "a count") == number
 
 
 @pytest.mark.parametrize(
-    ("arguments", "unwanted"),
-    [
-        (("plan", "--help"), {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml"}),
-        (EDITED, {"numba", "llvmlite", "jieba", "sklearn", "scipy", "pandas"}),
-    ],
+    ("text", "number"), [("1.5GB", 1_500_000_000), ("800MiB", 800 * 2**20), ("2t", 2 * 10**12), ("7 b", 7)]
 )
-def test_planning_loads_no_more_than_numpy(arguments: tuple[str, ...], unwanted: set[str]) -> None:
-    """And its help not even that."""
-    assert packages_loaded_by(*arguments) & unwanted == set()
+def test_sizes_are_read_as_people_write_them(text: str, number: int) -> None:
+    """Powers of 1000 and of 1024."""
+    assert parse_number(text, "--memory", BYTES, "a size") == number
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "1,5", "1.5", "3 X", "M"])
+def test_what_is_no_count_is_refused(text: str) -> None:
+    """A decimal comma too."""
+    with pytest.raises(ConfigError, match="--posts must be a count; got"):
+        parse_number(text, "--posts", COUNTS, "a count")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0"), (0.754, "0.754"), (3051.8, "3,052"), (16, "16"), (1e30, "1.0e+30")]
+)
+def test_numbers_are_shown_with_about_three_digits(value: float, shown: str) -> None:
+    """Large ones with powers of ten."""
+    assert show(value) == shown
+
+
+def test_help_loads_nothing_that_takes_long() -> None:
+    """Kernels are loaded when a plan is made."""
+    assert packages_loaded_by("plan", "--help") & {"numba", "llvmlite", "sklearn", "scipy", "numpy", "rich"} == set()

@@ -44,8 +44,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_builtins_are_listed(run: Run) -> None:
     """With their components by role."""
     out = run("plugins").out
-    assert out.startswith("hybriddup.builtins (hybriddup ")
-    assert "\nblock index  blocks, probing, scan, tables\n" in out
+    assert out.startswith("hybriddup.plugin.builtins (hybriddup ")
+    assert "\nblock index  blocks, probing, scan, shingles\n" in out
 
 
 def test_plugins_are_listed_with_their_distribution(run: Run, installed: Path) -> None:

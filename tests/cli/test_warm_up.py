@@ -15,9 +15,9 @@ from random import Random
 import numba
 import pytest
 
-from hybriddup.compiler import MESSAGE, note_compiling, start_compiler
+from hybriddup.cli.warm_up_job import made_up_posts
 from hybriddup.config.read import shipped_names
-from hybriddup.warmup import made_up_posts
+from hybriddup.run.compiler import MESSAGE, note_compiling, start_compiler
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, distinct_texts, names, write_posts
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -43,13 +43,12 @@ def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @needs_compiler
 def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path, warm_cache: Path) -> None:
-    """Whichever shipped configuration it has, and with the block index of a small corpus or of a large one."""
+    """Whichever shipped configuration it has, and in a window that learns, forgets, and is opened again."""
     cache = warm_cache
     before = cached(cache)
     assert any(name.endswith(".nbc") for name in before)
     posts = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER, *distinct_texts(2000), "long " * 200)
-    (tmp_path / "large.yaml").write_text("blocks: {use: tables, key_bits: 10}", "utf-8")
-    for config in (*shipped_names(), "large.yaml"):
+    for config in shipped_names():
         run = start("dedupe", posts, "--dry-run", "--config", config, NUMBA_CACHE_DIR=str(cache))
         _, said = run.communicate(timeout=100)
         assert run.returncode == 0, said
@@ -65,9 +64,8 @@ from pathlib import Path
 from numba.core.event import install_recorder
 from hybriddup.window import Window, state
 from hybriddup.window.audit.live_audit import LiveAudit
-from hybriddup.window.index import live_shapes
 
-live_shapes.FEW_TEXTS, state.FIT_AT = 400, 700  # so that few posts are enough to outgrow an index, and to learn from
+state.FIT_AT = 700  # so that few posts are enough to learn from
 folder, posts, clock = Path(sys.argv[1]), Path(sys.argv[2]), count()
 texts = [json.loads(line)["text"] for line in posts.read_text("utf-8").splitlines()]
 with install_recorder("numba:compile") as recorder:
@@ -98,7 +96,7 @@ def mixed_texts() -> list[str]:
 
 def windows_compile(folder: Path, cache: Path) -> list[str]:
     """Return what is compiled while windows of every shipped configuration grow, forget, and are opened again."""
-    configs = [*shipped_names(), str(folder / "large.yaml")]
+    configs = shipped_names()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache)}
     posts = write_posts(folder / "mixed.jsonl", *mixed_texts())
     command = [sys.executable, "-c", WINDOWS, str(folder / "windows"), str(folder / posts), *configs]

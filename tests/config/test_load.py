@@ -122,7 +122,7 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
         "posts.yaml:5: numbers_must_match must be true or false; got 1.",
         "posts.yaml:6: keep must be 'first' or 'last' or 'longest' or a mapping such as {highest: FIELD}; got 'best'.",
         (
-            "posts.yaml:7: lenghts is not a key here. Did you mean 'lengths'? (allowed: plugins, normalizer, "
+            "posts.yaml:7: lenghts is not a key here. Did you mean 'lengths'? (allowed: plugins, recipe, normalizer, "
             "tokenizer, weighter, hasher, fingerprint, blocks, numbers_must_match, keep, audit, lengths)."
         ),
         "posts.yaml:9: lengths[0].max_hamming_distance must be left out where exact_only is true; got 3.",
@@ -163,11 +163,7 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
             f"lengths:\n- {{up_to: 6, {NEAR}}}\n- {{up_to: 6, {NEAR}}}\n- {{{NEAR}}}",
             "3: lengths[1].up_to must be above 6, the end of the band before it; got 6.",
         ),
-        ("lengths: [{}]", "1: lengths[0].max_hamming_distance is missing; set it, or set exact_only: true."),
-        (
-            "lengths: [{verifier: {use: edit, threshold: 1}}]",
-            "1: lengths[0].max_hamming_distance is missing; set it, or set exact_only: true.",
-        ),
+        ("lengths: [{}]", "1: lengths[0].verifier is missing; set it, or set exact_only: true."),
         ("lengths: [{max_hamming_distance: 3}]", "1: lengths[0].verifier is missing; set it, or set exact_only: true."),
         (
             f"lengths: [{{exact_only: true, {NEAR}}}]",
@@ -301,3 +297,38 @@ def test_session_without_config_plugins_loads_those_asked_for() -> None:
     settings, _ = open_session({"tokenizer": {"use": "letters"}}, plugins=[module], entry_points=False)
 
     assert settings.tokenizer == ComponentSettings(use="letters")
+
+
+@pytest.mark.parametrize(("bits", "limits"), [(64, [22, 22, 20]), (128, [44, 44, 40]), (192, [66, 66, 60])])
+def test_band_without_a_limit_gets_one_by_its_lengths_and_the_width(
+    manager: PluginManager, bits: int, limits: list[int]
+) -> None:
+    """Up to 200 characters more bits than above; what was resolved is written, and loads as the same again."""
+    verifier = {"use": "edit", "threshold": 0.8}
+    bands = [{"up_to": 30, "verifier": verifier}, {"up_to": 200, "verifier": verifier}, {"verifier": verifier}]
+
+    settings = load_settings({"fingerprint": {"bits": bits}, "lengths": bands}, manager)
+
+    assert [band["max_hamming_distance"] for band in settings.to_dict()["lengths"]] == limits
+    assert load_settings(settings.to_dict(), manager) == settings
+
+
+def test_limit_that_is_given_stays(manager: PluginManager) -> None:
+    """Also zero; and a band of equal texts has none."""
+    near = {"max_hamming_distance": 0, "verifier": {"use": "edit", "threshold": 0.8}}
+
+    settings = load_settings({"lengths": [{"up_to": 6, "exact_only": True}, near]}, manager)
+
+    assert [band.max_hamming_distance for band in settings.lengths] == [None, 0]
+
+
+def test_limit_over_three_eighths_of_the_bits_is_a_warning(manager: PluginManager) -> None:
+    """48 of 128 bits are not."""
+    bands: list[dict[str, Any]] = [{"up_to": 9, "max_hamming_distance": 49}, {"max_hamming_distance": 48}]
+    for band in bands:
+        band["verifier"] = {"use": "edit", "threshold": 0.8}
+
+    (warning,) = load_settings({"lengths": bands}, manager).warnings()
+
+    assert warning.startswith("lengths[0].max_hamming_distance is 49 of 128 bits.")
+    assert load_settings({}, manager).warnings() == []

@@ -72,6 +72,7 @@ def test_settings_are_written_in_the_order_of_the_steps() -> None:
     """The keys follow the flow, as in the shipped files."""
     assert list(Settings().to_dict()) == [
         "plugins",
+        "recipe",
         "normalizer",
         "tokenizer",
         "weighter",
@@ -89,3 +90,10 @@ def test_band_is_written_without_what_does_not_apply() -> None:
     """A file has no keys that say nothing."""
     assert LengthBand(up_to=6, exact_only=True).to_dict() == {"up_to": 6, "exact_only": True}
     assert near().to_dict() == {"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}
+
+
+def test_band_made_in_python_gets_its_limit_too() -> None:
+    """By the settings that it is part of."""
+    band = LengthBand(verifier=SingleVerifier(use="edit", threshold=0.8))
+
+    assert Settings(lengths=(band,)).max_hamming_distance == 40

@@ -45,7 +45,7 @@ def test_weibo_is_the_defaults() -> None:
     """The file names every default, so that it can be read instead of the code."""
     written = yaml.safe_load((shipped_directory() / "weibo.yaml").read_text("utf-8"))
 
-    assert {"plugins": [], **written} == Settings().to_dict()
+    assert {"plugins": [], "recipe": None, **written} == Settings().to_dict()
 
 
 def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None:
@@ -55,7 +55,7 @@ def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None
     assert settings.normalizer.use == "none"
     assert {(band.verifier.use, band.verifier.threshold) for band in settings.lengths} == {("edit", 0.8)}  # type: ignore[union-attr]
     assert not any(band.exact_only for band in settings.lengths)
-    assert settings.blocks.options["target_recall"] == 0.99
+    assert settings.blocks.use == "shingles"
 
 
 def test_articles_promise_every_pair(manager: PluginManager) -> None:

@@ -50,7 +50,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("weighter", "tfidf"): [{}, {"clip": [0.5, 9], "other": None}],
     ("block_index", "blocks"): [{}, {"n_blocks": 5, "n_key_blocks": 2}, {"n_blocks": 7, "max_hamming_distance": 6}],
     ("block_index", "probing"): [{}, {"n_blocks": 4, "max_hamming_distance": 9}],
-    ("block_index", "tables"): [{}, {"max_hamming_distance": 20}],
+    ("block_index", "shingles"): [{}, {"n_shingles": 1}, {"n_shingles": 32, "common_in": 1}],
     ("block_index", "scan"): [{}, {"max_hamming_distance": 40}],
     ("verifier", "edit"): [{}, {"distance": "levenshtein"}],
     ("verifier", "cosine"): [{}, {"idf": False}, {"features": "char_ngrams"}],

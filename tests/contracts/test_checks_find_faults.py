@@ -9,19 +9,25 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hybriddup.records import Bools, CandidatePairs, Fingerprints, Float32s, Float64s, Int32s, Tokens, tokens_from_lists
-from hybriddup.steps.blocks import Expectation
+from hybriddup.data.records import (
+    Bools,
+    CandidatePairs,
+    Float32s,
+    Float64s,
+    Int32s,
+    Tokens,
+    UInt64s,
+    tokens_from_lists,
+)
+from hybriddup.files.formats import Fields, RecordBatch
+from hybriddup.files.lines import LinesReader, LinesWriter
+from hybriddup.files.sources import Source
 from hybriddup.steps.blocks.scan import Scan
-from hybriddup.steps.readers import Fields, RecordBatch
-from hybriddup.steps.readers.lines import LinesReader
-from hybriddup.steps.readers.sources import Source
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.cosine import Cosine
 from hybriddup.steps.verifiers.document_frequencies import InverseDocumentFrequencies
 from hybriddup.steps.verifiers.edit import Edit
 from hybriddup.steps.verifiers.lcs import Lcs
-from hybriddup.steps.writers import LinesWriter
-from hybriddup.summary import BlockReport
 from hybriddup.testing import (
     ContractError,
     check_block_index,
@@ -139,50 +145,58 @@ def python_hash(token: str, bits: int) -> int:
 
 
 class MissingSome(Scan):
-    """Forgets pairs whose earlier text has an odd position, and claims to be exact."""
+    """Gives texts of an odd word another key, and claims to be complete."""
 
-    def candidates(self, prints: Fingerprints) -> CandidatePairs:
-        pairs = super().candidates(prints)
-        return pairs.take(pairs.earlier % 2 == 0)
-
-
-class OutOfOrder(Scan):
-    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
-        pairs = super().candidates_within(prints)
-        return pairs.take(np.arange(len(pairs))[::-1])
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        return bits[:, :1] % np.uint64(2)
 
 
-class WrongDistance(Scan):
-    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
-        pairs = super().candidates_within(prints)
-        return CandidatePairs(pairs.earlier, pairs.later, pairs.hamming_distances + np.int32(1))
+class KeyTwice(Scan):
+    n_keys = 2
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
+        return np.repeat(super().keys(texts, bits), 2, axis=1)
 
 
 class BatchDependent(Scan):
-    """Finds nothing inside small batches, and does not claim to be exact."""
+    """Numbers the texts of a batch."""
 
-    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
-        pairs = super().candidates_within(prints)
-        return pairs.take((pairs.hamming_distances == 0) | np.full(len(pairs), len(prints) > 50))
-
-    def report(self) -> BlockReport:
-        return BlockReport(exact=False)
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        return np.arange(len(texts), dtype=np.uint64)[:, None]
 
 
-class Crowded(Scan):
-    """Looks at the first hundred texts only: what is found depends on what else was added."""
+class OneKeyOnly(Scan):
+    """Gives its keys in a single column that is no column."""
 
-    def prepare(self, expectation: Expectation) -> None:
-        super().prepare(expectation)
-        self.n_added = 0
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
+        return super().keys(texts, bits)[:, 0]
 
-    def add(self, prints: Fingerprints) -> None:
-        if self.n_added < 100:
-            super().add(prints)
-        self.n_added += len(prints)
 
-    def report(self) -> BlockReport:
-        return BlockReport(exact=False)
+class Wordy(Scan):
+    def describe(self) -> str:
+        return "all\nof them"
+
+
+class Forgetful(Scan):
+    """Makes its keys of what it learned, and does not tell."""
+
+    is_complete = False
+    n_learned = 0
+
+    def learn(self, texts: Sequence[str]) -> None:
+        self.n_learned = len(texts)
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
+        return super().keys(texts, bits) + np.uint64(self.n_learned)
+
+
+class LearnsObjects(Scan):
+    def learned(self) -> Mapping[str, NDArray[Any]]:
+        return {"texts": np.array([None])}
+
+
+def letters_in_order(text: str) -> set[int]:
+    return set(map(ord, text))
 
 
 def prefix_score(a: str, b: str) -> float:
@@ -333,11 +347,14 @@ def write_lines(component: Any) -> None:
         (check_weighter, HalfPrecision, "tokens of any texts are weighed"),
         (check_hasher, constant_hash, "different tokens give different words at 64 bits"),
         (check_hasher, python_hash, "equal tokens give equal words in another process"),
-        (check_block_index, MissingSome, "a report that says exact means that every pair is found"),
-        (check_block_index, OutOfOrder, "batches of 97 of 400 texts can be looked up and added"),
-        (check_block_index, WrongDistance, "a pair is within its limits, with the bits that differ"),
-        (check_block_index, BatchDependent, "a pair is found whatever the batches are"),
-        (check_block_index, Crowded, "equal fingerprints within their limits are found"),
+        (check_block_index, MissingSome, "is_complete means that every two texts within 3 of 64 bits share a key"),
+        (check_block_index, KeyTwice, "no text has a key twice"),
+        (check_block_index, BatchDependent, "the keys of a text depend on nothing but the text and its fingerprint"),
+        (check_block_index, OneKeyOnly, "keys() returns uint64[n, n_keys], for texts of every kind and for none"),
+        (check_block_index, letters_in_order, "keys() returns uint64[n, n_keys], for texts of every kind and for none"),
+        (check_block_index, Wordy, "describe() returns one line"),
+        (check_block_index, Forgetful, "with what another instance learned, the keys are the same"),
+        (check_block_index, LearnsObjects, "learned() returns arrays of numbers or strings"),
         (check_verifier, prefix_score, "a score is symmetric in the two texts"),
         (check_verifier, half_of_itself, "identical texts score 1.0"),
         (check_verifier, Exclusive, "a score at or above its threshold is exact, any other is below it"),

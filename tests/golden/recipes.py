@@ -1,7 +1,7 @@
 """The texts and recipes of the golden fingerprints, and how they are computed.
 
 ``python -m tests.golden.recipes``, from the root of the repository, writes ``fingerprints.json`` anew. Do so only when
-fingerprints are meant to change: then `RECIPE_FORMAT` of `hybriddup.recipe` rises, so that stores refuse what they
+fingerprints are meant to change: then `RECIPE_FORMAT` of `hybriddup.run.recipe` rises, so that stores refuse what they
 saved before, and the changelog says so in a line.
 """
 

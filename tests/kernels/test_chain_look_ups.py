@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.chain_look_ups import LONGEST_SHORT_RUN, without_repeats
+from hybriddup.kernels.chain_look_ups import without_repeats
+from hybriddup.kernels.short_runs import LONGEST_SHORT_RUN
 
 
 def near_of(rows: list[int], rng: np.random.Generator) -> np.ndarray:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.data.limits import NO_BOUND
+from hybriddup.data.records import N_CLASSES, encode_texts
 from hybriddup.kernels.characters import (
     common_characters,
     count_characters,
@@ -15,8 +17,6 @@ from hybriddup.kernels.characters import (
     renumber,
     sketch_characters,
 )
-from hybriddup.limits import NO_BOUND
-from hybriddup.records import N_CLASSES, encode_texts
 from tests import reference
 
 few_letters = st.text(alphabet="ab好\ud800\0", max_size=10)

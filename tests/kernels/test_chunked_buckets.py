@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from hybriddup.kernels.chunked_buckets import (
     Live,
     LiveEntries,
     add_to_chains,
-    drop_classes,
+    drop_residues,
     is_live,
     live_entries,
     sweep_chains,
@@ -32,15 +31,13 @@ from hybriddup.kernels.ring_texts import (
     LARGEST_OFFSET,
     TOLD_BITS,
     LaterTexts,
-    Partners,
     number_texts,
     slot_of,
 )
 from tests.builders import make_limits
 from tests.reference import lee_distance
 
-PARTNERS = Partners(np.full(50, 10, np.int32), np.full(50, 3, np.int32))
-"""The shortest partner of any text is of length 10."""
+PARTNER_LIMITS = np.full(50, 3, np.int32)
 WINDOW = 50
 CAPACITY = 64
 NO_BITS = np.zeros((0, 1), np.uint64)
@@ -51,7 +48,6 @@ def empty_chains(
     n_chunks: int,
     chunk_bits: int,
     number_bits: int = 32,
-    class_of: Sequence[int] = (0,),
     by_residues: bool = False,
     by_octets: bool = False,
 ) -> Chains:
@@ -59,7 +55,7 @@ def empty_chains(
     book = np.zeros(N_BOOK, np.int64)
     book[FRESH] = 1
     heads, pool = np.zeros(n_buckets + 1, np.uint32), np.zeros(n_chunks << chunk_bits, np.uint32)
-    return Chains(heads, pool, book, chunk_bits, number_bits, np.array(class_of, np.uint8), by_residues, by_octets)
+    return Chains(heads, pool, book, chunk_bits, number_bits, by_residues, by_octets)
 
 
 def numbers_in(chains: Chains, bucket: int) -> list[int]:
@@ -98,7 +94,7 @@ def test_chains_hold_what_is_live_and_chunks_are_used_again(
     chains, added, number = empty_chains(n_buckets, 2000, chunk_bits), defaultdict[int, list[int]](list), first_number
     for size in sizes:
         listed = rng.integers(0, n_buckets, (size, 1), np.uint64)
-        add_to_chains(chains, listed, np.arange(number, number + size), np.zeros(size, np.int32), NO_BITS)
+        add_to_chains(chains, listed, np.arange(number, number + size), NO_BITS)
         for row, bucket in enumerate(listed[:, 0].tolist()):
             added[bucket].append(number + row)
         number += size
@@ -123,21 +119,20 @@ def test_a_look_up_has_room_for_all_that_is_near(by_octets: bool) -> None:
     n, n_later, n_probes = WINDOW, 9, 40
     chains = empty_chains(1, 500, 3, by_octets=by_octets)
     bits = np.zeros((CAPACITY, 1), np.uint64)
-    lengths = np.full(n, 20, np.int32)
     numbers = np.arange(IN_BLOCK, IN_BLOCK + n)
-    add_to_chains(chains, np.zeros((n, 1), np.uint64), numbers, lengths, bits[:n])
+    add_to_chains(chains, np.zeros((n, 1), np.uint64), numbers, bits[:n])
     limits = make_limits(n_later, max_hamming_distances=3, lengths=20, max_partner_lengths=30)
     later = LaterTexts(np.arange(n_later) + 1000, bits[:n_later], *limits, np.zeros((0, 2), np.uint64))
     listed, live = np.zeros((n_later, n_probes), np.uint64), Live(np.uint64(IN_BLOCK + n), n, 0)
 
-    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNERS, 0)
+    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNER_LIMITS)
 
     assert len(near) == n * n_later * n_probes > 3 * 4096
     assert counts.n_comparisons == len(near) * (8 if by_octets else 1)
     assert counts.n_look_ups == listed.size
     assert (np.diff((near >> np.uint64(32)).astype(np.int64)) >= 0).all()
     near, n_times = np.unique(near, return_counts=True)
-    texts = texts_of_octets(near, bits, live, later, PARTNERS) if by_octets else near
+    texts = texts_of_octets(near, bits, live, later, PARTNER_LIMITS) if by_octets else near
     assert texts.tolist() == [row << 32 | place for row in range(n_later) for place in range(n)]
     assert set(n_times.tolist()) == ({8 * n_probes, 2 * n_probes} if by_octets else {n_probes})
 
@@ -148,8 +143,6 @@ def test_a_look_up_has_room_for_all_that_is_near(by_octets: bool) -> None:
     [
         (IN_BLOCK, 32, False, False),
         (2**32 - 100, 32, False, False),
-        (2**12 - 100, 12, False, False),
-        (2**8, 9, False, False),
         (IN_BLOCK, 23, True, False),
         (2**12 + IN_BLOCK, 12, True, False),
         *((IN_BLOCK + more, 23, True, True) for more in range(8)),
@@ -157,26 +150,23 @@ def test_a_look_up_has_room_for_all_that_is_near(by_octets: bool) -> None:
         (IN_BLOCK, 32, False, True),
     ],
 )
-@pytest.mark.parametrize("max_bucket_size", [0, 10])
 def test_looking_up_finds_what_is_live_and_near(
-    words: int, start: int, number_bits: int, by_residues: bool, by_octets: bool, max_bucket_size: int
+    words: int, start: int, number_bits: int, by_residues: bool, by_octets: bool
 ) -> None:
     """Every live text within the limit that is in a bucket looked into, once for each of them, the newest first.
 
-    Where there are classes of lengths, those that can match; so it is when numbers begin anew. Where there are residues
-    of fingerprints, those that can be within the limit. Where entries are of octets, also what is near in these.
+    So it is when numbers begin anew. Where there are residues of fingerprints, those that can be within the limit.
+    Where entries are of octets, also what is near in these.
     """
     rng, n_buckets, n, limit = np.random.default_rng(words), 3, 200, 3 if by_residues else 31 * words
-    by_length = number_bits < 32 and not by_residues
-    classes = range(1, 42) if by_length else (0,)
-    chains = empty_chains(n_buckets, 500, 3, number_bits, classes, by_residues, by_octets)
-    bits, lengths = rng.integers(0, 2**64, (CAPACITY, words), np.uint64), rng.integers(0, 60, n).astype(np.int32)
+    chains = empty_chains(n_buckets, 500, 3, number_bits, by_residues, by_octets)
+    bits = rng.integers(0, 2**64, (CAPACITY, words), np.uint64)
     numbers = np.arange(start, start + n)
     numbers[numbers >= 2**32] += IN_BLOCK
     buckets = rng.integers(0, n_buckets, (n, 2), np.uint64)
     first_slot = 40 + int(numbers[n - WINDOW]) % 8
     slots = (first_slot + np.arange(n) - (n - WINDOW)) % CAPACITY
-    add_to_chains(chains, buckets, numbers, lengths, bits[slots])
+    add_to_chains(chains, buckets, numbers, bits[slots])
     live = Live(np.uint64(numbers[-1] + 1), WINDOW, first_slot)
     later_bits = rng.integers(0, 2**64, (5, words), np.uint64)
     if by_residues:  # so that something is near
@@ -185,7 +175,7 @@ def test_looking_up_finds_what_is_live_and_near(
     later = LaterTexts(np.arange(5) + 1000, later_bits, *limits, np.zeros((0, 2), np.uint64))
     listed = rng.integers(0, n_buckets, (5, 2), np.uint64)
 
-    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNERS, max_bucket_size)
+    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNER_LIMITS)
 
     apart = np.bitwise_count(bits[(first_slot + np.arange(WINDOW)) % CAPACITY] ^ later_bits[:, None]).sum(axis=2)
     within = set(zip(*(each.tolist() for each in np.nonzero(apart <= limit)), strict=True))
@@ -197,10 +187,6 @@ def test_looking_up_finds_what_is_live_and_near(
                 place for place in range(n) for bucket in buckets[place].tolist() if bucket == listed[row, probe]
             ]
             read = [place - (n - WINDOW) for place in in_bucket if place >= n - WINDOW - n_before][::-1]
-            if max_bucket_size:
-                read = read[: len(numbers_read(read, max_bucket_size, in_bucket))]
-            if by_length:
-                read = [place for place in read if 10 <= lengths[place + n - WINDOW] <= 30]
             if by_residues:
                 own = residues_of(later_bits, row)
                 of_places = {place: residues_of(bits, (first_slot + place) % CAPACITY) for place in read}
@@ -208,7 +194,7 @@ def test_looking_up_finds_what_is_live_and_near(
             n_compared += len(read) * (8 if by_octets else 1)
             expected += [(row, place) for place in read if (row, place) in within]
     if by_octets:
-        near = texts_of_octets(without_repeats(near), bits, live, later, PARTNERS)
+        near = texts_of_octets(without_repeats(near), bits, live, later, PARTNER_LIMITS)
     found = [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in near.tolist()]
     if by_octets:
         assert set(expected) <= set(found) <= within
@@ -217,15 +203,6 @@ def test_looking_up_finds_what_is_live_and_near(
         assert sorted(found) == sorted(expected)
     assert counts.n_comparisons == n_compared
     assert expected
-
-
-def numbers_read(read: list[int], max_bucket_size: int, in_bucket: list[int]) -> list[int]:
-    """What is read under a limit: whole chunks of seven, the first of which may be filled in part."""
-    n_in_first = (len(in_bucket) - 1) % 7 + 1
-    n_read = n_in_first
-    while n_read < max_bucket_size:
-        n_read += 7
-    return read[:n_read]
 
 
 @given(
@@ -268,16 +245,16 @@ def test_slots_go_around() -> None:
 
 
 @pytest.mark.parametrize("by_octets", [False, True])
-def test_entries_without_classes_are_of_the_same_texts(by_octets: bool) -> None:
+def test_entries_without_residues_are_of_the_same_texts(by_octets: bool) -> None:
     """What is live stays so, in the same order; what is not is never taken for live."""
     rng, n = np.random.default_rng(3), 300
-    chains = empty_chains(4, 500, 2, 10, range(1, 42), by_octets=by_octets)
+    chains = empty_chains(4, 500, 2, 10, by_residues=True, by_octets=by_octets)
     first = (2**10 - 150) << (OCTET_BITS if by_octets else 0)
     numbers, buckets = np.arange(first, first + n), rng.integers(0, 4, (n, 1), np.uint64)
-    add_to_chains(chains, buckets, numbers, rng.integers(0, 60, n).astype(np.int32), NO_BITS)
+    add_to_chains(chains, buckets, numbers, rng.integers(0, 2**64, (n, 1), np.uint64))
     live = Live(np.uint64(numbers[-1] + 1), WINDOW, 0)
 
-    drop_classes(chains, live)
+    drop_residues(chains, live)
 
     entries = live_entries(live, by_octets)
     named = numbers >> (OCTET_BITS if by_octets else 0)

@@ -1,43 +1,129 @@
-"""The decision kernel against the greedy rule in plain Python."""
+"""The decision kernel against the greedy rule in plain Python; crowded keys are in `tests.steps.deciding`."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.decide import decide_in_order
+from hybriddup.kernels.decide import (
+    EXACT,
+    IN_INDEX,
+    KEPT,
+    MATCHES,
+    NEAR,
+    NONE,
+    OPEN,
+    REFUSED,
+    UNDECIDED,
+    Contest,
+    Course,
+    decide_in_order,
+    nearest_limit,
+)
 from tests import reference
-from tests.builders import make_pairs
 
 N_TEXTS = 12
+Pair = tuple[int, int]
 pair_sets = st.sets(st.tuples(st.integers(0, N_TEXTS - 2), st.integers(1, N_TEXTS - 1)).filter(lambda p: p[0] < p[1]))
 
 
-@given(pair_sets)
-def test_decisions_equal_the_greedy_rule(matches: set[tuple[int, int]]) -> None:
-    """A text goes exactly where an earlier kept text matches it, and the earliest such text is its keeper."""
-    pairs, kept = make_pairs(sorted(matches)), np.ones(N_TEXTS, np.bool_)
-    deciding = decide_in_order(pairs.earlier, pairs.later, kept)
+def make_contest(pairs: list[Pair], n: int, previous_copy: list[int] | None = None) -> Contest:
+    """All pairs are sure, no text has too many; an earlier text below 0 is one of the index."""
+    rows = np.array(sorted(pairs, key=lambda pair: (pair[1], pair[0])), np.int64).reshape(len(pairs), 2)
+    return Contest(
+        np.searchsorted(rows[:, 1], np.arange(n + 1)),
+        np.maximum(rows[:, 0], IN_INDEX),
+        np.zeros(len(pairs), np.int32),
+        np.ones(len(pairs), np.bool_),
+        np.full(len(pairs), OPEN),
+        np.full(len(pairs), NONE),
+        np.array([-1] * n if previous_copy is None else previous_copy),
+        np.zeros(n),
+        np.full(n, -np.inf),
+        np.full(n, 2**62),
+        np.zeros((n, 0), np.uint32),
+        np.zeros((n, 0), np.uint32),
+        0,
+    )
+
+
+def make_course(contest: Contest) -> Course:
+    n = len(contest.offsets) - 1
+    none_kept = np.zeros((n, 0), np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64)
+    return Course(
+        np.full(n, UNDECIDED), np.full(n, NONE), contest.offsets[:-1].copy(), np.zeros(n, np.int8), *none_kept
+    )
+
+
+def settle(
+    contest: Contest, course: Course, matches: set[Pair], *, n_at_a_time: int = 4, is_last: bool = True
+) -> list[Pair]:
+    """Decide, and return the pairs that were asked for, in order."""
+    later = np.repeat(np.arange(len(course.status)), np.diff(contest.offsets))
+    wanted, asked = np.empty(len(later), np.int64), list[Pair]()
+    depths = np.zeros((0, 0), np.int64)
+    while n := decide_in_order(contest, course, depths, n_at_a_time, is_last, wanted):
+        for pair in wanted[:n].tolist():
+            assert contest.verdicts[pair] == OPEN
+            asked.append((int(contest.earlier[pair]), int(later[pair])))
+            contest.verdicts[pair] = MATCHES if asked[-1] in matches else REFUSED
+    return asked
+
+
+@given(pair_sets, pair_sets, st.sampled_from([1, 2, 4]))
+def test_decisions_equal_the_greedy_rule(pairs: set[Pair], refused: set[Pair], n_at_a_time: int) -> None:
+    """A text goes where an earlier kept text matches it, the earliest one is its keeper, and no pair is asked twice."""
+    contest, matches = make_contest(list(pairs), N_TEXTS), pairs - refused
+    course = make_course(contest)
+    asked = settle(contest, course, matches, n_at_a_time=n_at_a_time)
     expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(matches))
-    assert np.flatnonzero(kept).tolist() == expected.kept
-    keepers = zip(pairs.later[deciding].tolist(), pairs.earlier[deciding].tolist(), strict=True)
-    assert dict(keepers) == {text: found[0] for text, found in expected.keepers.items()}
-
-
-@given(pair_sets, st.integers(0, N_TEXTS))
-def test_deciding_in_two_calls_is_deciding_in_one(matches: set[tuple[int, int]], cut: int) -> None:
-    """What was decided before is passed on in the flags alone."""
-    pairs, at_once, in_parts = make_pairs(sorted(matches)), np.ones(N_TEXTS, np.bool_), np.ones(N_TEXTS, np.bool_)
-    decide_in_order(pairs.earlier, pairs.later, at_once)
-    for part in (pairs.later < cut, pairs.later >= cut):
-        decide_in_order(pairs.earlier[part], pairs.later[part], in_parts)
-    assert in_parts.tolist() == at_once.tolist()
+    assert np.flatnonzero(course.status == KEPT).tolist() == expected.kept
+    near = np.flatnonzero(course.status == NEAR)
+    keepers = contest.earlier[course.deciding[near]].tolist()
+    assert dict(zip(near.tolist(), keepers, strict=True)) == {
+        text: found[0] for text, found in expected.keepers.items()
+    }
+    assert len(set(asked)) == len(asked)
 
 
 def test_removed_text_removes_nothing() -> None:
     """In a chain A-B-C, B goes for A, and C, which matches only B, stays."""
-    kept = np.ones(3, np.bool_)
-    pairs = make_pairs([(0, 1), (1, 2)])
-    decide_in_order(pairs.earlier, pairs.later, kept)
-    assert kept.tolist() == [True, False, True]
+    contest = make_contest([(0, 1), (1, 2)], 3)
+    course = make_course(contest)
+    settle(contest, course, {(0, 1), (1, 2)})
+    assert course.status.tolist() == [KEPT, NEAR, KEPT]
+
+
+def test_before_the_last_pairs_only_matches_decide() -> None:
+    """There may be more pairs to come: a text without a match is left undecided."""
+    contest = make_contest([(-1, 0), (-1, 1)], 2)
+    course = make_course(contest)
+    settle(contest, course, {(-1, 1)}, is_last=False)
+    assert course.status.tolist() == [UNDECIDED, NEAR]
+
+
+def test_texts_equal_to_a_kept_one_go_for_it() -> None:
+    """Without any pair; a copy of a removed text is decided by its own pairs."""
+    contest = make_contest([(-1, 3), (-1, 4)], 5, previous_copy=[-1, 0, 1, -1, 3])
+    course = make_course(contest)
+    settle(contest, course, {(-1, 3), (-1, 4)})
+    assert course.status.tolist() == [KEPT, EXACT, EXACT, NEAR, NEAR]
+    assert course.deciding[1:3].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=10))
+def test_nearest_pairs_end_at_a_distance(most: int, pairs: list[tuple[int, bool]]) -> None:
+    """Of that distance the first so many are among them; refused pairs do not count."""
+    distances = np.array([distance for distance, _ in pairs], np.int32)
+    verdicts = np.array([REFUSED if is_refused else OPEN for _, is_refused in pairs], np.int8)
+    limit, n_left = nearest_limit(distances, verdicts, most)
+    taken = []
+    for place, (distance, is_refused) in enumerate(pairs):
+        if not is_refused and (distance < limit or (distance == limit and n_left > 0)):
+            n_left -= distance == limit
+            taken.append(place)
+    nearest = sorted((distance, place) for place, (distance, is_refused) in enumerate(pairs) if not is_refused)
+    assert taken == sorted(place for _, place in nearest[:most])

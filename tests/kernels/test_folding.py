@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.data.records import UInt32s, encode_texts
 from hybriddup.kernels.folding import (
     ENDS_LITERAL,
     MAX_NUMBER,
@@ -21,7 +22,6 @@ from hybriddup.kernels.folding import (
     FoldingTable,
     fold_texts,
 )
-from hybriddup.records import UInt32s, encode_texts
 
 FOLDED = {"A": "a", "B": "b", "…": "...", "½": "1/2", "㏂": "a.m.", "\u200b": "", "\t": " ", "!": "!"}
 SPECIALS = "\u0301ᄀ"

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
-from hybriddup.characters import as_symbols
 from hybriddup.kernels.lcs import lcs_lengths
+from hybriddup.steps.verifiers.characters import as_symbols
 from tests import reference
 
 few_letters = st.text(alphabet="ab好\ud800\0", max_size=10)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hybriddup.kernels.listed_buckets import KeyList, list_heads
-from tests.builders import make_prints, pack_strengths
+from tests.builders import make_prints
 
 
 def test_texts_look_into_the_buckets_of_their_keys_and_neighbours() -> None:
-    """Table by table; own bucket first; neighbours, and the weakest bits of the key in all combinations."""
-    strengths = np.full((1, 64), 15)
-    strengths[0, [1, 4, 6]] = 2, 1, 3
-    prints = make_prints([0b0101_0010], strengths=strengths)
+    """Table by table; own bucket first, then the neighbours."""
+    prints = make_prints([0b0101_0010])
     keys = KeyList(
         positions=np.array([0, 1, 2, 4, 5, 6]),
         starts=np.array([0, 3, 6]),
@@ -20,8 +18,8 @@ def test_texts_look_into_the_buckets_of_their_keys_and_neighbours() -> None:
         offset_starts=np.array([0, 2, 3]),
         bucket_bits=3,
     )
-    own = list_heads(prints.bits, prints.strengths, keys, 0, True)
-    listed = list_heads(prints.bits, pack_strengths(strengths), keys, 1, False)
+    own = list_heads(prints.bits, keys, True)
+    listed = list_heads(prints.bits, keys, False)
 
     assert own.tolist() == [[0b0_010, 0b1_101]]
-    assert listed.tolist() == [[0b0_010, 0b0_000, 0b0_110, 0b0_100, 0b1_101, 0b1_100]]
+    assert listed.tolist() == [[0b0_010, 0b0_110, 0b1_101]]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.data.records import Tokens, encode_texts
 from hybriddup.kernels.ngrams import IS_DENSE, is_dense_script, script_ngrams, weigh_other_scripts
-from hybriddup.records import Tokens, encode_texts
 
 DENSE_RANGES = (
     (0x1100, 0x11FF),

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.data.records import encode_texts
 from hybriddup.kernels.shingles import (
     COMMON_BITS,
     NO_SHINGLE,
     WORDS_OF_COMMON,
-    all_shingles,
     bottom_shingles,
+    count_texts_with,
     mark_common,
 )
-from hybriddup.records import encode_texts
 
 MASK = 2**64 - 1
 NONE = np.zeros(WORDS_OF_COMMON, np.uint32)
-GOLDEN = [[586155480, 907173379, 309733090], [266673132, 496126599, 778759219]]
+GOLDEN = [[378352851, 1876419217, 460938413], [619619564, 770230192, 973529226]]
 TEXTS = st.lists(st.text(alphabet="ab c1你好，啊😀\ud800\x00é", max_size=30), max_size=6)
 
 
@@ -34,18 +36,42 @@ def is_dense(character: str) -> bool:
     return character in "你好，啊😀"
 
 
-def hashes_of(text: str, units: int) -> list[int]:
-    """The hashes of all shingles of a text, in order; a text shorter than one is one by itself."""
-    hashes = []
+def hash_of(run: str) -> int:
+    """A polynomial modulo 2**64 of the characters, mixed with their number, of which the upper half is kept."""
+    value = 0
+    for character in run:
+        value = (value * 0x9E3779B97F4A7C15 + ord(character) + 1) & MASK
+    return mix(value ^ len(run)) >> 32
+
+
+def runs_of(text: str, units: int) -> list[str]:
+    """All shingles of a text, in order; a text shorter than one is one by itself."""
+    runs = []
     for start in range(len(text)):
-        hashed, n_units, end = units, 0, start
+        n_units, end = 0, start
         while n_units < units and end < len(text):
             n_units += 2 if is_dense(text[end]) else 1
-            hashed = mix(hashed ^ ord(text[end]))
             end += 1
         if n_units >= units or start == 0:
-            hashes.append(hashed >> 32)
-    return hashes
+            runs.append(text[start:end])
+    return runs
+
+
+def hashes_of(text: str, units: int) -> list[int]:
+    """The hashes of all shingles of a text."""
+    return [hash_of(run) for run in runs_of(text, units)]
+
+
+def leading_of(hashed: int) -> int:
+    """The bits by which a hash is known to be common."""
+    return hashed >> (32 - COMMON_BITS)
+
+
+def mark(hashes: list[int]) -> np.ndarray:
+    """The marks of hashes that are common."""
+    counted = np.zeros(2**COMMON_BITS, np.uint32)
+    counted[[leading_of(hashed) for hashed in hashes]] = 1
+    return mark_common(counted, 1)
 
 
 def is_whole(text: str, units: int) -> bool:
@@ -58,61 +84,71 @@ def ranked(hashed: int, common: set[int]) -> int:
     return hashed % 2**31 + 2**31 * (hashed >> (32 - COMMON_BITS) in common)
 
 
-def expected_shingles(text: str, units: int, n_kept: int, common: set[int]) -> list[int]:
-    """The first shingles, then smaller ones where there are too few."""
+def expected_shingles(text: str, units: int, n_kept: int, n_dense: int, common: set[int]) -> list[int]:
+    """The first shingles, then smaller ones where there are too few; at most so many of a text half in Han."""
+    n_columns, n_kept = n_kept, n_dense if 2 * sum(map(is_dense, text)) >= len(text) else n_kept
     kept = sorted({ranked(hashed, common) for hashed in hashes_of(text, units)})[:n_kept]
     if units > 2:
-        kept += sorted({ranked(hashed, common) for hashed in hashes_of(text, units - 2)})[: n_kept - len(kept)]
-    return kept + [int(NO_SHINGLE)] * (n_kept - len(kept))
+        smaller = {ranked(hashed, common) for hashed in hashes_of(text, units - 2)}
+        kept += sorted(smaller - set(kept))[: n_kept - len(kept)]
+    return kept + [int(NO_SHINGLE)] * (n_columns - len(kept))
 
 
-@given(TEXTS, st.sampled_from([2, 3, 5, 6]), st.sampled_from([1, 4, 16]), st.integers(0, 5))
-def test_the_first_shingles_are_kept(texts: list[str], units: int, n_kept: int, every: int) -> None:
+@given(TEXTS, st.sampled_from([2, 3, 5, 6]), st.sampled_from([(1, 1), (4, 3), (16, 5), (16, 16)]), st.integers(0, 5))
+def test_the_first_shingles_are_kept(texts: list[str], units: int, most: tuple[int, int], every: int) -> None:
     """Rising, each once, common ones at the end; smaller shingles follow where a text has too few."""
     hashes = sorted({hashed for text in texts for hashed in hashes_of(text, units)})
     of_common = hashes[::every] if every else []
-    common = mark_common(np.array(of_common, np.uint32))
-    kept = bottom_shingles(*encode_texts(texts), units, n_kept, common)
+    common = mark(of_common)
+    kept = bottom_shingles(*encode_texts(texts), units, *most, common)
 
-    leading = {hashed >> (32 - COMMON_BITS) for hashed in of_common}
+    leading = {leading_of(hashed) for hashed in of_common}
     assert kept.dtype == np.uint32
-    assert kept.tolist() == [expected_shingles(text, units, n_kept, leading) for text in texts]
+    assert kept.tolist() == [expected_shingles(text, units, *most, leading) for text in texts]
 
 
 @given(TEXTS, st.sampled_from([2, 5]))
-def test_every_shingle_is_listed(texts: list[str], units: int) -> None:
-    """With its text, as often as it stands there; a text too short for one has none."""
-    hashes, of_texts = all_shingles(*encode_texts(texts), units)
+def test_texts_with_a_shingle_are_counted(texts: list[str], units: int) -> None:
+    """By the leading bits of its hash; a text once, however often it stands there; one too short for it not at all."""
+    counted = count_texts_with(*encode_texts(texts), units)
+    whole = [text for text in texts if is_whole(text, units)]
+    expected = Counter(
+        leading for text in whole for leading in {leading_of(hashed) for hashed in hashes_of(text, units)}
+    )
+    assert {int(place): int(counted[place]) for place in np.flatnonzero(counted)} == expected
 
-    expected = [
-        (hashed, number)
-        for number, text in enumerate(texts)
-        if is_whole(text, units)
-        for hashed in hashes_of(text, units)
+
+@given(st.dictionaries(st.integers(0, 2**COMMON_BITS - 1), st.integers(1, 9), max_size=40), st.integers(1, 9))
+def test_what_so_many_texts_have_is_marked(n_texts: dict[int, int], common_in: int) -> None:
+    """And nothing else."""
+    counted = np.zeros(2**COMMON_BITS, np.uint32)
+    counted[list(n_texts)] = list(n_texts.values())
+    marked = np.flatnonzero(np.unpackbits(mark_common(counted, common_in).view(np.uint8), bitorder="little"))
+    assert marked.tolist() == sorted(leading for leading, n in n_texts.items() if n >= common_in)
+
+
+@given(st.text(alphabet="ab你", max_size=4))
+def test_no_shingle_stands_twice(text: str) -> None:
+    """A text shorter than a shingle is also shorter than a smaller one, or just as long."""
+    kept = [
+        shingle
+        for shingle in bottom_shingles(*encode_texts([text]), 5, 16, 16, NONE)[0].tolist()
+        if shingle != NO_SHINGLE
     ]
-    assert list(zip(hashes.tolist(), of_texts.tolist(), strict=True)) == expected
-
-
-@given(st.lists(st.integers(0, 2**32 - 1), max_size=50))
-def test_the_leading_bits_of_common_hashes_are_marked(hashes: list[int]) -> None:
-    """And no others."""
-    common = mark_common(np.array(hashes, np.uint32))
-    marked = np.flatnonzero(np.unpackbits(common.view(np.uint8), bitorder="little"))
-
-    assert marked.tolist() == sorted({hashed >> (32 - COMMON_BITS) for hashed in hashes})
+    assert len(set(kept)) == len(kept) >= min(len(text), 1)
 
 
 @given(st.text(alphabet="abcdefgh", min_size=1, max_size=60), st.integers(1, 15))
 def test_fewer_shingles_are_the_first_of_more(text: str, n_kept: int) -> None:
     """An index may keep as many as it likes of those at hand, where these are of one size."""
     text = text * 3 + "".join(chr(0x4E00 + place) for place in range(20))
-    more = bottom_shingles(*encode_texts([text]), 5, 16, NONE)
+    more = bottom_shingles(*encode_texts([text]), 5, 16, 16, NONE)
 
-    assert bottom_shingles(*encode_texts([text]), 5, n_kept, NONE).tolist() == more[:, :n_kept].tolist()
+    assert bottom_shingles(*encode_texts([text]), 5, n_kept, n_kept, NONE).tolist() == more[:, :n_kept].tolist()
 
 
 def test_hashes_are_the_same_in_every_version() -> None:
     """Snapshots hold shingles, so that their hashes must not change unnoticed."""
-    kept = bottom_shingles(*encode_texts(["你好世界", "hello, world"]), 5, 3, NONE)
+    kept = bottom_shingles(*encode_texts(["你好世界", "hello, world"]), 5, 3, 3, NONE)
 
     assert kept.tolist() == GOLDEN

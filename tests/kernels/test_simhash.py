@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.simhash import MOST_OF_A_BLOCK, simhash, strength_of
+from hybriddup.kernels.simhash import MOST_OF_A_BLOCK, simhash
 from tests import reference
-from tests.builders import numbers_of, pack_strengths, unpack_strengths, words_of
+from tests.builders import numbers_of, words_of
 
 LARGEST_WEIGHT = 256_000
 
 
-def one_text(hashes: list[int], weights: list[int], words: int) -> tuple[int, list[int]]:
-    """The fingerprint and the bit strengths of one text with these token hashes and weights."""
+def one_text(hashes: list[int], weights: list[int], words: int) -> int:
+    """The fingerprint of one text with these token hashes and weights."""
     offsets = np.array([0, len(hashes)], np.int64)
-    bits, strengths = simhash(words_of(hashes, words), np.array(weights, np.int32), offsets)
-    return numbers_of(bits)[0], unpack_strengths(strengths)[0].tolist()
+    return numbers_of(simhash(words_of(hashes, words), np.array(weights, np.int32), offsets))[0]
 
 
 def plain_sums(hashes: list[int], weights: list[int], n_bits: int) -> list[int]:
@@ -29,8 +28,7 @@ def plain_sums(hashes: list[int], weights: list[int], n_bits: int) -> list[int]:
 
 def test_worked_example_gives_101011() -> None:
     """Hashes 100101 with weight 4 and 101011 with weight 5 add up to 9 -9 1 -1 1 9, which is 101011."""
-    fingerprint, _ = one_text([0b100101, 0b101011], [4, 5], 1)
-    assert fingerprint == 0b101011
+    assert one_text([0b100101, 0b101011], [4, 5], 1) == 0b101011
 
 
 def test_worked_example_adds_up_as_published() -> None:
@@ -40,28 +38,17 @@ def test_worked_example_adds_up_as_published() -> None:
 
 def test_sum_of_zero_gives_bit_zero() -> None:
     """Two tokens of equal weight that disagree everywhere leave no bit set."""
-    assert one_text([2**64 - 1, 0], [7, 7], 1)[0] == 0
-
-
-def test_sum_of_zero_has_strength_zero() -> None:
-    """A bit without a majority is the weakest there is."""
-    assert set(one_text([2**64 - 1, 0], [7, 7], 1)[1]) == {0}
-
-
-def test_unanimous_bits_have_the_largest_strength() -> None:
-    """With one token every bit is as far from zero as it can be."""
-    assert set(one_text([0b1010], [3], 1)[1]) == {15}
+    assert one_text([2**64 - 1, 0], [7, 7], 1) == 0
 
 
 def test_text_without_tokens_has_fingerprint_zero() -> None:
     """Nothing is added up, so nothing is above zero."""
-    assert one_text([], [], 2) == (0, [0] * 128)
+    assert one_text([], [], 2) == 0
 
 
-def plain_text(hashes: list[int], weights: list[int], words: int) -> tuple[int, list[int]]:
+def plain_text(hashes: list[int], weights: list[int], words: int) -> int:
     """The same by adding up token by token with whole numbers."""
-    sums = plain_sums(hashes, weights, 64 * words)
-    return reference.keep_signs(sums), reference.strengths(sums, sum(weights))
+    return reference.keep_signs(plain_sums(hashes, weights, 64 * words))
 
 
 any_weights = st.one_of(
@@ -75,7 +62,7 @@ any_weights = st.one_of(
 @pytest.mark.parametrize("words", [1, 2, 3, 4])
 @given(data=st.data())
 def test_fingerprint_equals_its_plain_twin(words: int, data: st.DataObject) -> None:
-    """Bits and strengths for light tokens, heavy ones, and those that just fill or just do not fill a block of sums."""
+    """For light tokens, heavy ones, and those that just fill or just do not fill a block of sums."""
     hashes = data.draw(st.lists(st.integers(0, 2 ** (64 * words) - 1), max_size=9))
     weights = data.draw(st.lists(any_weights, min_size=len(hashes), max_size=len(hashes)))
     assert one_text(hashes, weights, words) == plain_text(hashes, weights, words)
@@ -117,7 +104,7 @@ def test_blocks_that_are_just_full_do_not_overflow(words: int, weights: list[int
 def test_text_after_a_full_block_begins_with_nothing() -> None:
     """The block is empty again after each text, however full it was."""
     hashes, offsets = words_of([2**64 - 1, 0, 2**64 - 1], 1), np.array([0, 1, 2, 3], np.int64)
-    bits, _ = simhash(hashes, np.array([MOST_OF_A_BLOCK, 1, MOST_OF_A_BLOCK], np.int32), offsets)
+    bits = simhash(hashes, np.array([MOST_OF_A_BLOCK, 1, MOST_OF_A_BLOCK], np.int32), offsets)
     assert numbers_of(bits) == [2**64 - 1, 0, 2**64 - 1]
 
 
@@ -134,9 +121,8 @@ def test_texts_of_a_batch_do_not_touch_each_other(texts: list[list[int]]) -> Non
     """A text gets the fingerprint that it gets alone, also beside texts without tokens."""
     flat = [token for tokens in texts for token in tokens]
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-    bits, strengths = simhash(words_of(flat, 1), np.full(len(flat), 256, np.int32), offsets)
-    alone = [one_text(tokens, [256] * len(tokens), 1) for tokens in texts]
-    assert list(zip(numbers_of(bits), unpack_strengths(strengths).tolist(), strict=True)) == alone
+    bits = simhash(words_of(flat, 1), np.full(len(flat), 256, np.int32), offsets)
+    assert numbers_of(bits) == [one_text(tokens, [256] * len(tokens), 1) for tokens in texts]
 
 
 @pytest.mark.parametrize("weight", [MOST_OF_A_BLOCK, LARGEST_WEIGHT])
@@ -144,30 +130,4 @@ def test_long_texts_of_heavy_tokens_do_not_overflow(weight: int) -> None:
     """Both sums and total pass what 32 bits hold; the majority still decides each bit."""
     n_tokens = 2**31 // weight + 2
     hashes = [1] * n_tokens + [2] * (n_tokens // 2)
-    fingerprint, strengths = one_text(hashes, [weight] * len(hashes), 1)
-    sums = plain_sums([1, 2], [weight * n_tokens, weight * (n_tokens // 2)], 64)
-    assert (fingerprint, strengths) == (1, reference.strengths(sums, weight * len(hashes)))
-
-
-@pytest.mark.parametrize("strength", range(1, 16))
-@pytest.mark.parametrize("unit", [1, 3, 7, 31, 1249])
-def test_strength_begins_exactly_at_its_share(strength: int, unit: int) -> None:
-    """The next smaller sum has the strength before, on either side of zero."""
-    total, least = 2048 * unit, 2 * strength * strength * unit
-    for value, expected in (
-        (least, strength),
-        (least - 2, strength - 1),
-        (-least, strength),
-        (2 - least, strength - 1),
-    ):
-        ones = (total + value) // 2
-        assert one_text([1, 0], [ones, total - ones], 1)[1][0] == expected
-
-
-@given(st.integers(0, 2**32))
-def test_strength_of_a_bit_is_read_from_its_half_of_a_byte(seed: int) -> None:
-    """Even positions in the lower half, odd ones in the upper."""
-    strengths = np.random.default_rng(seed).integers(0, 16, (3, 128))
-    packed = pack_strengths(strengths)
-    read = [[int(strength_of(packed, row, position)) for position in range(128)] for row in range(3)]
-    assert read == strengths.tolist() == unpack_strengths(packed).tolist()
+    assert one_text(hashes, [weight] * len(hashes), 1) == 1

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from hybriddup.kernels.buckets import BLOCK_SIZE
-from hybriddup.kernels.vectors import N_LANES, fetch_early, near_in_line, near_places
+from hybriddup.kernels.vectors import N_LANES, fetch_early, near_in_line, near_of_eight
 from tests import reference
 from tests.builders import clustered_numbers, words_of
 
@@ -23,17 +22,21 @@ def first_after_fetching(words: np.ndarray, place: np.uint64) -> np.uint64:
     return words[0]
 
 
+@njit
+def near_of(first_words, second_words, place, first_word, second_word, limit):  # type: ignore[no-untyped-def]
+    """Intrinsics can be called from compiled code only."""
+    return near_of_eight(first_words, second_words, place, first_word, second_word, limit)
+
+
 @pytest.mark.parametrize("start", [0, 5, 19])
 @given(seed=seeds, limit=st.integers(0, 128))
-def test_near_places_are_those_within_the_limit(start: int, seed: int, limit: int) -> None:
-    """Of one block, one bit a place; the limit is inclusive."""
-    rng = np.random.default_rng(seed)
-    numbers = clustered_numbers(rng, start + BLOCK_SIZE, 128, 80)
-    columns = words_of(numbers, 2)
-    query = words_of(numbers[:1], 2)[0]
-    near = near_places(columns[:, 0].copy(), columns[:, 1].copy(), np.uint64(start), *query, np.uint64(limit))
+def test_near_of_eight_are_those_within_the_limit(start: int, seed: int, limit: int) -> None:
+    """Of two words each, one bit a place; the limit is inclusive."""
+    numbers = clustered_numbers(np.random.default_rng(seed), start + N_LANES, 128, 80)
+    columns, query = words_of(numbers, 2), words_of(numbers[:1], 2)[0]
+    near = near_of(columns[:, 0].copy(), columns[:, 1].copy(), np.uint64(start), *query, np.uint64(limit))
     distances = [reference.hamming_distance(number, numbers[0]) for number in numbers[start:]]
-    assert [int(near) >> place & 1 for place in range(64)] == [d <= limit for d in distances] + [0] * (64 - BLOCK_SIZE)
+    assert [int(near) >> place & 1 for place in range(64)] == [d <= limit for d in distances] + [0] * (64 - N_LANES)
 
 
 @njit
@@ -55,10 +58,10 @@ def test_near_in_a_line_are_those_within_the_limit(place: int, seed: int, limit:
 @pytest.mark.parametrize("limit", [0, 63, 64, 127, 128, 2**63, 2**64 - 1])
 def test_limits_are_unsigned(limit: int) -> None:
     """A limit that no distance reaches lets everything pass, one with the highest bit set too."""
-    words = np.full(BLOCK_SIZE, 2**64 - 1, np.uint64)
+    words = np.full(N_LANES, 2**64 - 1, np.uint64)
     nothing = np.uint64(0)
-    near = near_places(words, words, np.uint64(0), nothing, nothing, np.uint64(limit))
-    assert int(near) == (2**BLOCK_SIZE - 1 if limit >= 128 else 0)
+    near = near_of(words, words, np.uint64(0), nothing, nothing, np.uint64(limit))
+    assert int(near) == (2**N_LANES - 1 if limit >= 128 else 0)
 
 
 @given(place=st.integers(0, 2**40))

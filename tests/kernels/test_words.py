@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.data.records import Tokens, encode_texts
 from hybriddup.kernels import words as kernel
-from hybriddup.records import Tokens, encode_texts
 
 CLASS_OF = {
     **dict.fromkeys("b喊", kernel.LETTER),

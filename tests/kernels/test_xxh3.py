@@ -8,8 +8,8 @@ import xxhash
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hybriddup.data.records import encode_texts
 from hybriddup.kernels.xxh3 import LONGEST_TOKEN, hash_short_tokens
-from hybriddup.records import encode_texts
 
 seeds = st.one_of(st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1]), st.integers(0, 2**63 - 1))
 short_tokens = st.text(st.characters(), min_size=1, max_size=LONGEST_TOKEN)

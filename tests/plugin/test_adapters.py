@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hybriddup.data.records import NO_KEY, CandidatePairs, tokens_from_lists
 from hybriddup.errors import InputError, PluginError
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
-from hybriddup.records import CandidatePairs, tokens_from_lists
 
 LABEL = "(plugin 'noise' of hybriddup-noise 2.0)"
 
@@ -220,6 +220,51 @@ def test_verifier_function_rules_nothing_out_by_length() -> None:
     bounds = verifier(returning(1.0)).max_partner_lengths(np.array([1, 20], np.int32), 0.8)
 
     assert (bounds.dtype, bounds.tolist()) == (np.int32, [2**31 - 1] * 2)
+
+
+def test_keys_of_a_function_are_those_of_each_text_once() -> None:
+    """As long as the longest list, `NO_KEY` filling up; what a list has twice stands there once."""
+    index = adapted("block_index", lambda text: [len(text), *map(ord, text)])
+    keys = index.keys(["aa", "", "abc"], np.zeros((3, 1), np.uint64))
+    assert keys.dtype == np.uint64
+    assert keys.tolist() == [[2, 97, NO_KEY, NO_KEY], [0, NO_KEY, NO_KEY, NO_KEY], [3, 97, 98, 99]]
+
+
+def test_no_text_and_no_keys_are_no_special_case() -> None:
+    """The kernels get an array of one column at least."""
+    index = adapted("block_index", returning([]))
+    assert index.keys([], np.zeros((0, 1), np.uint64)).shape == (0, 1)
+    assert index.keys(["a"], np.zeros((1, 1), np.uint64)).tolist() == [[NO_KEY]]
+
+
+def test_keys_of_a_function_are_made_of_the_text_alone() -> None:
+    """It learns nothing, looks texts up by their own keys, and promises nothing."""
+    index = adapted("block_index", returning([1]))
+    index.prepare(64, 3)
+    index.learn(["a"])
+    index.use_learned(index.learned())
+    assert (index.is_complete, index.probes_others) == (False, False)
+    assert index.describe() == f"block index 'noisy' {LABEL}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        (None, "None"),
+        ("ab", "a str"),
+        ({1}, "a set"),
+        ([1.5], "a key of 1.5"),
+        ([True], "a key of True"),
+        ([-1], "a key of -1"),
+        ([2**64 - 1], "a key of 18446744073709551615"),
+    ],
+)
+def test_function_that_returns_no_keys_is_named(answer: object, given: str) -> None:
+    """The largest number stands for no key."""
+    message = error_of(adapted("block_index", returning(answer)).keys, ["a"], np.zeros((1, 1), np.uint64))
+    assert message == (
+        f"block index 'noisy' {LABEL} must return a list of ints from 0 to 2**64 - 2; for 'a' it returned {given}."
+    )
 
 
 def test_recipe_of_a_callable_object_is_passed_on() -> None:

@@ -1,26 +1,17 @@
 """Guards: a plugin's batch component cannot hand arrays to compiled kernels that these must not trust."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hybriddup.data.records import CandidatePairs, Tokens, tokens_from_lists
 from hybriddup.errors import PluginError
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
-from hybriddup.records import CandidatePairs, Fingerprints, Tokens, VerifiedPairs, tokens_from_lists
-from hybriddup.steps.blocks import BlockIndex, JoiningIndex
-from hybriddup.steps.blocks.pigeonhole import Blocks
-from hybriddup.steps.blocks.scan import Scan
-from hybriddup.steps.blocks.tables import Tables
-from hybriddup.steps.deciders import decide
 from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.judges import SingleJudge
-from hybriddup.waiting import FingerprintQueue
-from tests.builders import as_triples, make_limits, make_prints
-from tests.steps.block_runs import expectation_of
 
 LABEL = "(plugin 'noise' of hybriddup-noise 2.0)"
 TOKENS = tokens_from_lists([["a", "bc"], ["d"]])
@@ -33,13 +24,6 @@ def guarded(role: str, **methods: Any) -> Any:
     with registry.owned_by(Owner("noise", "hybriddup-noise", "2.0")):
         getattr(registry, f"add_{role}")("noisy", type("Noisy", (), answers))
     return registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
-
-
-def prints(positions: Sequence[int]) -> Fingerprints:
-    """Fingerprints at these positions."""
-    n = len(positions)
-    limits = make_limits(n)
-    return Fingerprints(np.array(positions, np.int64), np.zeros((n, 1), np.uint64), np.zeros((n, 64), np.uint8), limits)
 
 
 def pairs(*chosen: tuple[int, int]) -> CandidatePairs:
@@ -64,7 +48,7 @@ def test_normalizer_returns_one_text_for_each(answer: object, given: str) -> Non
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (["a"], "tokenize_batch must return hybriddup.records.Tokens; it returned a list of 1."),
+        (["a"], "tokenize_batch must return hybriddup.data.records.Tokens; it returned a list of 1."),
         (tokens_from_lists([["a"]]), "offsets must return int64[3], C-contiguous; it returned int64[2]."),
         (TOKENS._replace(starts=TOKENS.starts.astype(np.int32)), "starts must return int64[3], C-contiguous"),
         (TOKENS._replace(starts=TOKENS.starts + 2), "starts and lengths must return tokens inside code_points"),
@@ -114,43 +98,6 @@ def test_hashes_have_as_many_words_as_asked(answer: object) -> None:
     """Width, type and layout are checked."""
     with pytest.raises(PluginError, match=r"hash_batch must return uint64\[3, 2\], C-contiguous; it returned"):
         guarded("hasher", hash_batch=answer).hash_batch(TOKENS, 2)
-
-
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [
-        ([(1, 5)], "hybriddup.records.CandidatePairs; it returned a list of 1"),
-        (pairs((1, 6), (1, 5)), "pairs sorted by later, then earlier, none twice"),
-        (pairs((2, 5), (1, 5)), "pairs sorted by later, then earlier, none twice"),
-        (pairs((1, 5), (1, 5)), "pairs sorted by later, then earlier, none twice"),
-        (pairs((5, 5)), "pairs with earlier < later"),
-        (pairs((0, 5)), "pairs of texts that it was given"),
-        (pairs((1, 9)), "pairs of texts that it was given"),
-        (CandidatePairs(*[np.array([1], np.int32)] * 3), "int64[1], C-contiguous; it returned int32[1]"),  # type: ignore[arg-type]
-    ],
-)
-def test_pairs_are_of_texts_that_the_index_was_given(answer: object, complaint: str) -> None:
-    """Order, kind and positions of the pairs are checked."""
-    index = guarded("block_index", prepare=None, add=None, candidates=answer, candidates_within=None, report=None)
-    index.prepare(None)
-    index.add(prints([1, 2]))
-
-    with pytest.raises(PluginError) as caught:
-        index.candidates(prints([5, 6]))
-
-    assert complaint in str(caught.value)
-
-
-def test_pairs_within_a_batch_are_of_that_batch() -> None:
-    """A text that was added before is no part of it."""
-    found = pairs((1, 5))
-    index = guarded("block_index", prepare=None, add=None, candidates=found, candidates_within=found, report=None)
-    index.prepare(None)
-    index.add(prints([1]))
-
-    assert index.candidates(prints([5, 6])) is found
-    with pytest.raises(PluginError, match="candidates_within must return pairs of texts that it was given"):
-        index.candidates_within(prints([5, 6]))
 
 
 @pytest.mark.parametrize(
@@ -233,81 +180,46 @@ def test_reader_without_extensions_is_named() -> None:
     assert str(caught.value).endswith("which has no extensions.")
 
 
-# --- a plugin's block index that derives from a built-in one ---
+# --- block indexes ---
 
 
-def of_plugin(role: str, component: Any) -> Any:
-    """A component as a packaged plugin brings it."""
-    registry = Registry()
-    with registry.owned_by(Owner("noise", "hybriddup-noise", "2.0")):
-        getattr(registry, f"add_{role}")("noisy", component)
-    return registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
+def block_index(**methods: Any) -> Any:
+    """A guarded block index with these methods, the others doing nothing."""
+    others = dict.fromkeys(("probes", "prepare", "describe", "learn", "learned", "use_learned"))
+    return guarded("block_index", **{"keys": None, **others, **methods})
 
 
-class OwnScan(Scan):
-    """Compares all texts, and joins as the built-in index does."""
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        ([[1], [2]], "a list of 2"),
+        (np.zeros((3, 1), np.uint64), r"uint64\[3, 1\]"),
+        (np.zeros((2, 1), np.int64), r"int64\[2, 1\]"),
+        (np.zeros(2, np.uint64), r"uint64\[2\]"),
+        (np.zeros((2, 4), np.uint64)[:, ::2], r"uint64\[2, 2\], not contiguous"),
+    ],
+)
+@pytest.mark.parametrize("method", ["keys", "probes"])
+def test_keys_are_words_of_each_text(method: str, answer: object, given: str) -> None:
+    """Kernels read them as they are, so that their kind and shape are checked."""
+    index, bits = block_index(**{method: answer}), np.zeros((2, 1), np.uint64)
+    asked = {"keys": lambda: index.keys(["a", "b"], bits), "probes": lambda: index.probes(bits, bits)}
+
+    with pytest.raises(PluginError, match=f"{method} must return uint64.*, C-contiguous; it returned {given}"):
+        asked[method]()
 
 
-def turned(found: CandidatePairs) -> CandidatePairs:
-    """The same pairs, the last one first."""
-    return found.take(np.arange(len(found))[::-1])
+def test_right_keys_pass() -> None:
+    """Of any width, none at all among them."""
+    for width in (0, 1, 5):
+        keys = np.arange(2 * width, dtype=np.uint64).reshape(2, width)
+        assert block_index(keys=keys).keys(["a", "b"], np.zeros((2, 1), np.uint64)).tolist() == keys.tolist()
 
 
-class Unsorted(Scan):
-    """Returns its pairs the wrong way round, from every method that there is."""
-
-    def candidates(self, later: Fingerprints) -> CandidatePairs:
-        return turned(super().candidates(later))
-
-    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
-        return turned(super().candidates_within(prints))
-
-    def candidates_between(self, *_: Any) -> CandidatePairs:
-        raise AssertionError("never asked, because nothing would check the answer")
-
-
-@pytest.mark.parametrize("base", [Scan, Blocks, Tables])
-def test_index_that_derives_from_a_joining_one_is_a_plain_one(base: type[Any]) -> None:
-    """What only joining indexes have is not there; the rest is, and gives what the built-in one gives."""
-    built_in = base(base.Options()) if hasattr(base, "Options") else base()
-    guard = of_plugin("block_index", type("Own", (base,), {}))
-    earlier, later = make_prints([0, 1, 7]), make_prints([3, 255, 7], positions=[3, 4, 5])
-    answers = []
-    for index in (guard, built_in):
-        index.prepare(expectation_of(earlier))
-        index.add(earlier)
-        answers.append((as_triples(index.candidates(later)), as_triples(index.candidates_within(later))))
-    assert isinstance(built_in, JoiningIndex)
-    assert isinstance(guard, BlockIndex)
-    assert not isinstance(guard, JoiningIndex)
-    assert answers[0] == answers[1]
-    assert len(answers[0][0]) > 0
-
-
-def accept_all(pairs: CandidatePairs) -> VerifiedPairs:
-    """A verifier that takes any two texts for the same."""
-    ones, zeros = np.ones(len(pairs)), np.zeros(len(pairs), np.int32)
-    return VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, ones, ones, zeros, zeros)
-
-
-def test_index_that_derives_from_a_joining_one_decides_as_that_one() -> None:
-    """Two texts within 3 bits of the first go."""
-    decided = []
-    for index in (of_plugin("block_index", OwnScan), Scan()):
-        prints = make_prints([0, 2**40 - 1, 5, 2**40 - 2, 6])
-        index.prepare(expectation_of(prints))
-        decided.append(decide(FingerprintQueue([prints]), 5, index, accept_all).kept.tolist())
-    assert decided == [[True, True, False, False, False]] * 2
-
-
-def test_pairs_of_an_index_that_derives_from_a_joining_one_are_checked() -> None:
-    """By the methods of a plain index, which are the ones that are called."""
-    index = of_plugin("block_index", Unsorted)
-    prints = make_prints([0, 0, 0])
-    index.prepare(expectation_of(prints))
-
-    with pytest.raises(PluginError, match=r"candidates_within must return pairs sorted by later, then earlier"):
-        decide(FingerprintQueue([prints]), 3, index, accept_all)
+def test_attributes_of_a_block_index_have_defaults() -> None:
+    """Without limits, nothing promised, and looked up by its own keys."""
+    index = block_index()
+    assert (index.max_bucket_size, index.max_candidates, index.is_complete, index.probes_others) == (0, 0, False, False)
 
 
 # --- what a verifier says that pairs have in common at least ---

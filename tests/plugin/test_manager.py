@@ -39,10 +39,10 @@ def test_built_ins_are_a_plugin_like_any_other() -> None:
     """They come through the same hook and are listed first, with the distribution hybriddup."""
     described = create_plugin_manager(entry_points=False).describe()
 
-    assert [plugin.name for plugin in described] == ["hybriddup.builtins"]
+    assert [plugin.name for plugin in described] == ["hybriddup.plugin.builtins"]
     assert (described[0].distribution, described[0].version) == ("hybriddup", hybriddup.__version__)
     assert described[0].hooks == ["hybriddup_register"]
-    assert described[0].components["block_index"] == ["blocks", "probing", "scan", "tables"]
+    assert described[0].components["block_index"] == ["blocks", "probing", "scan", "shingles"]
 
 
 def test_module_beside_the_user_is_found(write_module: WriteModule) -> None:
@@ -82,7 +82,7 @@ def test_module_asked_for_twice_is_loaded_once(write_module: WriteModule) -> Non
 
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin", "my_plugin"])
 
-    assert [plugin.name for plugin in manager.describe()] == ["hybriddup.builtins", "my_plugin"]
+    assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
 
 
 def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> None:

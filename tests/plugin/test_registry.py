@@ -10,11 +10,11 @@ from pydantic import Field
 
 import hybriddup
 from hybriddup.config.settings import ComponentSettings
+from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.errors import ConfigError, PluginError
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import ROLES
-from hybriddup.records import Tokens, tokens_from_lists
 
 OWNER = Owner("noise", "hybriddup-noise", "2.0")
 
@@ -168,7 +168,7 @@ def test_name_that_no_configuration_can_hold_is_refused(registry: Registry, name
         ),
         ("hasher", (), "a function (token: str, bits: int) -> int, or a class or instance with hash_batch(); got ()."),
         ("verifier", 7, "a function (a: str, b: str) -> float, or a class with prepare() and score_pairs() and "),
-        ("block_index", 7, "a class with prepare() and add() and candidates() and candidates_within() and report()"),
+        ("block_index", 7, "a function (text: str) -> list[int], or a class with keys() and probes() and prepare()"),
         ("reader", 7, "a class or instance with read(); got 7."),
         ("writer", 7, "a class or instance with check() and write(); got 7."),
     ],
@@ -185,11 +185,11 @@ def test_class_with_some_of_the_methods_is_told_which_are_missing() -> None:
     """A half-written block index names what it lacks."""
 
     class Half:
-        def prepare(self, expectation: object) -> None: ...
-        def add(self, prints: object) -> None: ...
+        def prepare(self, bits: int, max_hamming_distance: int) -> None: ...
+        def keys(self, texts: object, bits: object) -> None: ...
 
-    with pytest.raises(PluginError, match=r"which has no candidates, candidates_within, report\.$"):
-        Registry().add_block_index("half", Half)  # type: ignore[arg-type]
+    with pytest.raises(PluginError, match=r"which has no probes, describe, learn, learned, use_learned\.$"):
+        Registry().add_block_index("half", Half)
 
 
 @pytest.mark.parametrize("role", ["weighter", "verifier", "block_index"])

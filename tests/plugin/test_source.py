@@ -17,7 +17,7 @@ WriteModule = Callable[[str, str], None]
 
 PLUGIN = """
     import hybriddup
-    from hybriddup.records import tokens_from_lists
+    from hybriddup.data.records import tokens_from_lists
 
     def grams(text: str) -> list[str]:
         return [text[i : i + {n}] for i in range(len(text))]
@@ -36,7 +36,7 @@ PRINT_ID = """
 import sys
 from hybriddup.config import load_settings
 from hybriddup.plugin.manager import create_plugin_manager
-from hybriddup.recipe import recipe_id
+from hybriddup.run.recipe import recipe_id
 
 manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
 settings = load_settings({"tokenizer": {"use": sys.argv[1]}}, manager)

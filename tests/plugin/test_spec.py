@@ -15,8 +15,8 @@ import typer
 import hybriddup
 from hybriddup.plugin import spec
 from hybriddup.plugin.manager import create_plugin_manager
-from hybriddup.result import Result
-from hybriddup.summary import Summary
+from hybriddup.run.result import Result
+from hybriddup.run.summary import Summary
 
 HOOKS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(spec).items() if name.startswith("hybriddup_")

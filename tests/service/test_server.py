@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -17,7 +18,9 @@ from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from hybriddup.cli.app import app
 from tests.service.support import NEARLY, OTHER, REPEATED, ROOT, serving
 
 N_CLIENTS = 64
@@ -30,10 +33,12 @@ def test_of_matching_posts_sent_by_64_clients_exactly_one_is_kept(tmp_path: Path
     bases = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(N_GROUPS)]
     posts = [{"id": f"{g}-{n}", "text": base + "!" * (n % 3)} for g, base in enumerate(bases) for n in range(N_CLIENTS)]
 
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # not used; each client would load all certificates
+
     async def client(number: int, address: str) -> list[dict[str, Any]]:
         own = posts[number::N_CLIENTS] * 2
         random.Random(number).shuffle(own)  # noqa: S311  an order, not a secret
-        async with httpx.AsyncClient(base_url=address, timeout=60) as connection:
+        async with httpx.AsyncClient(base_url=address, timeout=60, verify=tls) as connection:
             return [(await connection.post("/v1/posts", json=post)).raise_for_status().json() for post in own]
 
     async def all_clients(address: str) -> list[dict[str, Any]]:
@@ -151,13 +156,19 @@ def test_metrics_can_be_scraped_while_posts_come(tmp_path: Path) -> None:
     assert "hybriddup_store_bytes" in scraped
 
 
-def refusal(tmp_path: Path, *arguments: str, **environment: str) -> str:
+def refusal_at_once(tmp_path: Path, *arguments: str, **environment: str) -> str:
+    """What `hybriddup serve` says that does not even begin to start, called in this process."""
+    command = ["serve", "--store", str(tmp_path / "window"), *arguments]
+    ran = CliRunner().invoke(app, command, env={"HYBRIDDUP_TOKEN": None} | environment)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    return ran.stderr
+
+
+def refusal(tmp_path: Path, *arguments: str) -> str:
     """What `hybriddup serve` says when it does not start."""
     command = [sys.executable, "-m", "hybriddup", "serve", "--store", str(tmp_path / "window"), *arguments]
     clean = {name: value for name, value in os.environ.items() if name != "HYBRIDDUP_TOKEN"}
-    ran = subprocess.run(
-        command, env=clean | {"PYTHONPATH": str(ROOT)} | environment, capture_output=True, text=True, timeout=60
-    )
+    ran = subprocess.run(command, env=clean | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout) == (2, "")
     return ran.stderr
 
@@ -165,7 +176,7 @@ def refusal(tmp_path: Path, *arguments: str, **environment: str) -> str:
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.org"])  # noqa: S104  refused
 def test_other_machines_are_served_with_a_token_only(tmp_path: Path, host: str) -> None:
     """It does not start without."""
-    said = refusal(tmp_path, "--host", host)
+    said = refusal_at_once(tmp_path, "--host", host)
     assert "there is no token" in said
     assert "--token-file" in said
     assert not (tmp_path / "window").exists()
@@ -173,12 +184,12 @@ def test_other_machines_are_served_with_a_token_only(tmp_path: Path, host: str) 
 
 def test_a_token_must_be_one(tmp_path: Path) -> None:
     """Long enough, in a file that there is; and it is never shown."""
-    assert "at least 16" in refusal(tmp_path, HYBRIDDUP_TOKEN="secret")  # noqa: S106  too short by intent
+    assert "at least 16" in refusal_at_once(tmp_path, HYBRIDDUP_TOKEN="secret")  # noqa: S106  too short by intent
     (tmp_path / "token").write_text("also secret\n", "utf-8")
-    said = refusal(tmp_path, "--token-file", str(tmp_path / "token"))
+    said = refusal_at_once(tmp_path, "--token-file", str(tmp_path / "token"))
     assert "at least 16" in said
     assert "secret" not in said
-    assert "cannot be read" in refusal(tmp_path, "--token-file", str(tmp_path / "none"))
+    assert "cannot be read" in refusal_at_once(tmp_path, "--token-file", str(tmp_path / "none"))
 
 
 def test_what_cannot_be_opened_ends_the_server_with_a_message(tmp_path: Path) -> None:

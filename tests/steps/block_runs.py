@@ -1,62 +1,92 @@
-"""Running a block index as the pipeline does, and finding the same pairs in plain Python."""
+"""Looking texts up by the keys of a block index as a run does, and finding the same pairs in plain Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
-from hybriddup.characters import count_classes
-from hybriddup.records import CandidatePairs, Fingerprints
-from hybriddup.steps.blocks import BlockIndex, Expectation
+from hybriddup.data.records import NO_COUNTS, CharacterCounts, Fingerprints
+from hybriddup.kernels.group_search import TextColumns
+from hybriddup.steps.blocks import BlockIndex, BlockReport
+from hybriddup.steps.candidates import Near
+from hybriddup.steps.candidates.groups import group_texts
+from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.candidates.within_batch import group_batch
+from hybriddup.steps.verifiers.characters import count_classes
 from tests import reference
-from tests.builders import as_triples, clustered_numbers, make_limits, make_prints, numbers_of
+from tests.builders import clustered_numbers, make_limits, make_prints, numbers_of
 
 Triple = tuple[int, int, int]
 """Earlier position, later position, differing bits."""
 
 
-def no_pilot() -> tuple[Fingerprints, Fingerprints]:
-    """Exact indexes plan nothing by pairs."""
-    raise AssertionError("this index must not ask for pilot pairs")
-
-
-def expectation_of(
-    prints: Fingerprints,
-    *,
-    n_texts: int | None = None,
-    workers: int = 1,
-    pilot: Callable[[], tuple[Fingerprints, Fingerprints]] = no_pilot,
-) -> Expectation:
-    """What a run with these texts tells an index beforehand."""
-    bits = 64 * prints.bits.shape[1]
-    widest = max(int(prints.limits.max_hamming_distances.max(initial=0)), 0)
-    return Expectation(len(prints) if n_texts is None else n_texts, workers, bits, widest, pilot)
-
-
 def find_pairs(
-    index: BlockIndex, prints: Fingerprints, cuts: Sequence[int] = (), expectation: Expectation | None = None
+    index: BlockIndex,
+    prints: Fingerprints,
+    cuts: Sequence[int] = (),
+    *,
+    characters: CharacterCounts = NO_COUNTS,
+    workers: int = 1,
 ) -> list[Triple]:
-    """Every pair that the index finds when the texts come in batches, cut at these rows; sorted."""
-    index.prepare(expectation or expectation_of(prints))
-    found: list[Triple] = []
+    """Every pair that is found when all texts are kept and come in batches, cut at these rows; sorted."""
+    return look_up_all(index, prints, cuts, characters=characters, workers=workers)[0]
+
+
+def look_up_all(
+    index: BlockIndex,
+    prints: Fingerprints,
+    cuts: Sequence[int] = (),
+    *,
+    characters: CharacterCounts = NO_COUNTS,
+    workers: int = 1,
+) -> tuple[list[Triple], BlockReport]:
+    """The pairs, and the report of the index."""
+    held = make_run_index(index, prints, characters, workers)
+    positions, found = prints.positions, list[Triple]()
     for first, last in pairwise([0, *sorted(cuts), len(prints)]):
-        batch = prints.take(slice(first, last))
-        for pairs in (index.candidates(batch), index.candidates_within(batch)):
-            check_order(pairs)
-            found += as_triples(pairs)
-        index.add(batch)
-    return sorted(found)
+        if first == last:
+            continue
+        batch = held.batch(np.arange(first, last))
+        of_index, within = held.look_up(batch), group_batch(batch)
+        found += triples(of_index, positions, positions[first:last])
+        near = within.pairs(np.arange(last - first), held.report, workers)
+        found += triples(near, positions[first:last], positions[first:last])
+        held.add(batch, np.ones(last - first, np.bool_))
+    return sorted(found), held.report
 
 
-def check_order(pairs: CandidatePairs) -> None:
-    """Pairs are sorted by their later text, then the earlier one, none stands twice, and earlier comes before later."""
-    keys = list(zip(pairs.later.tolist(), pairs.earlier.tolist(), strict=True))
-    assert keys == sorted(set(keys))
-    assert (pairs.earlier < pairs.later).all()
+def make_run_index(
+    index: BlockIndex, prints: Fingerprints, characters: CharacterCounts = NO_COUNTS, workers: int = 1
+) -> RunIndex:
+    """Return the index of a run over these texts, which are told apart by their fingerprints alone; nothing is kept."""
+    n, limits = len(prints), prints.limits
+    widest = max(int(limits.max_hamming_distances.max(initial=0)), 0)
+    index.prepare(64 * prints.bits.shape[1], widest)
+    texts, is_near = [""] * n, np.ones(n, np.bool_)
+    groups = group_texts(index, texts, prints.bits, is_near, workers)
+    columns = TextColumns(
+        prints.bits,
+        limits.lengths,
+        limits.max_hamming_distances,
+        limits.max_partner_lengths,
+        limits.common_of_shorter,
+        limits.common_of_longer,
+        characters.sketches,
+    )
+    return RunIndex(index, groups, columns, texts, np.arange(n), workers)
+
+
+def triples(near: Near, earlier: np.ndarray, later: np.ndarray) -> list[Triple]:
+    """Pairs by position, which are sorted by their later text, then the earlier one, and none stands twice."""
+    rows = list(zip(near.later.tolist(), near.earlier.tolist(), strict=True))
+    assert rows == sorted(set(rows))
+    columns = earlier[near.earlier], later[near.later], near.distances
+    pairs = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert all(first < second for first, second, _ in pairs)
+    return pairs
 
 
 def plain_pairs(prints: Fingerprints) -> list[Triple]:
@@ -93,9 +123,8 @@ def clustered_prints(
             max_hamming_distances=distances.tolist(),
             max_partner_lengths=(lengths * 3 // 2).tolist(),
         )
-    strengths = rng.integers(0, 8, (n, bits)).astype(np.uint8)
     positions = np.cumsum(rng.integers(1, 4, n))
-    return make_prints(numbers, bits, limits=limits, strengths=strengths, positions=positions.tolist())
+    return make_prints(numbers, bits, limits=limits, positions=positions.tolist())
 
 
 LETTERS = "abcdefghij猫狗鸟喊回家 "
@@ -122,8 +151,8 @@ def texts_of_templates(rng: np.random.Generator, n: int) -> list[str]:
 
 def prints_of_texts(
     rng: np.random.Generator, n: int, bits: int, max_hamming_distance: int, *, text: str | None = None
-) -> tuple[Fingerprints, dict[int, str]]:
-    """Texts with counted characters, of which a pair needs shares in common, and the texts by position.
+) -> tuple[Fingerprints, list[str], CharacterCounts]:
+    """Texts of which a pair needs shares of characters in common, the texts themselves, and their characters.
 
     Their fingerprints have nothing to do with them, so that bits and characters agree or disagree in every mixture.
     """
@@ -137,19 +166,19 @@ def prints_of_texts(
         common_of_longer=[0.45 if length <= SHORT else 0.8 for length in lengths],
     )
     numbers = clustered_numbers(rng, n, bits, min(max_hamming_distance // 2 + 1, bits), n_patterns=2)
-    positions = np.cumsum(rng.integers(1, 4, n)) - 1 if text is None else np.arange(n)
-    strengths = rng.integers(0, 8, (n, bits)).astype(np.uint8)
-    prints = make_prints(numbers, bits, limits=limits, strengths=strengths, positions=positions.tolist())
-    at_position = dict(zip(positions.tolist(), texts, strict=True))
-    every_text = [at_position.get(position, "") for position in range(int(positions[-1]) + 1 if n else 0)]
-    return replace(prints, characters=count_classes(every_text, 1)), at_position
+    prints = make_prints(numbers, bits, limits=limits)
+    return prints, texts, count_classes(texts, 1)
 
 
-def in_common_enough(prints: Fingerprints, texts: dict[int, str], pair: Triple) -> bool:
-    """Whether the characters by class leave it open that a pair has as much in common as its shorter text asks for."""
-    earlier, later = (prints.characters.counts[position].tolist() for position in pair[:2])
-    n_in_common = sum(map(min, earlier, later))
-    shorter, longer = sorted(len(texts[position]) for position in pair[:2])
+def in_common_enough(characters: CharacterCounts, texts: list[str], pair: Triple) -> bool:
+    """Whether the characters by class leave it open that a pair has as much in common as its shorter text asks for.
+
+    Of each class up to three are told apart.
+    """
+    rows = sorted(pair[:2], key=lambda position: (len(texts[position]), -position))
+    of_shorter, of_longer = (np.minimum(characters.counts[row].astype(int), 3) for row in rows)
+    shorter, longer = (len(texts[row]) for row in rows)
+    n_in_common = shorter - int(np.maximum(of_shorter - of_longer, 0).sum())
     if shorter <= SHORT:
         return n_in_common >= Fraction(45, 100) * (shorter + longer)
     return n_in_common >= Fraction(8, 10) * longer

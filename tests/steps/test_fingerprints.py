@@ -11,7 +11,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.records import Tokens, encode_texts, tokens_from_lists
+from hybriddup.data.records import Tokens, encode_texts, tokens_from_lists
 from hybriddup.steps import fingerprints
 from hybriddup.steps.fingerprints import FIT_SAMPLE, Fingerprinter, count_weights
 from hybriddup.steps.hashers import Xxh3
@@ -78,7 +78,6 @@ def test_batches_and_workers_do_not_matter(texts: list[str]) -> None:
     alone = [make_fingerprinter(128).fingerprint([text]) for text in texts]
     for simhashes in together:
         assert simhashes.bits.tolist() == [one.bits[0].tolist() for one in alone]
-        assert simhashes.strengths.tolist() == [one.strengths[0].tolist() for one in alone]
         assert simhashes.has_tokens.tolist() == [bool(text) for text in texts]
 
 
@@ -91,7 +90,7 @@ def test_text_without_tokens_is_marked() -> None:
 def test_no_texts_give_no_fingerprints() -> None:
     """The shapes keep their width."""
     simhashes = make_fingerprinter(128).fingerprint([])
-    assert (simhashes.bits.shape, simhashes.strengths.shape) == ((0, 2), (0, 64))
+    assert (simhashes.bits.shape, simhashes.has_tokens.shape) == ((0, 2), (0,))
 
 
 def test_progress_counts_every_text_once() -> None:
@@ -145,17 +144,14 @@ def test_encoded_texts_can_be_read_back(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 50])
 @pytest.mark.parametrize("n_texts", [0, 1, 3, 63, 64, 65, 128, 129, 500, 2**16 + 1])
-def test_fingerprints_do_not_depend_on_parts_and_workers(
+def test_fingerprints_do_not_depend_on_batches_and_workers(
     monkeypatch: pytest.MonkeyPatch, n_texts: int, workers: int
 ) -> None:
-    """Few texts or many, in one part or in several."""
+    """Few texts or many, in one batch or in several."""
     texts = [f"text {i * 7919}" for i in range(n_texts)]
     expected = make_fingerprinter().fingerprint(texts)
     if n_texts < 2**16:
-        for name, size in (("TEXTS_A_BATCH", 16), ("TEXTS_A_PART", 64), ("FEWEST_A_BATCH", 5)):
+        for name, size in (("TEXTS_A_BATCH", 16), ("FEWEST_A_BATCH", 5)):
             monkeypatch.setattr(fingerprints, name, size)
-    parts = list(make_fingerprinter(workers=workers).fingerprint_parts(texts))
-
-    assert len(parts) == max(-(-n_texts // fingerprints.TEXTS_A_PART), 1)
-    for column, *columns in zip(expected, *parts, strict=True):
-        assert np.array_equal(column, np.concatenate(columns))
+    for column, other in zip(expected, make_fingerprinter(workers=workers).fingerprint(texts), strict=True):
+        assert np.array_equal(column, other)

@@ -10,7 +10,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.records import tokens_from_lists
+from hybriddup.data.records import tokens_from_lists
 from hybriddup.steps.hashers import Hasher, Md5, Polynomial, Xxh3
 
 tokens_of_any_length = st.lists(st.text(st.characters(), min_size=1, max_size=9), max_size=6)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hybriddup.kernels.bucket_join import least_in_common
 from hybriddup.kernels.characters import common_characters, count_lacking
+from hybriddup.kernels.ring_texts import least_common
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext
 from hybriddup.steps.verifiers.combined import AllOf, AnyOf
@@ -88,7 +88,7 @@ def is_listed(judge: Judge, context: VerifierContext) -> bool:
     counts, sketches = context.characters.counts, context.characters.sketches
     shorter, longer = sorted((0, 1), key=lambda text: len(context.texts[text]))
     lengths = len(context.texts[shorter]), len(context.texts[longer])
-    needed = least_in_common(*lengths, *shares_of(judge))
+    needed = least_common(*lengths, *shares_of(judge))
     lacking = int(count_lacking(*sketches[shorter], *sketches[longer]))
     return common_characters(counts, shorter, longer) >= needed and lacking <= lengths[0] - needed
 

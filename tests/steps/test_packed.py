@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hybriddup.records import Tokens, tokens_from_lists
+from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.steps.tokenizers.packed import narrow, pack_tokens, unpack_tokens
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from hybriddup.records import Tokens, tokens_from_lists
+from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.steps.tokenizers import processes
 from hybriddup.steps.tokenizers.processes import start_early, tokenize_in_processes, tokenize_together
 

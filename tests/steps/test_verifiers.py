@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybriddup.config.read import read_config, shipped_names
-from hybriddup.records import CandidatePairs, Tokens, tokens_from_lists
+from hybriddup.data.records import CandidatePairs, Tokens, tokens_from_lists
 from hybriddup.steps.verifiers import Verifier, VerifierContext, bounds, features, lcs
 from hybriddup.steps.verifiers.cosine import Cosine
 from hybriddup.steps.verifiers.edit import Edit

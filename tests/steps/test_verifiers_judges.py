@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hybriddup.config.settings import CombinedVerifier, SingleVerifier
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.errors import PluginError
-from hybriddup.records import CandidatePairs, Float64s, Int32s
+from hybriddup.run.judge_plan import plan_judges
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.combined import AllOf, AnyOf
 from hybriddup.steps.verifiers.judges import SingleJudge
-from hybriddup.steps.verifiers.plan import plan_judges
 
 
 class Recorded:

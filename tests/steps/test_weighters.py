@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.config import load_settings
+from hybriddup.data.records import tokens_from_lists
 from hybriddup.errors import ConfigError
-from hybriddup.records import tokens_from_lists
 from hybriddup.steps.hashers import Md5, Xxh3
 from hybriddup.steps.weighters import Levels, TermFrequency, TfIdf, Uniform, Weighter, keys_in
 
@@ -70,7 +70,7 @@ def test_tfidf_gives_tokens_with_letters_one_weight() -> None:
 @given(token_lists.filter(len), token_lists)
 def test_levels_equal_their_formula(sample: list[list[str]], texts: list[list[str]]) -> None:
     """Five equal steps of inverse document frequency up to that of a token in one text only."""
-    weighter = Levels(Levels.Options())
+    weighter = Levels()
     weighter.fit(tokens_from_lists(sample))
     n_with = Counter(token for tokens in sample for token in set(tokens))
 
@@ -83,21 +83,21 @@ def test_levels_equal_their_formula(sample: list[list[str]], texts: list[list[st
     assert weights_of(weighter, texts) == [[level(token) for token in tokens] for tokens in texts]
 
 
-@pytest.mark.parametrize("weighter", [make_tfidf(other=None), Levels(Levels.Options())], ids=["tfidf", "levels"])
+@pytest.mark.parametrize("weighter", [make_tfidf(other=None), Levels()], ids=["tfidf", "levels"])
 def test_token_in_no_text_of_the_sample_weighs_the_most(weighter: Weighter) -> None:
     """Rare in the sample is rarer than anything in it."""
     weighter.fit(tokens_from_lists([["猫"], ["猫"]]))
     assert weights_of(weighter, [["狗"]]) == [[5.0]]
 
 
-@pytest.mark.parametrize("weighter", [make_tfidf(), Levels(Levels.Options())], ids=["tfidf", "levels"])
+@pytest.mark.parametrize("weighter", [make_tfidf(), Levels()], ids=["tfidf", "levels"])
 def test_empty_sample_can_be_fitted(weighter: Weighter) -> None:
     """A corpus without distinct texts is none to stumble over."""
     weighter.fit(tokens_from_lists([]))
     assert weights_of(weighter, [["猫"]]) == [[5.0]]
 
 
-@pytest.mark.parametrize("weighter", [make_tfidf(), Levels(Levels.Options())], ids=["tfidf", "levels"])
+@pytest.mark.parametrize("weighter", [make_tfidf(), Levels()], ids=["tfidf", "levels"])
 def test_weighing_before_fitting_is_an_error(weighter: Weighter) -> None:
     """A weight made up would be a fingerprint made up."""
     with pytest.raises(RuntimeError, match="fit must be called before"):

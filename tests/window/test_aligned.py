@@ -28,7 +28,7 @@ def test_there_may_be_none() -> None:
 
 def test_fingerprints_of_a_ring_do_in_a_larger_one_too() -> None:
     """So that those of a group are one line."""
-    bits = make_columns(1, 128, np.uint16, sketched=False, n_shingles=0).bits
+    bits = make_columns(1, 128, np.uint16, sketched=False).bits
     bits[:] = np.arange(128, dtype=np.uint64)[:, None]
     larger = unroll(bits, 64, 100, 128, 192)
 

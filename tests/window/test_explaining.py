@@ -46,7 +46,8 @@ CONFIGS: list[Any] = [
     pytest.param("weibo", id="weibo"),
     pytest.param({"weighter": {"use": "tf"}, "lengths": [BAND]}, id="cosine"),
     pytest.param({"lengths": [BAND]}, id="fitted weights and cosine"),
-    pytest.param({"blocks": {"use": "tables", "key_bits": 8}}, id="tables"),
+    pytest.param({"blocks": {"use": "shingles", "n_shingles": 8}}, id="shingles"),
+    pytest.param({"blocks": {"use": "scan"}}, id="scan"),
     pytest.param(
         {"lengths": [{"max_hamming_distance": 36, "verifier": {"any": [COSINE, {"use": "edit", "threshold": 0.8}]}}]},
         id="one of two verifiers",
@@ -83,8 +84,8 @@ def test_explaining_changes_no_answer(tmp_path: Path) -> None:
 
 
 def test_block_keys_are_those_of_the_index_of_the_window() -> None:
-    """Counted where the index has tables, and not where it compares everything."""
-    for blocks, n_keys in (({"use": "tables", "key_bits": 8, "n_tables": 5}, 5), ({"use": "scan"}, None)):
+    """As many as a text has; a scan has one for all."""
+    for blocks, n_keys in (({"use": "shingles", "n_shingles": 5}, 5), ({"use": "scan"}, 1)):
         with Window.open(None, {"blocks": blocks}, workers=1) as window:
             window.add(FIRST)
             assert window.explain(FIRST, "#0").keys_in_common == n_keys

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hybriddup.records import Int64s
+from hybriddup.data.records import Int64s
 from hybriddup.window.records import Evidence, PostId, StoredPost
 from hybriddup.window.stores import file_series, kept_copies, sqlite_queries
 from hybriddup.window.stores.kept_copies import FOLDER, TOKEN_FILE, UNIT, KeptCopies, id_of, text_of

@@ -54,21 +54,34 @@ def files_of(folder: Path) -> list[Path]:
     return sorted((folder / FOLDER).glob(f"*{ENDING}"))
 
 
+def shrink_files(patch: pytest.MonkeyPatch) -> None:
+    """Have a few posts make several files, read in several parts."""
+    patch.setattr(file_series, "SMALLEST_FILE", 1500)
+    patch.setattr(kept_log, "READ_AT_ONCE", 7)
+
+
 @pytest.fixture(autouse=True)
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a few posts make several files, read in several parts."""
-    monkeypatch.setattr(file_series, "SMALLEST_FILE", 1500)
-    monkeypatch.setattr(kept_log, "READ_AT_ONCE", 7)
+    """In every test."""
+    shrink_files(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a crash leaves of a window; to be left as it is."""
+    made = tmp_path_factory.mktemp("crashed")
+    with pytest.MonkeyPatch.context() as patch, Window.open(made / "open", CONFIG, horizon=1e9) as window:
+        shrink_files(patch)
+        for start in range(0, 400, 20):
+            window.add_many(texts_of(start, 20))
+        shutil.copytree(made / "open", made / "store")
+    return made / "store"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """What a crash leaves of a window."""
-    with Window.open(tmp_path / "open", CONFIG, horizon=1e9) as window:
-        for start in range(0, 400, 20):
-            window.add_many(texts_of(start, 20))
-        shutil.copytree(tmp_path / "open", tmp_path / "store")
-    return tmp_path / "store"
+def folder(tmp_path: Path, crashed: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(crashed, tmp_path / "store"))
 
 
 @pytest.fixture
@@ -316,7 +329,7 @@ def test_a_full_disk_costs_only_the_log(
             for seed in (520, 540, 560):
                 window.add_many(texts_of(seed, 20))
         window.add_many(texts_of(580, 20))
-    assert caplog.text.count("cannot be noted") == 1
+    assert caplog.text.count("cannot write the index snapshot") == 1
     expected = derived(folder)
     if is_patient:
         forbid_texts()
@@ -331,8 +344,8 @@ def test_an_interrupt_before_memory_has_followed_leaves_a_log_that_is_whole(
     """The next batch finds what was written, and so does the next opening."""
     add = Memory.add
 
-    def interrupted(memory: Memory, columns: KeptColumns) -> None:
-        add(memory, columns)
+    def interrupted(memory: Memory, columns: KeptColumns, *looked_up: Any) -> None:
+        add(memory, columns, *looked_up)
         raise KeyboardInterrupt
 
     with Window.open(folder, CONFIG, horizon=1e9) as window:
@@ -441,6 +454,6 @@ def test_files_that_cannot_be_given_up_are_kept_and_it_is_said_once(
             patched.setattr(kept_log, "replace_file", full)
             send(10)
         send(1)
-    assert caplog.text.count("cannot be noted") == 1
+    assert caplog.text.count("cannot write the index snapshot") == 1
     assert n_files[0] < n_files[1] > n_files[2]
     assert answers(tmp_path / "store", horizon=100.0) == derived(tmp_path / "store", horizon=100.0)

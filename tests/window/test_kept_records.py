@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.components import Components
 from hybriddup.config.load import Config, open_session
-from hybriddup.records import Fingerprints
+from hybriddup.data.records import NO_KEY, Fingerprints, UInt64s
+from hybriddup.run.components import Components
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.index.shingles import MOST_SHINGLES
 from hybriddup.window.memory.kept_columns import KeptColumns
 from hybriddup.window.memory.kept_records import RecordForm, Records, n_sound
-from hybriddup.window.steps import Steps
+from hybriddup.window.preparing import Steps
 from tests.window.reference_window import CONFIG
 
 BEFORE = 5
 SEED = np.uint64(77)
 
 
-def form_of(config: Config, horizon: float = 60.0) -> RecordForm:
+def form_of(config: Config, horizon: float = 60.0, learn_from: Sequence[str] = ()) -> RecordForm:
     """The form for a configuration."""
     settings, manager = open_session(config, ())
     components = Components.create(settings, manager.registry, 1)
     components.fingerprinter.fit([])
+    if learn_from:
+        components.block_index.learn(learn_from)
     return RecordForm.of(Steps(components, workers=1), horizon)
 
 
+EDIT = {"use": "edit", "threshold": 0.8}
 PLAIN, WEIBO = form_of(CONFIG), form_of("weibo")
+ODD = form_of({"blocks": {"use": "shingles", "n_shingles": 5}})
+BITS = form_of({"blocks": {"use": "probing"}, "lengths": [{"max_hamming_distance": 9, "verifier": EDIT}]})
+FORMS = [PLAIN, WEIBO, ODD, BITS]
+"""Without keys; with them, an even and an odd number; and with such as the fingerprints tell."""
 
 
 def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
@@ -40,14 +48,24 @@ def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
     words = form.dtype["bits"].shape[0]
     lengths = rng.integers(0, 300, len(found)).astype(np.int32)
     bits = rng.integers(0, 2**64, (len(found), words), np.uint64)
-    prints = Fingerprints(positions[found], bits, np.zeros((len(found), 0), np.uint8), form.bands.limits_of(lengths))
+    prints = Fingerprints(positions[found], bits, form.bands.limits_of(lengths))
     sketches = rng.integers(0, 2**64, (len(found), 2), np.uint64) if form.dtype["sketch"].itemsize else None
-    shingles = (
-        rng.integers(0, 2**32, (len(found), MOST_SHINGLES), np.uint32) if form.dtype["shingles"].itemsize else None
-    )
+    keys = some_keys(rng, bits, form)
+    probes = form.index.probes(keys, bits) if form.index.probes_others else keys
     times = rng.random(n) * 1e9
     hashes = rng.integers(1, 2**64, n, np.uint64)
-    return KeptColumns(positions, times, np.maximum.accumulate(times), hashes, LiveTexts(prints, sketches, shingles))
+    return KeptColumns(
+        positions, times, np.maximum.accumulate(times), hashes, LiveTexts(prints, sketches, keys, probes)
+    )
+
+
+def some_keys(rng: np.random.Generator, bits: UInt64s, form: RecordForm) -> UInt64s:
+    """Keys such as the form's index makes, some of them missing."""
+    if not form.index.reads_texts:
+        return form.index.keys([""] * len(bits), bits)
+    keys = rng.integers(0, 2**32 - 1, (len(bits), form.index.n_keys or 0), np.uint64)
+    keys[rng.random(keys.shape) < 0.2] = NO_KEY
+    return keys
 
 
 def some_records() -> tuple[Records, int]:
@@ -63,9 +81,9 @@ def same(a: object, b: object) -> bool:
     return np.array_equal(np.asarray(a), np.asarray(b)) and np.asarray(a).dtype == np.asarray(b).dtype
 
 
-@given(st.integers(0, 99), st.integers(0, 40), st.sampled_from([PLAIN, WEIBO]))
+@given(st.integers(0, 99), st.integers(0, 40), st.sampled_from(FORMS))
 def test_records_say_what_was_written(seed: int, n: int, form: RecordForm) -> None:
-    """Of no post too, and with and without sketches and shingles."""
+    """Of no post too, and with and without sketches and keys."""
     columns = some_columns(seed, n, form)
     records = form.records(columns, BEFORE, SEED)
     read = form.columns(records)
@@ -75,13 +93,13 @@ def test_records_say_what_was_written(seed: int, n: int, form: RecordForm) -> No
     written, again = columns.texts, read.texts
     assert same(written.prints.positions, again.prints.positions)
     assert same(written.prints.bits, again.prints.bits)
-    assert same(written.prints.strengths, again.prints.strengths)
     assert all(same(*pair) for pair in zip(written.prints.limits, again.prints.limits, strict=True))
     assert same(written.sketches, again.sketches)
-    assert same(written.shingles, again.shingles)
+    assert same(written.keys, again.keys)
+    assert same(written.probes, again.probes)
 
 
-@pytest.mark.parametrize("form", [PLAIN, WEIBO])
+@pytest.mark.parametrize("form", FORMS)
 def test_records_are_whole_words(form: RecordForm) -> None:
     """There are no bytes between the fields, which would be anything."""
     names = form.dtype.names or ()
@@ -124,9 +142,22 @@ def test_empty_blocks_are_no_records() -> None:
 
 
 def test_what_records_depend_on_is_told_apart() -> None:
-    """The recipe, the bands, and the horizon."""
+    """The recipe, the bands, the keys, what the block index learned, and the horizon."""
     other_lengths = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
     other_recipe = CONFIG | {"normalizer": {"use": "microblog"}}
-    forms = [PLAIN, form_of(CONFIG, 61.0), form_of(other_lengths), form_of(other_recipe), WEIBO]
+    other_keys = CONFIG | {"blocks": {"use": "shingles"}}
+    learned = form_of(other_keys, learn_from=["早上好各位朋友"] * 20)
+    forms = [PLAIN, form_of(CONFIG, 61.0), *map(form_of, (other_lengths, other_recipe, other_keys)), learned, WEIBO]
     assert len({form.made_with for form in forms}) == len(forms)
     assert form_of(CONFIG).made_with == PLAIN.made_with
+
+
+def test_fewer_keys_than_there_may_be_are_filled_up() -> None:
+    """With such as stand for none, not with a key that texts could share."""
+    columns = some_columns(5, 40, WEIBO)
+    texts = columns.texts
+    few = columns._replace(texts=LiveTexts(texts.prints, texts.sketches, texts.keys[:, :3], texts.keys[:, :3]))
+    read = WEIBO.columns(WEIBO.records(few, BEFORE, SEED)).texts.keys
+
+    assert read[:, :3].tolist() == texts.keys[:, :3].tolist()
+    assert (read[:, 3:] == np.uint64(NO_KEY)).all()

@@ -13,12 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hybriddup.audit import wilson_interval
+from hybriddup.run.audit import wilson_interval
+from hybriddup.steps.candidates import Batch, Near
 from hybriddup.window import AuditCounts, Decision, Post, Window
+from hybriddup.window.audit.comparison import Comparison
 from hybriddup.window.audit.live_audit import LiveAudit, sampled_places
-from hybriddup.window.event_time import PostTimes
-from hybriddup.window.memory import Memory
-from hybriddup.window.steps import PreparedTexts, Steps
+from hybriddup.window.deciding import WindowIndex
+from hybriddup.window.preparing import Steps
+from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG, matches
 
 HORIZON = 100.0
@@ -31,13 +33,13 @@ posts = st.builds(Post, text=texts, id=st.none(), created_at=st.floats(0, 250, w
 @pytest.fixture(autouse=True)
 def index_that_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the window not find every third of the pairs that its index gives."""
-    find = Memory.candidates
+    find = WindowIndex.look_up
 
-    def find_some(memory: Memory, prepared: PreparedTexts, times: PostTimes) -> Any:
-        pairs = find(memory, prepared, times)
-        return pairs.take((pairs.earlier + pairs.later) % 3 > 0)
+    def find_some(index: WindowIndex, batch: Batch) -> Near:
+        near = find(index, batch)
+        return near.take((near.earlier + batch.positions[near.later]) % 3 > 0)
 
-    monkeypatch.setattr(Memory, "candidates", find_some)
+    monkeypatch.setattr(WindowIndex, "look_up", find_some)
 
 
 @contextmanager
@@ -101,13 +103,17 @@ def edited(text: str, place: int) -> str:
     return text[:place] + "xy" + text[place + 1 :]
 
 
-@pytest.mark.parametrize("use", ["scan", "tables"])
+def pieces(text: str) -> list[int]:
+    """Each four characters of a text, as a number."""
+    return [int.from_bytes(text[first : first + 4].encode(), "little") for first in range(max(len(text) - 3, 1))]
+
+
+@pytest.mark.parametrize("use", ["scan", "own"])
 def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
     """Though posts are added between the parts; what is sampled meanwhile is skipped and counted."""
-    blocks = {"use": use} | ({"key_bits": 8, "n_tables": 6} if use == "tables" else {})
     audit = LiveAudit(one_in=1, texts_a_post=100, posts_a_part=1, pairs_a_part=25)
     truth, n_seen, is_missed, n_missed = Truth(), 0, False, 0
-    with window_with(audit, CONFIG | {"blocks": blocks}) as window:
+    with window_with(audit, CONFIG | {"blocks": {"use": use}}, plugins=[plugin(pieces)]) as window:
         for post in (Post(text, created_at=0.0) for text in some_texts(900)):
             was_idle, decision = audit._comparison is None, window.add(post)
             before = truth.n_missed
@@ -131,7 +137,7 @@ def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> 
     with window_with(audit) as window:
         for start in range(0, 320, 8):
             window.add_many(some_texts(320)[start : start + 8])
-        index, verify = state_of(window).memory.index, Steps.verify
+        index, verify, compare = state_of(window).memory.index, Steps.verify, Comparison.verify
 
         def scan_from(position: int, n_texts: int, later: Any, sketches: Any) -> Any:
             scans.append(n_texts * len(later))
@@ -141,16 +147,21 @@ def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> 
             verified.append(len(pairs))
             return verify(steps, pairs, *rest)
 
+        def verify_for_audit(comparison: Comparison, *parts: Any) -> None:
+            with monkeypatch.context() as patch:
+                patch.setattr(Steps, "verify", verify_some)
+                compare(comparison, *parts)
+
         monkeypatch.setattr(index, "scan_from", scan_from)
         for text in some_texts(400, seed=2):
             scans.clear()
             verified.clear()
             with monkeypatch.context() as patch:
-                patch.setattr(Steps, "verify", verify_some)
+                patch.setattr(Comparison, "verify", verify_for_audit)
                 window.add(text)
             assert len(scans) <= 1
             assert sum(scans) <= 32 * 2 + 8
-            assert sum(verified[1:]) <= 4  # the first call decides the post
+            assert sum(verified) <= 4
     assert audit.counts().n_compared > 0
 
 

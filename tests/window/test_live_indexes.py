@@ -1,103 +1,208 @@
-"""Every live index finds what a comparison of everything finds, while texts come and go."""
+"""Every live index finds what dictionaries of lists find, or a comparison of everything, while texts come and go."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.config.settings import ComponentSettings
-from hybriddup.records import CandidatePairs, Fingerprints
-from hybriddup.steps.blocks import Expectation
+from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int64s, UInt64s
+from hybriddup.errors import ConfigError
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
+from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.candidates import Near
 from hybriddup.testing.contract import ContractError
-from hybriddup.testing.live_indexes import check_live_index
-from hybriddup.window.index import LiveIndex
-from hybriddup.window.index.live_shapes import make_live_index
+from hybriddup.testing.live_indexes import check_live_index, with_keys
+from hybriddup.window.index import LiveIndex, LiveTexts
+from hybriddup.window.index.choosing import make_live_index
+from hybriddup.window.index.live_lists import LiveLists
+from hybriddup.window.index.live_scan import LiveScan
 from hybriddup.window.index.live_tables import LiveTables
-from tests.builders import as_triples, clustered_numbers, make_limits, make_prints
-from tests.steps.block_runs import no_pilot
+from hybriddup.window.index.ring_index import WindowSize
+from tests.builders import clustered_numbers, make_limits, make_prints
 
-BLOCKS: list[Any] = [
-    pytest.param("scan", {}, 40, id="scan"),
-    pytest.param("blocks", {}, 3, id="blocks"),
-    pytest.param("blocks", {"n_blocks": 5, "n_key_blocks": 2}, 3, id="blocks-5-choose-2"),
-    pytest.param("probing", {"n_blocks": 4}, 9, id="probing"),
-    pytest.param("tables", {"key_bits": 8}, 20, id="tables"),
-    pytest.param("tables", {}, 20, id="tables-of-a-small-window"),
+Triple = tuple[int, int, int]
+
+
+class FewKeys(BlockIndex):
+    """Keys that many texts share, of some texts none, and of which the newest texts only are looked at."""
+
+    reads_texts = False
+    max_bucket_size = 9
+
+    def keys(self, texts: Any, bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        """Return two keys of some low bits."""
+        keys = np.stack([bits[:, 0] % np.uint64(11), np.uint64(2**40) + bits[:, 0] % np.uint64(5)], axis=1)
+        keys[bits[:, 0] % np.uint64(7) == 0, 1] = NO_KEY
+        return keys
+
+
+class OtherKeys(FewKeys):
+    """Texts are looked up by other keys than their own, too."""
+
+    probes_others = True
+
+    def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        """Return the own keys and the one after the first."""
+        return np.concatenate([keys, (keys[:, :1] + np.uint64(1)) % np.uint64(11)], axis=1)
+
+
+def blocks(**options: Any) -> Blocks:
+    """An index of blocks."""
+    return Blocks(Blocks.Options(**options))
+
+
+def probing(**options: Any) -> Probing:
+    """An index of blocks whose neighbors are looked up."""
+    return Probing(Probing.Options(**options))
+
+
+INDEXES: list[Any] = [
+    pytest.param(Scan(), LiveScan, 40, id="scan"),
+    pytest.param(blocks(), LiveTables, 3, id="blocks"),
+    pytest.param(blocks(n_blocks=5, n_key_blocks=2), LiveLists, 3, id="blocks-5-choose-2"),
+    pytest.param(blocks(n_blocks=8, max_bucket_size=4), LiveLists, 3, id="blocks-limited"),
+    pytest.param(probing(n_blocks=8), LiveTables, 9, id="probing"),
+    pytest.param(probing(n_blocks=8, max_bucket_size=4), LiveLists, 9, id="probing-limited"),
+    pytest.param(FewKeys(), LiveLists, 20, id="few-keys"),
+    pytest.param(OtherKeys(), LiveLists, 20, id="other-keys"),
 ]
 
 
-def live_index(use: str, options: dict[str, Any], expectation: Expectation, *, sketched: bool = False) -> LiveIndex:
-    """An index made from settings."""
-    return make_live_index(ComponentSettings(use=use, options=options), expectation, sketched=sketched)
-
-
-@pytest.mark.parametrize(("use", "options", "distance"), BLOCKS)
-def test_live_indexes_keep_their_contract(use: str, options: dict[str, Any], distance: int) -> None:
+@pytest.mark.parametrize("sketched", [False, True])
+@pytest.mark.parametrize(("index", "kind", "distance"), INDEXES)
+def test_live_indexes_keep_their_contract(
+    index: BlockIndex, kind: type[LiveIndex], distance: int, sketched: bool
+) -> None:
     """The checks are those of `hybriddup.testing`."""
-    check_live_index(lambda expectation: live_index(use, options, expectation), max_hamming_distance=distance)
+    made: list[LiveIndex] = []
+
+    def make(size: WindowSize) -> LiveIndex:
+        made.append(make_live_index(index, size))
+        return made[-1]
+
+    check_live_index(make, index, max_hamming_distance=distance, bits=[64], sketched=sketched)
+    check_live_index(make, index, max_hamming_distance=distance, bits=[128], sketched=sketched)
+    assert kind in {type(each) for each in made}
 
 
-@pytest.mark.parametrize("use", ["scan", "blocks"])
-def test_live_indexes_with_sketches_keep_their_contract(use: str) -> None:
-    """Where no characters are needed in common, sketches rule nothing out."""
-    check_live_index(lambda expectation: live_index(use, {}, expectation, sketched=True), bits=[128])
+@pytest.mark.parametrize(("index", "distance"), [(blocks(), 3), (probing(n_blocks=8), 9), (Scan(), 20)])
+def test_lists_hold_the_keys_of_any_index(index: BlockIndex, distance: int) -> None:
+    """Of those, too, for which there are tables or a scan."""
+    check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=distance)
 
 
-class FindsTheForgotten(LiveTables):
+class FindsTheForgotten(LiveLists):
     """Forgets nothing."""
 
     def forget_before(self, position: int) -> None:
         """Do nothing."""
 
 
-class FindsTwice(LiveTables):
+class FindsTwice(LiveLists):
     """Finds each pair twice."""
 
-    def candidates(self, later: Fingerprints, sketches: Any = None, shingles: Any = None) -> CandidatePairs:
+    def look_up(self, texts: LiveTexts) -> Near:
         """Return each pair twice."""
-        pairs = super().candidates(later, sketches, shingles)
-        return pairs.take(np.repeat(np.arange(len(pairs)), 2))
+        return Near._make(np.repeat(column, 2) for column in super().look_up(texts))
 
 
-@pytest.mark.parametrize(("broken", "clause"), [(FindsTheForgotten, "counts"), (FindsTwice, "no pair is found twice")])
-def test_contract_check_finds_faults(broken: type[LiveTables], clause: str) -> None:
+class LosesTheOldest(LiveLists):
+    """Looks at one text of a key too few."""
+
+    def look_up(self, texts: LiveTexts) -> Near:
+        """Return the pairs but those with the last text that is looked at."""
+        near = super().look_up(texts)
+        return near.take(near.depths < FewKeys.max_bucket_size)
+
+
+class CountsNothing(LiveLists):
+    """Says of no look-up that it was crowded."""
+
+    def _hit_limit(self, name: str, n_times: int) -> None:
+        """Do nothing."""
+
+
+class DepthsOfOne(LiveLists):
+    """Says of each text that it is the newest."""
+
+    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Return 1 for each."""
+        return np.minimum(super().depths(texts, rows, earlier), 1)
+
+
+class AddsAll(LiveLists):
+    """Adds what is not kept, too."""
+
+    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+        """Add all."""
+        super().add(texts, np.ones_like(is_kept))
+
+
+@pytest.mark.parametrize(
+    ("broken", "clause"),
+    [
+        (FindsTheForgotten, "counts the texts that can be found"),
+        (FindsTwice, "no pair is found twice"),
+        (LosesTheOldest, "every pair within its limits is found that stands among the newest of a key"),
+        (CountsNothing, "look-ups that meet a crowded key are counted"),
+        (DepthsOfOne, "depths"),
+        (AddsAll, "counts the texts that can be found"),
+    ],
+)
+def test_contract_check_finds_faults(broken: type[LiveLists], clause: str) -> None:
     """An index that breaks a clause is told which."""
-
-    def make(expectation: Expectation) -> LiveIndex:
-        index = live_index("blocks", {}, expectation)
-        assert isinstance(index, LiveTables)
-        return broken(index.shape, expectation)
-
+    index = FewKeys()
     with pytest.raises(ContractError, match=clause):
-        check_live_index(make, bits=[64])
+        check_live_index(lambda size: broken(size, index), index, max_hamming_distance=20, bits=[64])
 
 
-@settings(max_examples=40, deadline=None)
-@given(data=st.data(), use=st.sampled_from(["scan", "blocks", "probing"]), bits=st.sampled_from([64, 128]))
-def test_exact_indexes_equal_brute_force(data: st.DataObject, use: str, bits: int) -> None:
+def prepared(index: BlockIndex, bits: int = 64) -> BlockIndex:
+    """The index, for distances up to 3."""
+    index.prepare(bits, 3)
+    return index
+
+
+def triples(index: LiveIndex, texts: LiveTexts) -> list[Triple]:
+    """What is found, as (earlier, later, differing bits)."""
+    near = index.look_up(texts)
+    columns = (near.earlier, texts.prints.positions[near.later], near.distances)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def add_all(index: LiveIndex, texts: LiveTexts) -> None:
+    """Add texts, all of them kept."""
+    index.add(texts, np.ones(len(texts.prints), np.bool_))
+
+
+EXACT = {"scan": Scan, "blocks": blocks, "probing": probing}
+
+
+@given(data=st.data(), use=st.sampled_from(sorted(EXACT)), as_lists=st.booleans(), bits=st.sampled_from([64, 128]))
+def test_exact_indexes_equal_brute_force(data: st.DataObject, use: str, as_lists: bool, bits: int) -> None:
     """Whatever is added, looked up and forgotten, and however far apart the positions are."""
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    n_texts = data.draw(st.sampled_from([1, 10, 300]))
-    index = live_index(use, {}, Expectation(n_texts, 1, bits, 3, no_pilot))
+    rng, keys = np.random.default_rng(data.draw(st.integers(0, 2**32))), prepared(EXACT[use](), bits)
+    size = WindowSize(data.draw(st.sampled_from([1, 10, 300])), bits, n_first=data.draw(st.sampled_from([None, 1])))
+    index = LiveLists(size, keys) if as_lists else make_live_index(keys, size)
     position, edge = 0, 0
     texts: list[tuple[int, int, int]] = []
     for _ in range(data.draw(st.integers(1, 12))):
-        size, gap = data.draw(st.integers(0, 80)), data.draw(st.sampled_from([1, 3, 70_000, 2**40]))
-        numbers = clustered_numbers(rng, size, bits, 4, n_patterns=2)
-        positions = (position + np.cumsum(rng.integers(1, gap + 1, size))).tolist()
-        lengths = rng.integers(3, 9, size).tolist()
+        size_, gap = data.draw(st.integers(0, 80)), data.draw(st.sampled_from([1, 3, 70_000, 2**40]))
+        numbers = clustered_numbers(rng, size_, bits, 4, n_patterns=2)
+        positions = (position + np.cumsum(rng.integers(1, gap + 1, size_))).tolist()
+        lengths = rng.integers(3, 9, size_).tolist()
         limits = make_limits(
-            size, lengths=lengths, max_hamming_distances=[length // 2 - 1 for length in lengths], max_partner_lengths=7
+            size_, lengths=lengths, max_hamming_distances=[length // 2 - 1 for length in lengths], max_partner_lengths=7
         )
-        batch = make_prints(numbers, bits, positions=positions, limits=limits)
-        assert as_triples(index.candidates(batch)) == brute_force(
-            texts, list(zip(positions, numbers, lengths, strict=True))
-        )
-        index.add(batch)
+        batch = with_keys(make_prints(numbers, bits, positions=positions, limits=limits), None, keys)
+        expected = brute_force(texts, list(zip(positions, numbers, lengths, strict=True)))
+        assert triples(index, batch) == expected
+        add_all(index, batch)
         texts += zip(positions, numbers, lengths, strict=True)
         position = positions[-1] if positions else position
         edge = max(edge, data.draw(st.sampled_from([edge, position - 5, position - 40 * gap, position + 1])))
@@ -106,7 +211,7 @@ def test_exact_indexes_equal_brute_force(data: st.DataObject, use: str, bits: in
         assert index.report().n_texts == len(texts)
 
 
-def brute_force(earlier: list[tuple[int, int, int]], later: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def brute_force(earlier: list[tuple[int, int, int]], later: list[tuple[int, int, int]]) -> list[Triple]:
     """Pairs of texts (position, number, length) within their limits, by the rule in plain Python."""
     pairs = []
     for position, number, length in later:
@@ -117,37 +222,42 @@ def brute_force(earlier: list[tuple[int, int, int]], later: list[tuple[int, int,
     return pairs
 
 
-@pytest.mark.parametrize("use", ["scan", "blocks"])
-def test_sketches_rule_out_what_lacks_characters(use: str) -> None:
+@pytest.mark.parametrize("keys", [Scan(), blocks(), FewKeys()], ids=["scan", "tables", "lists"])
+def test_sketches_rule_out_what_lacks_characters(keys: BlockIndex) -> None:
     """A later text finds the earlier one with enough of its characters, and not the other."""
-    index = live_index(use, {}, Expectation(10, 1, 64, 3, no_pilot), sketched=True)
-    limits = make_limits(3, lengths=8, common_of_shorter=0.75)
-    prints = make_prints([5, 5, 5], limits=limits)
+    index = make_live_index(prepared(keys), WindowSize(10, 64, sketched=True))
+    prints = make_prints([5, 5, 5], limits=make_limits(3, lengths=8, common_of_shorter=0.75))
     eight, seven, four = (0b1111_1111, 0), (0b1_0111_1111, 0), (0b1111_0000_1111, 0)
-    sketches = np.array([seven, four, eight], np.uint64)
-    index.add(prints.take(slice(0, 2)), sketches[:2])
+    texts = with_keys(prints, np.array([seven, four, eight], np.uint64), keys)
+    add_all(index, texts.take(slice(0, 2)))
+    later = texts.take(slice(2, 3))
 
-    assert as_triples(index.candidates(prints.take(slice(2, 3)), sketches[2:])) == [(0, 2, 0)]
+    assert triples(index, later) == [(0, 2, 0)]
+    assert triples(index, replace(later, sketches=None)) == [(0, 2, 0), (1, 2, 0)]
 
 
-@pytest.mark.parametrize("use", ["scan", "blocks"])
-def test_a_text_does_not_find_itself_or_later_ones(use: str) -> None:
+@pytest.mark.parametrize("keys", [Scan(), blocks()], ids=["scan", "tables"])
+def test_a_text_does_not_find_itself_or_later_ones(keys: BlockIndex) -> None:
     """Texts looked up again after they were added find earlier ones only."""
-    index = live_index(use, {}, Expectation(10, 1, 64, 3, no_pilot))
-    prints = make_prints([1, 1, 3])
-    index.add(prints)
+    index, texts = make_live_index(prepared(keys), WindowSize(10, 64)), with_keys(make_prints([1, 1, 3]), None, keys)
+    add_all(index, texts)
 
-    assert as_triples(index.candidates(prints)) == [(0, 1, 0), (0, 2, 1), (1, 2, 1)]
+    assert triples(index, texts) == [(0, 1, 0), (0, 2, 1), (1, 2, 1)]
 
 
 def test_many_lengths_need_no_more_than_their_own_numbers() -> None:
     """With more lengths than 16 bits number, every one has its own limits still."""
-    n = 2**16 + 100
-    index = live_index("blocks", {}, Expectation(n, 1, 64, 3, no_pilot))
+    n, keys = 2**16 + 100, prepared(blocks())
+    index = make_live_index(keys, WindowSize(n, 64))
     limits = make_limits(n, lengths=list(range(1, n + 1)), max_partner_lengths=list(range(1, n + 1)))
     prints = make_prints([number << 17 | number for number in range(n)], limits=limits)
-    index.add(prints)
-    later = Fingerprints(prints.positions + n, prints.bits, prints.strengths, prints.limits)
-    chosen = later.take(np.array([0, 70, n - 1]))
+    add_all(index, with_keys(prints, None, keys))
+    later = Fingerprints(prints.positions + n, prints.bits, prints.limits).take(np.array([0, 70, n - 1]))
 
-    assert as_triples(index.candidates(chosen)) == [(0, n, 0), (70, n + 70, 0), (n - 1, 2 * n - 1, 0)]
+    assert triples(index, with_keys(later, None, keys)) == [(0, n, 0), (70, n + 70, 0), (n - 1, 2 * n - 1, 0)]
+
+
+def test_fingerprints_of_other_widths_are_refused() -> None:
+    """The message says which there may be."""
+    with pytest.raises(ConfigError, match=r"fingerprint\.bits must be 64 or 128 for a live window; got 256"):
+        make_live_index(Scan(), WindowSize(10, 256))

@@ -1,104 +1,110 @@
-"""Block index: fingerprints -> candidate pairs. The end of stage 1; what is missed here is lost as recall."""
+"""Block index: texts -> block keys. The start of stage 1: two texts without a key in common are never compared.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+**Two texts are a candidate pair when they share a key and their fingerprints are within the Hamming limit of the
+shorter one's length.** A block index says which keys a text has; what holds the keys is an index of
+`hybriddup.steps.candidates`. Of a crowded key only the newest `BlockIndex.max_bucket_size` kept texts are looked at, so
+that what is found depends on the order of the texts and on nothing else.
+"""
 
-from hybriddup.records import CandidatePairs, Fingerprints
-from hybriddup.summary import BlockReport
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 
-class KeysInCommon(NamedTuple):
-    """In how many tables two texts meet; an index may tell by a method ``keys_in_common(earlier, later)``."""
-
-    n_in_common: int
-    n_keys: int
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """What a block index may know of a run before it: how many texts will come, and pairs it ought to find."""
-
-    n_texts: int
-    workers: int
-    bits: int
-    max_hamming_distance: int
-    """The largest limit of any length band."""
-    pilot: Callable[[], tuple[Fingerprints, Fingerprints]]
-    """Makes pairs that ought to be found: some of the corpus's own texts, and copies of them edited at random up to
-    the threshold of their length, row by row. Made only when asked for."""
-    compatible_share: float = 1.0
-    """Share of the pairs of texts whose lengths allow a match, 0.0 to 1.0."""
+from hybriddup.data.records import NO_KEY, UInt64s
 
 
-@runtime_checkable
-class BlockIndex(Protocol):
-    """Finds, for each text of a batch, texts with few differing bits. Built anew for each run."""
+class BlockIndex(ABC):
+    """Makes the block keys of texts. A plugin derives from it, or gives a plain function ``(text: str) -> list[int]``.
 
-    def prepare(self, expectation: Expectation) -> None:
-        """Choose the shape of the index; called once, before anything is added."""
-        ...
+    Only `keys` has to be written.
+    """
 
-    def add(self, prints: Fingerprints) -> None:
-        """Make these texts findable; their positions rise from call to call."""
-        ...
+    max_bucket_size: int = 0
+    """Of a key so many of the newest kept texts before a text are looked at; 0 = all."""
+    max_candidates: int = 0
+    """Of a text so many candidates are verified, those with the fewest differing bits; 0 = all."""
+    is_complete: bool = False
+    """Whether every two texts within the Hamming limits share a key."""
+    probes_others: bool = False
+    """Whether texts are looked up by other keys than their own, which `probes` returns."""
 
-    def candidates(self, prints: Fingerprints) -> CandidatePairs:
-        """Return the pairs between texts added so far (``earlier``) and these (``later``), within their limits.
+    reads_texts: bool = True
+    """Whether keys depend on the text; where not, the fingerprint alone tells them."""
+    learns: bool = False
+    """Whether there is something for `learn` to learn."""
+    n_keys: int | None = None
+    """Keys of a text, at most; None = that differs from text to text."""
+    key_bits: int = 64
+    """No key but `NO_KEY` is as large as two to the power of it; 32 saves memory in a window."""
 
-        A pair is within its limits when, by the shorter text, ``hamming_distance <= max_hamming_distance`` and
-        the longer text's length is at most ``max_partner_length``. Whether a pair is found may depend on the two
-        texts only, never on what else is in the index or in the batch.
+    def prepare(self, bits: int, max_hamming_distance: int) -> None:  # noqa: B027  (need not be written)
+        """Get ready for fingerprints of so many bits, and pairs within a distance; called once, before anything else.
+
+        ``max_hamming_distance`` is the largest limit of any length band.
         """
-        ...
 
-    def candidates_within(self, prints: Fingerprints) -> CandidatePairs:
-        """Return the pairs among these texts, as if each had been added before the next was looked up."""
-        ...
-
-    def report(self) -> BlockReport:
-        """Return what was done since `prepare`."""
-        ...
-
-
-class Crowded(Exception):  # noqa: N818  (a signal between two steps, no error)
-    """Raised by a `JoiningIndex`: these texts have so many pairs that they should be looked up in smaller batches."""
-
-
-@runtime_checkable
-class JoiningIndex(BlockIndex, Protocol):
-    """A block index that can look up one batch in another, some of its tables at a time."""
-
-    @property
-    def n_rounds(self) -> int:
-        """Rounds that together find what `candidates` finds, 1 or more."""
-        ...
-
-    @property
-    def small_batch(self) -> int:
-        """So many texts are compared with each other at less cost than one half with the other."""
-        ...
-
-    @property
-    def added(self) -> Fingerprints | None:
-        """The texts added so far, without the strengths of their bits; None = none yet."""
-        ...
-
-    def candidates_between(
-        self, earlier: Fingerprints, later: Fingerprints, round_number: int | None
-    ) -> CandidatePairs:
-        """Return the pairs that the tables of one round find between earlier texts and later ones.
+    @abstractmethod
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
+        """Return uint64[n, n_keys]: the keys of each text, none twice; `NO_KEY` fills up.
 
         Parameters
         ----------
-        earlier
-            Positions rising. The later texts themselves: pairs among them.
-        round_number
-            0 to ``n_rounds - 1``; None = all tables.
-
-        Raises
-        ------
-        Crowded
-            There are too many pairs to hold; never where there are few later texts.
+        texts
+            Normalized texts.
+        bits
+            uint64[n, words]: their fingerprints.
         """
-        ...
+
+    def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002  (only where `probes_others`)
+        """Return uint64[n, n_probes]: the keys that texts are looked up by; asked only where `probes_others` is true.
+
+        ``keys`` are their own, as `keys` returned them; ``bits`` their fingerprints.
+        """
+        return keys
+
+    def describe(self) -> str:
+        """Return one line for people, such as ``blocks: 4 choose 1, 4 keys of 16 bits``."""
+        return type(self).__name__.lower()
+
+    def learn(self, texts: Sequence[str]) -> None:  # noqa: B027
+        """Learn from a sample of the texts, once, before any keys are asked for."""
+
+    def learned(self) -> Mapping[str, NDArray[Any]]:
+        """Return what was learned as arrays by name, of numbers or strings; nothing where nothing is learned."""
+        return {}
+
+    def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027
+        """Go on with what another instance with the same options learned."""
+
+
+@dataclass
+class BlockReport:
+    """What stage 1 did: the counts behind the summary, so that no limit stays hidden."""
+
+    shape: str = ""
+    """One line for people: which keys texts have."""
+    exact: bool = False
+    """True where every pair within its Hamming limit is found."""
+    n_look_ups: int = 0
+    """Keys that were looked up."""
+    n_comparisons: int = 0
+    """Pairs of fingerprints whose Hamming distance was computed."""
+    largest_bucket: int = 0
+    """Kept texts with one key, at most."""
+    limits_hit: dict[str, int] = field(default_factory=dict)
+    """How often each limit, by its option's name, cut a search short."""
+
+    def hit(self, limit: str, n_times: int) -> None:
+        """Count that a limit cut a search short."""
+        if n_times:
+            self.limits_hit[limit] = self.limits_hit.get(limit, 0) + int(n_times)
+
+
+def count_shared(earlier: UInt64s, later: UInt64s) -> int:
+    """Return how many keys two texts share: the own keys of the one, those that the other is looked up by."""
+    shared = np.intersect1d(earlier, later)
+    return int((shared != np.uint64(NO_KEY)).sum())

@@ -1,132 +1,183 @@
-"""`blocks`: the bits cut into blocks, some of which form a key (Manku, Jain and Das Sarma 2007).
+"""`blocks` and `probing`: keys of bits, exact for small distances."""
 
-Of ``n_blocks`` blocks, ``d`` differing bits touch at most ``d``. So when ``d <= n_blocks - n_key_blocks``, at least
-``n_key_blocks`` blocks are untouched, and one of the tables, which has these as its key, finds the pair.
-"""
-
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from hybriddup.planner.formulas import block_radii, count_neighbours
-from hybriddup.planner.quantities import show_range
-from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import Int64s
-from hybriddup.steps.blocks import Expectation
-from hybriddup.steps.blocks.join_index import JoinIndex
-from hybriddup.steps.blocks.table_shape import Neighbours, TableShape
+from hybriddup.data.records import Int64s, UInt64s
+from hybriddup.kernels.bit_keys import hash_bits
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks.radii import block_radii, count_neighbours, show_range
+from hybriddup.steps.options import Options as ComponentOptions
 
-if TYPE_CHECKING:
-    from hybriddup.config.settings import Settings
-
-MAX_BUCKET_BITS = 22
-"""Largest number of buckets of a table, as a power of two: 16 MiB of bucket starts."""
-MAX_TABLES = 1000
-"""Every text is looked up in every table, so that more cost more than comparing all texts."""
+MAX_KEYS = 1000
+"""Every text is looked up by every key, so that more cost more than comparing all texts."""
 
 
-class Blocks(JoinIndex):
-    """Exact for Hamming distances up to ``n_blocks - n_key_blocks``; one table for each choice of key blocks."""
+class KeyBits(NamedTuple):
+    """Which bits make the keys of a text."""
+
+    masks: UInt64s
+    """uint64[n_masks, words]: the bits of each key."""
+    flips: UInt64s
+    """uint64[n_keys, words]: the bits that are flipped before."""
+    mask_of: Int64s
+    """int64[n_keys]: the mask of each."""
+
+    def hash(self, bits: UInt64s) -> UInt64s:
+        """Return uint64[n, n_keys]: the keys of texts with these fingerprints."""
+        keys: UInt64s = hash_bits(bits, *self)
+        return keys
+
+
+class Blocks(BlockIndex):
+    """One key for each choice of blocks; exact for distances up to ``n_blocks - n_key_blocks``.
+
+    Of ``n_blocks`` blocks, ``d`` differing bits touch at most ``d``. So when ``d <= n_blocks - n_key_blocks``, at least
+    ``n_key_blocks`` blocks are untouched, and a key made of these is shared (Manku, Jain and Das Sarma 2007).
+    """
+
+    reads_texts = False
 
     class Options(ComponentOptions):
         """Options of the index."""
 
         n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into.")
-        n_key_blocks: int = Field(1, ge=1, le=8, description="Blocks that form the key of a table.")
+        n_key_blocks: int = Field(1, ge=1, le=8, description="Blocks that form a key.")
         max_bucket_size: int = Field(
-            0, ge=0, description="Larger buckets are passed over, counted and reported as lost recall; 0 = no limit."
+            0,
+            ge=0,
+            description="Of the texts with a key, so many of the newest kept ones are looked at; how often there were "
+            "more is counted; 0 = all.",
         )
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.max_bucket_size = options.max_bucket_size
 
     @staticmethod
-    def check(settings: "Settings") -> list[str]:
-        """Return what is wrong with using this index under these settings."""
+    def check(settings: Any) -> list[str]:
+        """Return what is wrong with using this index under these settings of a run."""
         options = Blocks.Options.model_validate(settings.blocks.options)
-        m, r, widest = options.n_blocks, options.n_key_blocks, settings.max_hamming_distance
-        if widest > m - r:
+        return Blocks(options).faults(settings.max_hamming_distance)
+
+    def faults(self, max_hamming_distance: int) -> list[str]:
+        """Return what keeps the index from finding every pair within this distance."""
+        m, r = self.options.n_blocks, self.options.n_key_blocks
+        if max_hamming_distance > m - r:
             message = (
-                f"blocks.n_blocks must be at least {widest + r} because max_hamming_distance is {widest} and "
-                f"n_key_blocks is {r}; got {m}. For distances this large use `blocks: {{use: tables}}`."
+                f"blocks.n_blocks must be at least {max_hamming_distance + r} because max_hamming_distance is "
+                f"{max_hamming_distance} and n_key_blocks is {r}; got {m}. For distances this large use "
+                f"`blocks: {{use: shingles}}`."
             )
             return [message]
-        if (n_tables := comb(m, r)) > MAX_TABLES:
+        if (n_keys := comb(m, r)) > MAX_KEYS:
             message = (
-                f"blocks.n_key_blocks must be smaller: {m} blocks of which {r} form a key make {n_tables:,} tables; "
-                f"at most {MAX_TABLES:,} are allowed."
+                f"blocks.n_key_blocks must be smaller: {m} blocks of which {r} form a key make {n_keys:,} keys; "
+                f"at most {MAX_KEYS:,} are allowed."
             )
             return [message]
         return []
 
-    def prepare(self, expectation: Expectation) -> None:
+    def prepare(self, bits: int, max_hamming_distance: int) -> None:
         """Cut the fingerprint into blocks and form the keys."""
-        blocks = cut_blocks(expectation.bits, self.options.n_blocks)
-        keys = [np.concatenate(chosen) for chosen in combinations(blocks, self.options.n_key_blocks)]
-        longest = max(map(len, keys))
-        bucket_bits = min(longest, fitting_bucket_bits(expectation.n_texts))
-        shape = TableShape(keys, bucket_bits, max_bucket_size=self.options.max_bucket_size)
-        description = (
-            f"blocks: {self.options.n_blocks} choose {self.options.n_key_blocks}, {len(keys)} tables of {longest} bits"
-        )
-        reach = self.options.n_blocks - self.options.n_key_blocks
-        self.start(shape, expectation, description=description, exact=expectation.max_hamming_distance <= reach)
+        blocks = cut_blocks(bits, self.options.n_blocks)
+        chosen = [np.concatenate(some) for some in combinations(blocks, self.options.n_key_blocks)]
+        self.chosen = chosen
+        """Bit positions of each key."""
+        self.radii = [0] * len(chosen)
+        """Within how many bits of its own key a text is looked up."""
+        self.n_keys = len(chosen)
+        self._key_bits = own_key_bits(chosen, bits // 64)
+        self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
+        """Return one key for each choice of blocks."""
+        return self._key_bits.hash(bits)
+
+    def describe(self) -> str:
+        """Return how many keys there are."""
+        m, r = self.options.n_blocks, self.options.n_key_blocks
+        return f"blocks: {m} choose {r}, {comb(m, r)} keys"
 
 
-class Probing(JoinIndex):
-    """Multi-index hashing: one table a block, and neighbours of its key looked up too (Norouzi, Punjani, Fleet 2012).
+class Probing(BlockIndex):
+    """Multi-index hashing: one key a block, and its neighbours looked up too (Norouzi, Punjani and Fleet 2012).
 
     Of ``d`` differing bits, some block has few; looking up every key within a radius of the text's own makes the index
     exact at distances where plain blocks would need keys of a few bits. The radii are those of `block_radii`, the
     larger ones for the wider blocks, whose buckets hold fewer texts.
     """
 
+    is_complete = True
+    probes_others = True
+    reads_texts = False
+
     class Options(ComponentOptions):
         """Options of the index."""
 
-        n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into, one table each.")
+        n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into, one key each.")
         max_probes: int = Field(
-            100_000, ge=1, description="Most look-ups a text and table; needing more is an error, not a loss."
+            100_000, ge=1, description="Most look-ups a text and block; needing more is an error, not a loss."
         )
         max_bucket_size: int = Field(
-            0, ge=0, description="Larger buckets are passed over, counted and reported as lost recall; 0 = no limit."
+            0,
+            ge=0,
+            description="Of the texts with a key, so many of the newest kept ones are looked at; how often there were "
+            "more is counted; 0 = all.",
         )
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.max_bucket_size = options.max_bucket_size
 
     @staticmethod
-    def check(settings: "Settings") -> list[str]:
-        """Return what is wrong with using this index under these settings."""
+    def check(settings: Any) -> list[str]:
+        """Return what is wrong with using this index under these settings of a run."""
         options = Probing.Options.model_validate(settings.blocks.options)
-        widest = settings.max_hamming_distance
-        block_bits = -(-settings.fingerprint.bits // options.n_blocks)
-        n_probes = count_neighbours(block_bits, block_radii(options.n_blocks, widest)[0])
+        return Probing(options).faults(settings.max_hamming_distance, settings.fingerprint.bits)
+
+    def faults(self, max_hamming_distance: int, bits: int) -> list[str]:
+        """Return why too many keys would be probed to find every pair within this distance."""
+        options = self.options
+        block_bits = -(-bits // options.n_blocks)
+        n_probes = count_neighbours(block_bits, block_radii(options.n_blocks, max_hamming_distance)[0])
         if n_probes <= options.max_probes:
             return []
         message = (
             f"blocks.n_blocks must be larger: with {options.n_blocks} blocks of {block_bits} bits and "
-            f"max_hamming_distance {widest}, each text would probe {n_probes} buckets a table, more than max_probes "
-            f"{options.max_probes}. For distances this large use `blocks: {{use: tables}}`."
+            f"max_hamming_distance {max_hamming_distance}, each text would probe {n_probes} keys a block, more than "
+            f"max_probes {options.max_probes}. For distances this large use `blocks: {{use: shingles}}`."
         )
         return [message]
 
-    def prepare(self, expectation: Expectation) -> None:
+    def prepare(self, bits: int, max_hamming_distance: int) -> None:
         """Cut the fingerprint into blocks and list the neighbours to probe."""
-        radii = block_radii(self.options.n_blocks, expectation.max_hamming_distance)
-        keys = cut_blocks(expectation.bits, self.options.n_blocks)[: len(radii)]
-        sizes = list(map(len, keys))
-        bucket_bits = min(max(sizes), fitting_bucket_bits(expectation.n_texts))
-        probed = list(zip(sizes, radii, strict=True))
-        made = {alike: Neighbours(alike[1], neighbour_offsets(*alike, bucket_bits)) for alike in set(probed)}
-        neighbours = [made[alike] for alike in probed]
-        shape = TableShape(keys, bucket_bits, neighbours, max_bucket_size=self.options.max_bucket_size)
-        n_probes, within = sum(count_neighbours(*alike) for alike in probed), show_range(min(radii), max(radii))
-        description = f"probing: {len(keys)} tables of {max(sizes)} bits, {n_probes} keys within {within} bits probed"
-        self.start(shape, expectation, description=description, exact=True)
+        radii = block_radii(self.options.n_blocks, max_hamming_distance)
+        blocks = cut_blocks(bits, self.options.n_blocks)[: len(radii)]
+        self.chosen, self.radii, self.n_keys = blocks, radii, len(blocks)
+        self._own = own_key_bits(blocks, bits // 64)
+        self._probed = probed_key_bits(blocks, radii, self._own.masks)
+        self._description = (
+            f"probing: {len(blocks)} keys, {len(self._probed.flips):,} within "
+            f"{show_range(min(radii), max(radii))} bits looked up"
+        )
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
+        """Return one key a block."""
+        return self._own.hash(bits)
+
+    def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        """Return the keys within the radius of each block."""
+        return self._probed.hash(bits)
+
+    def describe(self) -> str:
+        """Return how many keys there are, and how many are looked up."""
+        return self._description
 
 
 def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
@@ -134,18 +185,26 @@ def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
     return [np.asarray(block, np.int64) for block in np.array_split(np.arange(bits), n_blocks)]
 
 
-def fitting_bucket_bits(n_texts: int) -> int:
-    """Return how many bits number about as many buckets as there are texts, 1 to `MAX_BUCKET_BITS`."""
-    return max(1, min(MAX_BUCKET_BITS, n_texts.bit_length()))
+def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
+    """Return the keys that have these bit positions, nothing flipped."""
+    masks = np.stack([mask_of_bits(positions, words) for positions in chosen])
+    return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 
 
-def neighbour_offsets(key_bits: int, radius: int, bucket_bits: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-    """Return uint32[n]: the bucket offsets of all flips of up to ``radius`` key bits, each once, 0 first."""
-    offsets = {0}
-    for flipped in range(1, radius + 1):
-        for chosen in combinations(range(key_bits), flipped):
-            offset = 0
-            for bit in chosen:
-                offset ^= 1 << (bit % bucket_bits)
-            offsets.add(offset)
-    return np.array(sorted(offsets), np.uint32)
+def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
+    """Return the keys of the blocks with up to so many bits of each flipped, a text's own among them."""
+    flips, mask_of = [], []
+    for number, (block, radius) in enumerate(zip(blocks, radii, strict=True)):
+        for n_flipped in range(radius + 1):
+            for flipped in combinations(block.tolist(), n_flipped):
+                flips.append(mask_of_bits(np.array(flipped, np.int64), masks.shape[1]))
+                mask_of.append(number)
+    return KeyBits(masks, np.stack(flips), np.array(mask_of, np.int64))
+
+
+def mask_of_bits(positions: Int64s, words: int) -> UInt64s:
+    """Return uint64[words] with the bits at these positions set."""
+    mask = np.zeros(words, np.uint64)
+    for position in positions.tolist():
+        mask[position >> 6] |= np.uint64(1) << np.uint64(position & 63)
+    return mask

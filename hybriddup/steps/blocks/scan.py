@@ -1,19 +1,24 @@
-"""`scan`: every text compared with every earlier one, by popcount. Exact; the oracle of the other indexes."""
+"""`scan`: every text has the same key, so that all are compared. Exact; the oracle of the other block indexes."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.steps.blocks import Expectation
-from hybriddup.steps.blocks.join_index import JoinIndex
-from hybriddup.steps.blocks.table_shape import TableShape
-
-WHOLE_INDEX = TableShape(keys=[np.zeros(0, np.int64)], bucket_bits=0)
-"""One table whose key has no bits, so that everything shares one bucket."""
-DESCRIPTION = "scan: every pair of compatible length compared"
+from hybriddup.data.records import UInt64s
+from hybriddup.steps.blocks import BlockIndex
 
 
-class Scan(JoinIndex):
-    """Compares all fingerprints whose lengths allow a match; needs no tables, misses nothing."""
+class Scan(BlockIndex):
+    """Compares all fingerprints; misses nothing, and takes time that grows with the square of the texts."""
 
-    def prepare(self, expectation: Expectation) -> None:
-        """Begin with an empty index."""
-        self.start(WHOLE_INDEX, expectation, description=DESCRIPTION, exact=True)
+    is_complete = True
+    reads_texts = False
+    n_keys = 1
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (whatever the texts)
+        """Return the one key of every text."""
+        return np.zeros((len(bits), 1), np.uint64)
+
+    def describe(self) -> str:
+        """Return what is done."""
+        return "scan: every pair compared"

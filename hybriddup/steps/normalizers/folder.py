@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Bools, Int64s, UInt8s, UInt32s
 from hybriddup.kernels.folding import (
     ENDS_LITERAL,
     MAX_SEVERAL,
@@ -21,7 +22,6 @@ from hybriddup.kernels.folding import (
     FoldingTable,
     fold_texts,
 )
-from hybriddup.records import Bools, Int64s, UInt8s, UInt32s
 from hybriddup.steps.normalizers.folding import Folding, folded_characters
 
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"
@@ -77,7 +77,7 @@ class Folder:
 
 
 def _encode(texts: Sequence[str]) -> tuple[UInt32s, Int64s]:
-    """Return what `hybriddup.records.encode_texts` returns, but in an array that cannot be written to: not copied."""
+    """Return what `hybriddup.data.records.encode_texts` returns, but not copied: the array cannot be written to."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     return np.frombuffer("".join(texts).encode(_UTF_32, "surrogatepass"), np.uint32), offsets

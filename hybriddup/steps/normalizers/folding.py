@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
+from hybriddup.data.records import Bools, UInt32s
 from hybriddup.kernels.folding import MAX_SEVERAL
-from hybriddup.records import Bools, UInt32s
 from hybriddup.steps.normalizers.traditional import simplified_characters
 
 INVISIBLE = dict.fromkeys(

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from hybriddup.plugin.options import Options as ComponentOptions
 from hybriddup.steps.normalizers import patterns
 from hybriddup.steps.normalizers.folder import Folder
 from hybriddup.steps.normalizers.folding import Folding
 from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Rule, rules
 from hybriddup.steps.normalizers.traditional import table_checksum
+from hybriddup.steps.options import Options as ComponentOptions
 
 Treatment = Literal["keep", "drop", "mask"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from hybriddup.records import Tokens
+from hybriddup.data.records import Tokens
 
 
 @runtime_checkable

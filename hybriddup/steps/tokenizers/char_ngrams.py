@@ -6,9 +6,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator, Field
 
+from hybriddup.data.records import Tokens, encode_texts
 from hybriddup.kernels.ngrams import script_ngrams
-from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import Tokens, encode_texts
+from hybriddup.steps.options import Options as ComponentOptions
 
 LARGEST_NGRAM = 16
 

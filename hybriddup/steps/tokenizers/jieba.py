@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 
 from pydantic import Field
 
+from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.errors import ConfigError
-from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import Tokens, tokens_from_lists
+from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.tokenizers.meaning import is_word
 
 MAX_RUN = 500

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from hybriddup.records import Bools
+from hybriddup.data.records import Bools
 
 
 def is_word(token: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.records import Tokens, UInt32s
+from hybriddup.data.records import Tokens, UInt32s
 
 UInt16s = NDArray[np.uint16]
 LARGEST_HALF = 0xFFFF
@@ -51,7 +51,7 @@ def unpack_tokens(packed: PackedTokens) -> Tokens:
 
     Examples
     --------
-    >>> from hybriddup.records import tokens_from_lists
+    >>> from hybriddup.data.records import tokens_from_lists
     >>> unpack_tokens(pack_tokens(tokens_from_lists([["big", "cat"], []]))).strings(0)
     ['big', 'cat']
     """

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hybriddup.data.records import Bools, EncodedTexts, Int64s, Tokens, encode_texts
 from hybriddup.kernels.words import take_words
-from hybriddup.records import Bools, EncodedTexts, Int64s, Tokens, encode_texts
 from hybriddup.steps.tokenizers.meaning import meaningful_characters
 
 

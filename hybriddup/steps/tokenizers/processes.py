@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.records import Tokens
-from hybriddup.spread import spread_rows
+from hybriddup.data.records import Tokens
+from hybriddup.data.spread import spread_rows
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.packed import PackedTokens, pack_tokens, unpack_tokens
 
@@ -187,7 +187,7 @@ def join_tokens(parts: Sequence[Tokens]) -> Tokens:
 
     Examples
     --------
-    >>> from hybriddup.records import tokens_from_lists
+    >>> from hybriddup.data.records import tokens_from_lists
     >>> join_tokens([tokens_from_lists([["big"], []]), tokens_from_lists([["cat"]])]).strings(2)
     ['cat']
     """

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import regex
 
+from hybriddup.data.records import Tokens, UInt8s, encode_texts
 from hybriddup.kernels import words as kernel
-from hybriddup.records import Tokens, UInt8s, encode_texts
 from hybriddup.steps.tokenizers.parts import words_between
 
 _SEGMENT = regex.compile(

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 from numpy.typing import NDArray
 
-from hybriddup.characters import count_classes
-from hybriddup.records import CandidatePairs, CharacterCounts, Float64s, Int32s
+from hybriddup.data.records import CandidatePairs, CharacterCounts, Float64s, Int32s
 from hybriddup.steps.tokenizers import Tokenizer
+from hybriddup.steps.verifiers.characters import count_classes
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from hybriddup.limits import NO_BOUND
-from hybriddup.records import CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.limits import NO_BOUND
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 
 CODE_POINTS_A_BATCH = 2**18
 """Both texts of a batch of pairs, together: keeps what a batch needs beside the texts to some ten megabytes."""

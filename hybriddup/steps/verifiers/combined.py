@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from hybriddup.records import Bools, CandidatePairs, Int32s, Int64s
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s
 from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.judges import Judge, PairJudgement
 

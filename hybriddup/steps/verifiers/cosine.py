@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hybriddup.limits import round_onto
-from hybriddup.records import CandidatePairs, Float64s, Int32s
-from hybriddup.spread import spread_rows
+from hybriddup.data.limits import round_onto
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s
+from hybriddup.data.spread import spread_rows
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at, unbounded
 from hybriddup.steps.verifiers.document_frequencies import InverseDocumentFrequencies

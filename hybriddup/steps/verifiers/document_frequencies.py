@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.records import Float64s, Int64s, Tokens, UInt64s
+from hybriddup.data.records import Float64s, Int64s, Tokens, UInt64s
 from hybriddup.steps.hashers import Xxh3
 from hybriddup.steps.verifiers.features import count_features
 

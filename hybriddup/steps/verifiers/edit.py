@@ -10,15 +10,15 @@ from pydantic import Field
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from hybriddup.characters import as_symbols
+from hybriddup.data.limits import NO_BOUND
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s
 from hybriddup.kernels.characters import lcs_upper_bounds
 from hybriddup.kernels.lcs import lcs_lengths
-from hybriddup.limits import NO_BOUND
-from hybriddup.parallel import map_slices
-from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import Bools, CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.steps.options import Options as ComponentOptions
+from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import lengths_of, longest_partners, smallest_counts, texts_at, unbounded
+from hybriddup.steps.verifiers.characters import as_symbols
 from hybriddup.steps.verifiers.lcs import common_length
 
 LONGEST_BY_KERNEL = 8192

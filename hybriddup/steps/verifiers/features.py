@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
 
-from hybriddup.plugin.options import Options
-from hybriddup.records import CandidatePairs, Float64s, Int64s, Tokens, encode_texts
+from hybriddup.data.records import CandidatePairs, Float64s, Int64s, Tokens, encode_texts
+from hybriddup.steps.options import Options
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes
 from hybriddup.steps.verifiers import VerifierContext

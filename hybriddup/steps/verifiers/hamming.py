@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hybriddup.records import CandidatePairs, Float64s, Int32s
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import unbounded
 

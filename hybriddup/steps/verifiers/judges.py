@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s
 from hybriddup.errors import PluginError
-from hybriddup.records import Bools, CandidatePairs, Float64s, Int32s
 from hybriddup.steps.verifiers import LeastInCommon, Verifier
 
 

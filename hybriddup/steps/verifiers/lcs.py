@@ -11,8 +11,8 @@ from pydantic import Field
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
-from hybriddup.plugin.options import Options as ComponentOptions
-from hybriddup.records import CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import lengths_of, longest_partners, smallest_counts, texts_at, unbounded
 

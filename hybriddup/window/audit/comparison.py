@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hybriddup.records import Bools, CandidatePairs, Float64s, Int64s
-from hybriddup.steps.blocks.join import no_pairs
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s
+from hybriddup.steps.deciding.pairs import no_pairs
 from hybriddup.window.memory import Memory
-from hybriddup.window.steps import PreparedTexts, Steps
+from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 
 CELLS_A_PART = 2**22
@@ -55,7 +55,7 @@ class Comparison:
 
     def scan(self, memory: Memory, n_texts: int) -> None:
         """Compare with so many texts more; the pairs that were within horizon and limits are then to be verified."""
-        scanned = memory.index.scan_from(self.position, n_texts, self.texts.prints, self.texts.sketches)
+        scanned = memory.index.scan_from(self.position, n_texts, self.texts.live.prints, self.texts.live.sketches)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)
         in_window = memory.kept.times_of(pairs.earlier) > self.edges[places]
@@ -85,8 +85,6 @@ def chosen_texts(prepared: PreparedTexts, places: Int64s) -> PreparedTexts:
         [prepared.keys[place] for place in places.tolist()],
         prepared.hashes[places],
         prepared.lengths[places],
-        prepared.prints.take(rows),
+        prepared.live.take(rows),
         np.searchsorted(places, prepared.places[rows]),
-        None if prepared.sketches is None else prepared.sketches[rows],
-        None if prepared.shingles is None else prepared.shingles[rows],
     )

@@ -18,10 +18,11 @@ import logging
 import numpy as np
 
 from hybriddup.window.audit.comparison import Comparison, chosen_texts
-from hybriddup.window.batch import Found, Verdicts
+from hybriddup.window.deciding import Verdicts
+from hybriddup.window.event_time import PostTimes
 from hybriddup.window.memory import Memory
+from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import AuditCounts
-from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 
 ONE_IN = 1000
@@ -74,7 +75,15 @@ class LiveAudit:
         n_compared = self._n_unique + self._n_found + self._n_missed
         return AuditCounts(n_compared, self._n_found, self._n_missed, self._n_skipped)
 
-    def follow(self, found: Found, verdicts: Verdicts, memory: Memory, steps: Steps, store: WindowStore) -> None:
+    def follow(
+        self,
+        prepared: PreparedTexts,
+        times: PostTimes,
+        verdicts: Verdicts,
+        memory: Memory,
+        steps: Steps,
+        store: WindowStore,
+    ) -> None:
         """Sample a batch that was decided and written, and do a part.
 
         To be called while the memory is still what the batch was decided against. Never raises: the batch is decided,
@@ -83,8 +92,8 @@ class LiveAudit:
         try:
             if self._comparison is not None and self._comparison.has_lost(memory, store):
                 self._give_up()
-            self._n_since += len(found.prepared.positions)
-            has_begun = self._sample(found, verdicts, memory)
+            self._n_since += len(prepared.positions)
+            has_begun = self._sample(prepared, times, verdicts, memory)
             if self._comparison is not None and (has_begun or self._n_since >= self._posts_a_part):
                 self._do_part(self._comparison, memory, steps, store)
                 self._n_since = 0
@@ -92,22 +101,21 @@ class LiveAudit:
             logger.warning("a sampled post could not be compared: %s: %s", type(error).__name__, error)
             self._give_up()
 
-    def _sample(self, found: Found, verdicts: Verdicts, memory: Memory) -> bool:
+    def _sample(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, memory: Memory) -> bool:
         """Begin to compare the sampled posts of a batch, or skip them; return whether a comparison was begun."""
-        prepared = found.prepared
         first = int(prepared.positions[0])
         sampled = sampled_places(first, len(prepared.positions), self._one_in)
         if not sampled:
             return False
         n_found = sum(place in verdicts.near for place in sampled)
-        kept = np.array([place for place in sampled if verdicts.is_kept(place)], np.int64)
+        kept = np.array([place for place in sampled if verdicts.keeps(place)], np.int64)
         kept = kept[np.isin(kept, prepared.places)]
         if self._comparison is not None:
             self._n_skipped += n_found + len(kept)
         elif not len(kept):
             self._n_found += n_found
         else:
-            edges = found.times.watermarks[kept] - found.horizon
+            edges = times.watermarks[kept] - memory.horizon
             self._comparison = Comparison(chosen_texts(prepared, kept), edges, memory.kept.first_position, first)
             self._found_beside = n_found
             self._n_since = len(prepared.positions)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from hybriddup.records import CandidatePairs, Fingerprints, UInt32s, UInt64s
-
-TEXTS_AT_A_TIME = 2**16
+from hybriddup.data.records import Bools, CandidatePairs, Fingerprints, Int64s, UInt64s
+from hybriddup.steps.candidates import Near
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +22,31 @@ class LiveReport:
     exact: bool
     """True where every pair within its limits is found."""
     n_look_ups: int = 0
-    """Buckets that were looked into."""
+    """Keys that were looked up."""
     n_comparisons: int = 0
     """Pairs of fingerprints whose Hamming distance was computed."""
     largest_bucket: int = 0
-    """The most texts that were read in one bucket."""
+    """The most texts that were read of one key."""
     limits_hit: dict[str, int] = field(default_factory=dict)
     """How often each limit, by its option's name, cut a search short."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveTexts:
-    """Some texts, in order, with what an index can go by."""
+    """Some texts, in order, with what an index goes by."""
 
     prints: Fingerprints
-    """Those of an index are without the strengths of their bits, which only later texts need."""
     sketches: UInt64s | None
-    """uint64[n, 2], as `hybriddup.kernels.characters.sketch_characters` returns them; None = the index has none."""
-    shingles: UInt32s | None
-    """uint32[n, n_shingles], as `hybriddup.kernels.shingles.bottom_shingles` returns them; None = there are none."""
+    """uint64[n, 2], as `hybriddup.kernels.characters.sketch_characters` returns them; None = there are none."""
+    keys: UInt64s
+    probes: UInt64s
+    """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them."""
 
-    def take(self, chosen: slice) -> LiveTexts:
+    def take(self, chosen: Int64s | Bools | slice) -> LiveTexts:
         """Return some of the texts."""
-        sketches = None if self.sketches is None else self.sketches[chosen]
-        shingles = None if self.shingles is None else self.shingles[chosen]
-        return LiveTexts(self.prints.take(chosen), sketches, shingles)
+        sketches, keys = None if self.sketches is None else self.sketches[chosen], self.keys[chosen]
+        probes = keys if self.probes is self.keys else self.probes[chosen]
+        return LiveTexts(self.prints.take(chosen), sketches, keys, probes)
 
 
 class Scanned(NamedTuple):
@@ -61,49 +59,45 @@ class Scanned(NamedTuple):
 
 @runtime_checkable
 class LiveIndex(Protocol):
-    """Finds, for each text of a batch, texts of the window with few differing bits.
+    """The texts of a window that can be found, by block key.
 
     One thread at a time may call it. The limits of a text are a function of its length, the same in every call.
     """
 
     @property
     def sketched(self) -> bool:
-        """Whether `add` and `candidates` are given sketches of the characters."""
+        """Whether sketches of the characters are kept of each text."""
         ...
 
-    @property
-    def n_shingles(self) -> int:
-        """How many shingles are kept of each text, and asked of each that is given; 0 = none."""
-        ...
+    def look_up(self, texts: LiveTexts) -> Near:
+        """Return the pairs of these texts with such as were added and not forgotten; ``later`` is a row of them.
 
-    @property
-    def outgrown(self) -> bool:
-        """Whether the window has grown so much that an index planned anew would suit it better."""
-        ...
-
-    def add(self, prints: Fingerprints, sketches: UInt64s | None = None, shingles: UInt32s | None = None) -> None:
-        """Make these texts findable; their positions rise from call to call.
-
-        Row by row: ``sketches`` is uint64[n, 2], as `hybriddup.kernels.characters.sketch_characters` returns them, and
-        ``shingles`` uint32[n, n_shingles or more], as `hybriddup.kernels.shingles.bottom_shingles` returns them.
+        Two texts are a pair when they share a key, of which the newest ``max_bucket_size`` texts are looked at, and are
+        within the limits of the shorter one. Where both have sketches, they may have as many characters in common as
+        they need.
         """
         ...
 
-    def candidates(
-        self, later: Fingerprints, sketches: UInt64s | None = None, shingles: UInt32s | None = None
-    ) -> CandidatePairs:
-        """Return the pairs between texts added and not forgotten (``earlier``) and these (``later``).
+    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Return int64[n, n_probes]: which number from the newest an earlier text has in each key of a later one.
 
-        Each is within its limits, as `hybriddup.steps.blocks.BlockIndex.candidates` has them, and, where the index is
-        sketched, may have as many characters in common as it needs.
+        ``rows`` int64[n] are those of the later texts, ``earlier`` int64[n] positions. It is 0 where the earlier text
+        is not among those that are looked at.
+        """
+        ...
+
+    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+        """Make the kept ones of these texts findable, and count the look-ups of all that met a crowded key.
+
+        Positions rise from call to call.
         """
         ...
 
     def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
         """Compare these with every text from a position on, up to about so many, and return all the pairs.
 
-        That is the truth by which the index is audited: `candidates` with every text looked at, a part at a time.
-        ``later`` may be of positions that were added; their pairs are with earlier texts only.
+        That is the truth by which the index is audited: every text looked at, a part at a time. ``later`` may be of
+        positions that were added; their pairs are with earlier texts only.
         """
         ...
 
@@ -114,23 +108,6 @@ class LiveIndex(Protocol):
         """
         ...
 
-    def texts(self, position: int = 0, n_at_a_time: int = TEXTS_AT_A_TIME) -> Iterator[LiveTexts]:
-        """Yield the texts that can be found from a position on, in order, in batches of so many or fewer.
-
-        None of the batches is empty. Nothing may be added meanwhile.
-        """
-        ...
-
     def report(self) -> LiveReport:
         """Return what the index is, and what was done since it was made."""
         ...
-
-
-def fill(index: LiveIndex, texts: Iterable[LiveTexts]) -> None:
-    """Add texts to an index: those of another one, or such as are new.
-
-    Fingerprints must be as wide, and there must be sketches, and at least as many shingles, where the index asks them.
-    """
-    for some in texts:
-        sketches, shingles = some.sketches if index.sketched else None, some.shingles if index.n_shingles else None
-        index.add(some.prints, sketches, shingles)

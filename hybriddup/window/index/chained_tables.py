@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp
+from typing import Protocol
 
 import numpy as np
 
+from hybriddup.data.records import Fingerprints, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.chain_look_ups import LookUpCounts, look_up
 from hybriddup.kernels.chunked_buckets import (
     FRESH,
@@ -15,15 +17,12 @@ from hybriddup.kernels.chunked_buckets import (
     Chains,
     Live,
     add_and_sweep,
-    drop_classes,
+    drop_residues,
 )
 from hybriddup.kernels.ring_texts import IN_BLOCK, LaterTexts, SelectedPairs
-from hybriddup.parallel import map_slices
-from hybriddup.records import Int64s, UInt32s, UInt64s
-from hybriddup.window.index import LiveTexts
+from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index.aligned import aligned_zeros
-from hybriddup.window.index.bucket_keys import BucketKeys
-from hybriddup.window.index.entry_classes import ONE_CLASS, EntryClasses
+from hybriddup.window.index.entries import NUMBERS, Entries
 from hybriddup.window.index.text_ring import TextRing
 
 CHUNK_BITS = (2, 3, 4, 5)
@@ -43,23 +42,44 @@ VISITS = 16
 """Chunks and buckets that are visited by the sweep for each text added, where that allows more than the fewest."""
 
 
+class TableKeys(Protocol):
+    """Tells the buckets of texts by their fingerprints uint64[n, words]; buckets are numbered through all tables."""
+
+    @property
+    def n_buckets(self) -> int:
+        """How many buckets there are."""
+        ...
+
+    @property
+    def n_of_text(self) -> int:
+        """In how many of them a text is."""
+        ...
+
+    def own(self, bits: UInt64s) -> UInt64s:
+        """Return uint64[n, n_of_text]: the buckets that texts are in."""
+        ...
+
+    def probed(self, bits: UInt64s) -> UInt64s:
+        """Return uint64[n, m]: the buckets that texts look into."""
+        ...
+
+
 class ChainedTables:
     """The tables of one shape over the texts of a ring.
 
     Parameters
     ----------
     keys
-        Which buckets a text is in, and which it looks into. Of buckets larger than ``max_bucket_size`` only the newest
-        texts are read.
+        Which buckets a text is in, and which it looks into.
     n_texts
         Texts that will be in the window; with more, the pool grows.
-    classes
-        Of their entries. With more texts than there are numbers for beside them, they are given up.
+    entries
+        What they have of a text. With more texts than there are numbers for beside residues, these are given up.
     """
 
-    def __init__(self, keys: BucketKeys, n_texts: int, classes: EntryClasses = ONE_CLASS) -> None:
+    def __init__(self, keys: TableKeys, n_texts: int, entries: Entries = NUMBERS) -> None:
         self.keys = keys
-        self._classes = classes
+        self._entries = entries
         self.chunk_bits = best_chunk_bits(n_texts * keys.n_of_text / keys.n_buckets)
         self.heads: UInt32s = np.zeros(keys.n_buckets + 1, np.uint32)
         self.book = np.zeros(N_BOOK, np.int64)
@@ -85,41 +105,36 @@ class ChainedTables:
         """Chunks that hold texts."""
         return int(self.book[FRESH] - 1 - self.book[N_FREE])
 
-    def add(self, texts: LiveTexts, numbers: Int64s, ring: TextRing) -> None:
+    def add(self, prints: Fingerprints, numbers: Int64s, ring: TextRing) -> None:
         """Add texts that are in the ring by now, and sweep some buckets."""
         needed = len(numbers) * self.keys.n_of_text
         if int(self.book[FRESH]) - int(self.book[N_FREE]) + needed > self._n_places:
             self._grow(int(self.book[FRESH]) + needed)
-        if ring.span > self._classes.most_live:
-            self._drop_classes(ring)
+        if ring.span > self._entries.most_live:
+            self._drop_residues(ring)
         first, last = self._next_sweep(len(numbers), ring)
         own_every = 0 if ring.first == self._swept_for else self._own_every
-        listed = self.keys.own(texts)
-        lengths, bits = texts.prints.limits.lengths, texts.prints.bits
-        add_and_sweep(self._chains, listed, numbers, lengths, bits, live_in(ring), first, last, own_every)
+        listed = self.keys.own(prints.bits)
+        add_and_sweep(self._chains, listed, numbers, prints.bits, live_in(ring), first, last, own_every)
 
-    def find(
-        self, texts: LiveTexts, later: LaterTexts, ring: TextRing, workers: int
-    ) -> tuple[SelectedPairs, LookUpCounts]:
+    def find(self, later: LaterTexts, ring: TextRing, workers: int) -> tuple[SelectedPairs, LookUpCounts]:
         """Return the pairs of the later texts within their limits, in order, each once."""
         live = live_in(ring)
         if workers == 1 or len(later.bits) == 1:
-            return self._look_up(later, self.keys.probed(texts), ring, live)
+            return self._look_up(later, ring, live)
 
         def find(first: int, last: int) -> tuple[SelectedPairs, LookUpCounts]:
             part = slice(first, last)
             some = LaterTexts._make(column[part] for column in later)
-            return self._look_up(some, self.keys.probed(texts.take(part)), ring, live)
+            return self._look_up(some, ring, live)
 
         pairs, counts = zip(*map_slices(find, len(later.bits), workers, WORTHWHILE), strict=True)
         return SelectedPairs._make(map(np.concatenate, zip(*pairs, strict=True))), add_counts(counts)
 
-    def _look_up(
-        self, later: LaterTexts, listed: UInt64s, ring: TextRing, live: Live
-    ) -> tuple[SelectedPairs, LookUpCounts]:
-        table, most = ring.table, self.keys.max_bucket_size
+    def _look_up(self, later: LaterTexts, ring: TextRing, live: Live) -> tuple[SelectedPairs, LookUpCounts]:
+        listed, table = self.keys.probed(later.bits), ring.table
         found: tuple[SelectedPairs, LookUpCounts] = look_up(
-            self._chains, listed, ring.columns, table.rows, live, later, table.partners, most
+            self._chains, listed, ring.columns, table.rows, live, later, table.partner_limits
         )
         return found
 
@@ -149,13 +164,12 @@ class ChainedTables:
         return aligned_zeros((n_chunks << self.chunk_bits,), np.uint32)
 
     def _chains_in(self, pool: UInt32s) -> Chains:
-        of_length, number_bits, by_residues, by_octets = self._classes
-        return Chains(self.heads, pool, self.book, self.chunk_bits, number_bits, of_length, by_residues, by_octets)
+        return Chains(self.heads, pool, self.book, self.chunk_bits, *self._entries)
 
-    def _drop_classes(self, ring: TextRing) -> None:
-        """Give all bits of the entries to the numbers, before more of them are live than the others tell apart."""
-        drop_classes(self._chains, live_in(ring))
-        self._classes = ONE_CLASS._replace(by_octets=self._classes.by_octets)
+    def _drop_residues(self, ring: TextRing) -> None:
+        """Give all bits of the entries to the numbers, before more of them are live than they tell apart."""
+        drop_residues(self._chains, live_in(ring))
+        self._entries = NUMBERS._replace(by_octets=self._entries.by_octets)
         self._chains = self._chains_in(self._chains.pool)
 
 
@@ -166,8 +180,8 @@ def live_in(ring: TextRing) -> Live:
 
 def add_counts(parts: Sequence[LookUpCounts]) -> LookUpCounts:
     """Return the counts of several slices as those of one."""
-    n_comparisons, largest, n_cut, n_look_ups = zip(*parts, strict=True)
-    return LookUpCounts(sum(n_comparisons), max(largest), sum(n_cut), sum(n_look_ups))
+    n_comparisons, largest, n_look_ups = zip(*parts, strict=True)
+    return LookUpCounts(sum(n_comparisons), max(largest), sum(n_look_ups))
 
 
 def best_chunk_bits(mean_bucket: float) -> int:

@@ -1,31 +1,37 @@
-"""What every live index over a ring of texts has in common: its texts come and go alike, however they are looked up."""
+"""What every live index has in common: its texts stand in a ring, and come and go alike, however they are looked up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
-from hybriddup.records import Fingerprints, UInt64s
-from hybriddup.steps.blocks import Expectation
-from hybriddup.window.index import TEXTS_AT_A_TIME, LiveTexts, Scanned
+from hybriddup.data.records import Fingerprints, UInt64s
+from hybriddup.window.index import LiveReport, Scanned
 from hybriddup.window.index.text_ring import TextRing, as_later
 
 
+@dataclass(frozen=True)
+class WindowSize:
+    """What a live index may know of its window."""
+
+    n_texts: int
+    """About so many texts will be in it; with more, it grows."""
+    bits: int
+    """Width of the fingerprints: 64 or 128."""
+    workers: int = 1
+    sketched: bool = False
+    """Whether a sketch of the characters is kept of each text, 16 bytes, so that fewer pairs are handed on."""
+    n_first: int | None = None
+    """The ring of texts, all of whose memory is written to sooner or later, begins with room for so many, and grows;
+    None = for as many as will be in it."""
+
+
 class RingIndex:
-    """The part of a `hybriddup.window.index.LiveIndex` that its ring of texts answers.
+    """The part of a `hybriddup.window.index.LiveIndex` that its ring of texts answers."""
 
-    Parameters
-    ----------
-    expectation
-        How many texts will be in the window, their bits, and how many threads to use.
-    sketched
-        Whether a sketch of the characters is kept of each text.
-    n_shingles
-        How many shingles are kept of each text.
-    """
-
-    def __init__(self, expectation: Expectation, *, sketched: bool, n_shingles: int) -> None:
-        self._ring = TextRing(expectation.bits, expectation.n_texts, sketched=sketched, n_shingles=n_shingles)
-        self._workers = expectation.workers
+    def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
+        self._ring = TextRing(size.bits, size.n_texts if size.n_first is None else size.n_first, sketched=size.sketched)
+        self._workers = size.workers
+        self._shape, self._exact = shape, exact
         self._n_look_ups = self._n_comparisons = self._largest = 0
         self._limits_hit: dict[str, int] = {}
 
@@ -33,11 +39,6 @@ class RingIndex:
     def sketched(self) -> bool:
         """Whether sketches of the characters are kept."""
         return self._ring.sketched
-
-    @property
-    def n_shingles(self) -> int:
-        """How many shingles of each text are kept."""
-        return self._ring.n_shingles
 
     def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
         """Compare these with every text from a position on, up to about so many."""
@@ -47,9 +48,15 @@ class RingIndex:
         """Find texts before this position no more."""
         self._ring.forget_before(position)
 
-    def texts(self, position: int = 0, n_at_a_time: int = TEXTS_AT_A_TIME) -> Iterator[LiveTexts]:
-        """Yield the texts that can be found from a position on, in order, in batches."""
-        return self._ring.texts(position, n_at_a_time)
+    def report(self) -> LiveReport:
+        """Return what the index is, and what was done since it was made."""
+        counts = (self._n_look_ups, self._n_comparisons, self._largest, dict(self._limits_hit))
+        return LiveReport(self._ring.n_texts, self.n_bytes, self._shape, self._exact, *counts)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use."""
+        return self._ring.n_bytes
 
     def _count(self, n_look_ups: int, n_comparisons: int, largest_bucket: int) -> None:
         self._n_look_ups += n_look_ups

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
 from hybriddup.errors import WindowError
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
-    NO_TEXT,
     LaterTexts,
     LengthRows,
     RingColumns,
@@ -21,11 +20,10 @@ from hybriddup.kernels.ring_texts import (
     select_in_ring,
     write_texts,
 )
-from hybriddup.parallel import map_slices
-from hybriddup.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt32s, UInt64s
-from hybriddup.window.index import LiveTexts, Scanned
+from hybriddup.steps.parallel import map_slices
+from hybriddup.window.index import Scanned
 from hybriddup.window.index.aligned import aligned_zeros
-from hybriddup.window.index.entry_classes import partners_of
+from hybriddup.window.index.partner_limits import partner_limits
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -38,7 +36,6 @@ MOST_TEXTS = 2**31
 """Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
 NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
-NO_SHINGLES: UInt32s = np.zeros((0, 0), np.uint32)
 
 
 class LengthTable:
@@ -49,8 +46,8 @@ class LengthTable:
         self.rows = LengthRows._make(
             np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.float32, np.float32)
         )
-        self.partners = partners_of(self.limits(np.zeros(0, np.int64)))
-        """What a later text of each length may match."""
+        self.partner_limits = partner_limits(self.limits(np.zeros(0, np.int64)))
+        """The largest Hamming limit of what a later text of each length may match."""
 
     def numbers(self, limits: PairLimits) -> Int64s:
         """Return int64[n]: the number of each text's length, new ones for new lengths."""
@@ -69,7 +66,7 @@ class LengthTable:
             self.number_of[length] = len(self.number_of)
         columns = zip(self.rows, limits.take(np.array(list(row_of.values()), np.int64)), strict=True)
         self.rows = LengthRows._make(np.concatenate(parts) for parts in columns)
-        self.partners = partners_of(PairLimits._make(self.rows))
+        self.partner_limits = partner_limits(PairLimits._make(self.rows))
 
 
 class TextRing:
@@ -83,13 +80,10 @@ class TextRing:
         Texts that will be in the ring at a time. It grows where there are more.
     sketched
         Whether a sketch of the characters is kept of each.
-    n_shingles
-        How many shingles are kept of each.
     """
 
-    def __init__(self, bits: int, n_texts: int, *, sketched: bool, n_shingles: int = 0) -> None:
+    def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
         self.sketched = sketched
-        self.n_shingles = n_shingles
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
@@ -99,7 +93,7 @@ class TextRing:
         self._touched = 0
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
-        self.columns = make_columns(bits // 64, capacity, np.uint16, sketched=sketched, n_shingles=n_shingles)
+        self.columns = make_columns(bits // 64, capacity, np.uint16, sketched=sketched)
 
     @property
     def capacity(self) -> int:
@@ -122,7 +116,7 @@ class TextRing:
         a_slot = sum(column.nbytes for column in self.columns) / self.capacity
         return int(a_slot * self._touched) + sum(row.nbytes for row in self.table.rows)
 
-    def append(self, prints: Fingerprints, sketches: UInt64s | None, shingles: UInt32s | None) -> Int64s:
+    def append(self, prints: Fingerprints, sketches: UInt64s | None) -> Int64s:
         """Take in texts, at least one, whose positions rise, and return int64[n]: their numbers, rising."""
         anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
         numbers, anchors = number_texts(prints.positions, self.next, anchor)
@@ -138,7 +132,6 @@ class TextRing:
             prints.bits,
             lengths,
             NO_SKETCHES if sketches is None else sketches,
-            NO_SHINGLES if shingles is None else shingles,
         )
         self._advance(int(numbers[-1]) + 1)
         self.n_texts += len(numbers)
@@ -168,22 +161,19 @@ class TextRing:
         """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
         first = self._number_from(position)
         last = min(first + n_texts, self.next)
-        columns, partners, place = self.columns, self.table.partners, first - self.first
+        columns, limits, place = self.columns, self.table.partner_limits, first - self.first
         near = []
         for start, stop in self._runs(first, last):
-            near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
+            near.append(find_near_anywhere(columns.bits, start, stop, place, later, limits))
             place += stop - start
         # each run has its pairs by later text; together they have to be put in order
         pairs = self._select(np.sort(np.concatenate(near)), later)
         number, _ = first_from(columns, last, self.next, self._turn, 0)
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
-    def texts(self, position: int, n_at_a_time: int) -> Iterator[LiveTexts]:
-        """Yield the texts from a position on, in order, in batches of so many or fewer, none of them empty."""
-        for first in range(self._number_from(position), self.next, n_at_a_time):
-            slots = self._slots(np.arange(first, min(first + n_at_a_time, self.next)))
-            if len(slots := slots[self.columns.offsets[slots] != NO_TEXT]):
-                yield self._texts_in(slots)
+    def numbers_of(self, positions: Int64s) -> Int64s:
+        """Return int64[n]: the number of the text at each position, or of the next one where there is none."""
+        return np.fromiter(map(self._number_from, positions.tolist()), np.int64, len(positions))
 
     def runs(self) -> list[tuple[int, int]]:
         """Return the bounds of the slots in use, in order: two ranges where they go past the end."""
@@ -217,15 +207,6 @@ class TextRing:
     def _select(self, near: UInt64s, later: LaterTexts) -> CandidatePairs:
         return CandidatePairs(*select_in_ring(near, self.columns, self.first_slot, self.table.rows, later))
 
-    def _texts_in(self, slots: Int64s) -> LiveTexts:
-        columns = self.columns
-        positions = columns.anchors[slots >> BLOCK_BITS] + columns.offsets[slots]
-        limits = self.table.limits(columns.length_numbers[slots].astype(np.int64))
-        strengths = np.zeros((len(slots), 0), np.uint8)
-        prints = Fingerprints(positions, columns.bits[slots], strengths, limits)
-        sketches = columns.sketches[slots] if self.sketched else None
-        return LiveTexts(prints, sketches, columns.shingles[slots] if self.n_shingles else None)
-
     def _advance(self, last: int) -> None:
         """Go on to the next number to be given out."""
         self._touched = min(max(self._touched, last - self._turn), self.capacity)
@@ -235,9 +216,6 @@ class TextRing:
 
     def _slot(self, number: int) -> int:
         return (number - self._turn) % self.capacity
-
-    def _slots(self, numbers: Int64s) -> Int64s:
-        return (numbers - self._turn) % self.capacity
 
     def _make_room(self, last: int) -> None:
         """Grow where the numbers before ``last`` are more than there are slots."""
@@ -266,7 +244,7 @@ class TextRing:
         self._turn, self._touched = start, n
 
 
-def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool, n_shingles: int) -> RingColumns:
+def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
     """Return empty columns, whose memory is taken when they are written to."""
     return RingColumns(
         bits=aligned_zeros((capacity, words), np.uint64),
@@ -274,7 +252,6 @@ def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool, n_
         offsets=aligned_zeros((capacity,), np.uint16),
         anchors=aligned_zeros((capacity // IN_BLOCK,), np.int64),
         sketches=aligned_zeros((capacity if sketched else 0, 2), np.uint64),
-        shingles=aligned_zeros((capacity, n_shingles), np.uint32),
     )
 
 

@@ -6,23 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hybriddup.records import CandidatePairs, Int64s
+from hybriddup.data.records import Bools, Int64s
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveIndex, fill
+from hybriddup.window.index import LiveIndex, LiveTexts
 from hybriddup.window.memory.exact_texts import ExactTexts
 from hybriddup.window.memory.kept_columns import KeptColumns
 from hybriddup.window.memory.kept_posts import KeptPosts
-from hybriddup.window.steps import PreparedTexts
+from hybriddup.window.preparing import PreparedTexts
 from hybriddup.window.stores import WindowStore
-
-
-@dataclass
-class Growth:
-    """A larger index that is to take the place of another one, and how many of its texts it has."""
-
-    larger: LiveIndex
-    next_position: int
-    """Texts before it have moved."""
 
 
 @dataclass
@@ -33,27 +24,24 @@ class Memory:
     horizon: float
     kept: KeptPosts = field(default_factory=KeptPosts)
     exact: ExactTexts = field(default_factory=ExactTexts)
-    growth: Growth | None = None
 
     @property
     def n_bytes(self) -> int:
         """Memory of all of it."""
-        n_larger = self.growth.larger.report().n_bytes if self.growth else 0
-        return self.index.report().n_bytes + n_larger + self.kept.n_bytes + self.exact.n_bytes
+        return self.index.report().n_bytes + self.kept.n_bytes + self.exact.n_bytes
 
-    def candidates(self, prepared: PreparedTexts, times: PostTimes) -> CandidatePairs:
-        """Return the pairs with kept posts that are within the horizon when the later post is decided."""
-        pairs = self.index.candidates(prepared.prints, prepared.sketches, prepared.shingles)
-        if not len(pairs):
-            return pairs
-        # next to all are of posts that are young enough for every post of the batch
-        unsure = np.flatnonzero(pairs.earlier < self.kept.first_after(float(times.watermarks[-1]) - self.horizon))
-        if not len(unsure):
-            return pairs
-        edges = times.watermarks[pairs.later[unsure] - prepared.positions[0]] - self.horizon
-        stay = np.ones(len(pairs), np.bool_)
-        stay[unsure] = self.kept.times_of(pairs.earlier[unsure]) > edges
-        return pairs.take(stay)
+    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
+        """Return bool[n]: whether kept posts are within the horizon when posts of a batch are decided.
+
+        ``earlier`` int64[n] are positions, ``places`` int64[n] those of the later posts in the batch.
+        """
+        stay = np.ones(len(earlier), np.bool_)
+        # next to all are young enough for every post of the batch
+        unsure = np.flatnonzero(earlier < self.kept.first_after(float(times.watermarks[-1]) - self.horizon))
+        if len(unsure):
+            edges = times.watermarks[places[unsure]] - self.horizon
+            stay[unsure] = self.kept.times_of(earlier[unsure]) > edges
+        return stay
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes, store: WindowStore) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
@@ -68,11 +56,20 @@ class Memory:
                 equal[place] = found[place]
         return equal
 
-    def add(self, columns: KeptColumns) -> None:
-        """Make kept posts findable."""
+    def add(self, columns: KeptColumns, looked_up: LiveTexts | None = None, is_kept: Bools | None = None) -> None:
+        """Make kept posts findable.
+
+        Parameters
+        ----------
+        looked_up, is_kept
+            The texts of the batch that were looked up, and which of these are the kept ones; their look-ups of crowded
+            keys are counted. None = nothing was looked up.
+        """
         self.kept.add(columns.positions, columns.times, columns.watermarks)
         self.exact.add(columns.hashes, columns.positions, self.kept.first_position)
-        fill(self.index, [columns.texts])
+        if looked_up is None or is_kept is None:
+            looked_up, is_kept = columns.texts, np.ones(len(columns.texts.prints), np.bool_)
+        self.index.add(looked_up, is_kept)
 
     def forget(self, watermark: float) -> int:
         """Forget kept posts that match no more; return how many."""

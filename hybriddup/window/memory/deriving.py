@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from hybriddup.window.event_time import NEVER, PostTimes
-from hybriddup.window.index.growing import grow
-from hybriddup.window.index.indexes import make_index, prepare_stored
+from hybriddup.window.index.choosing import FEWEST_TEXTS, make_live_index
+from hybriddup.window.index.ring_index import WindowSize
 from hybriddup.window.memory import Memory
 from hybriddup.window.memory.kept_columns import KeptColumns, columns_of
 from hybriddup.window.memory.kept_log import KeptLog
 from hybriddup.window.memory.kept_records import RecordForm
 from hybriddup.window.meta import WATERMARK, unpack_float
+from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
-from hybriddup.window.steps import Steps
 from hybriddup.window.stores import WindowStore
 
+FEWEST_IN_RING = 2**10
+"""The ring of texts begins with room for so many at least."""
+ROOM_TO_GROW = 1.5
+"""A window that is opened is laid out for so many times the posts that the store has."""
 
-def remembered(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> Memory:
+
+def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
+    """Return posts of the store as they were when they were looked up."""
+    positions = np.array([post.position for post in posts], np.int64)
+    return steps.prepare([post.text for post in posts], [post.compared_text for post in posts], positions)
+
+
+def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> Memory:
     """Return what is held in memory of the kept posts of a store; a log then has all of them.
 
     Parameters
@@ -29,8 +41,15 @@ def remembered(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | 
     log
         Only the texts of posts that it does not have are looked at.
     """
-    n_texts = store.next_position - store.first_position
-    memory = Memory(make_index(steps, store, n_texts), horizon)
+    n_texts = int(ROOM_TO_GROW * (store.next_position - store.first_position))
+    size = WindowSize(
+        max(n_texts, FEWEST_TEXTS),
+        steps.components.fingerprinter.n_bits,
+        steps.workers,
+        steps.counts_characters,
+        n_first=max(n_texts, FEWEST_IN_RING),
+    )
+    memory = Memory(make_live_index(steps.components.block_index, size), horizon)
     try:
         if log is not None:
             read_log(memory, log, RecordForm.of(steps, horizon), store)
@@ -63,8 +82,6 @@ def derive(memory: Memory, first: int, steps: Steps, store: WindowStore, log: Ke
             memory.add(columns)
             if log is not None:
                 log.append(columns)
-            wait([coming])  # growing reads as well, and a store answers one call at a time
-            grow(memory, len(posts), steps, store)
             watermark = float(columns.watermarks[-1])
 
 

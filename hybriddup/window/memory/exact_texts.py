@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.kernels.text_hashes import find_hashes, insert_hashes
-from hybriddup.records import Int64s, UInt64s
 
 SMALLEST = 1024
 FULLEST = 2 / 3

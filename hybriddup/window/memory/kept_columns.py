@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hybriddup.records import Bools, Float64s, Int64s, UInt64s
+from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.steps import PreparedTexts
+from hybriddup.window.preparing import PreparedTexts
 
 
 class KeptColumns(NamedTuple):
@@ -27,12 +27,10 @@ class KeptColumns(NamedTuple):
 
 def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptColumns:
     """Return what is to be remembered of the kept ones, bool[n], of these posts."""
-    findable = kept[prepared.places]
-    texts = LiveTexts(
-        prepared.prints.take(findable).without_strengths(),
-        None if prepared.sketches is None else prepared.sketches[findable],
-        None if prepared.shingles is None else prepared.shingles[findable],
-    )
     return KeptColumns(
-        prepared.positions[kept], times.times[kept], times.watermarks[kept], prepared.hashes[kept], texts
+        prepared.positions[kept],
+        times.times[kept],
+        times.watermarks[kept],
+        prepared.hashes[kept],
+        prepared.live.take(kept[prepared.places]),
     )

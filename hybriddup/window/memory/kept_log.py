@@ -198,7 +198,11 @@ class KeptLog:
 
     def _failed(self, doing: str, error: OSError) -> None:
         if doing not in self._failing:
-            logger.warning("%s: what opening the window would need cannot be noted: %s", self._folder, error)
+            logger.warning(
+                "%s: cannot write the index snapshot; the next opening rebuilds it from the store: %s",
+                self._folder,
+                error,
+            )
         self._failing.add(doing)
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.records import Bools, Float64s, Int64s
+from hybriddup.data.records import Bools, Float64s, Int64s
 
 SMALLEST = 1024
 ROUNDING = 1e-3

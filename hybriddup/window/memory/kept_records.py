@@ -11,16 +11,16 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from hybriddup.bands import Bands
+from hybriddup.data.records import NO_KEY, Bools, Fingerprints, UInt64s
 from hybriddup.kernels.checksums import sum_records
-from hybriddup.plugin.options import to_plain
-from hybriddup.records import Bools, Fingerprints, UInt64s
+from hybriddup.run.bands import Bands
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.options import to_plain
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.index.shingles import MOST_SHINGLES
 from hybriddup.window.memory.kept_columns import KeptColumns
-from hybriddup.window.steps import Steps
+from hybriddup.window.preparing import Steps
 
-VERSION = 1
+VERSION = 2
 """Raised when the same fields come to mean something else."""
 NOT_FINDABLE = -1
 """Stands for the length of a text that has no near repeats."""
@@ -37,6 +37,8 @@ class RecordForm:
     """An id of all that; records of another one are not to be used."""
     bands: Bands
     """Tell the limits of each length, which are not in the records."""
+    index: BlockIndex
+    """Makes the keys that are not in the records."""
 
     @classmethod
     def of(cls, steps: Steps, horizon: float) -> RecordForm:
@@ -50,11 +52,11 @@ class RecordForm:
             ("hash", np.uint64),
             ("bits", np.uint64, (steps.components.fingerprinter.n_bits // 64,)),
             ("sketch", np.uint64, (2 if steps.counts_characters else 0,)),
-            ("shingles", np.uint32, (MOST_SHINGLES if steps.may_use_shingles else 0,)),
+            ("keys", *stored_keys(steps.components.block_index)),
             ("length", np.int64),
         ]
         dtype = np.dtype(fields)
-        return cls(dtype, made_with(steps, horizon, dtype), steps.components.bands)
+        return cls(dtype, made_with(steps, horizon, dtype), steps.components.bands, steps.components.block_index)
 
     def records(self, columns: KeptColumns, before: int, seed: np.uint64) -> Records:
         """Return the records of some kept posts; ``before`` is the position of the one before them, -1 = none."""
@@ -62,14 +64,15 @@ class RecordForm:
         records["before"] = np.append(before, columns.positions[:-1])
         records["position"], records["hash"] = columns.positions, columns.hashes
         records["time"], records["watermark"] = columns.times, columns.watermarks
-        prints, sketches, shingles = columns.texts.prints, columns.texts.sketches, columns.texts.shingles
+        prints, sketches, keys = columns.texts.prints, columns.texts.sketches, columns.texts.keys
         rows = np.searchsorted(columns.positions, prints.positions)
         records["length"] = NOT_FINDABLE
         records["length"][rows], records["bits"][rows] = prints.limits.lengths, prints.bits
         if sketches is not None:
             records["sketch"][rows] = sketches
-        if shingles is not None:
-            records["shingles"][rows] = shingles
+        if self.dtype["keys"].itemsize:
+            records["keys"] = NO_KEY & np.iinfo(self.dtype["keys"].base).max
+            records["keys"][rows, : keys.shape[1]] = keys  # NO_KEY has the low bits that stand for none
         records["checksum"] = checksums(records, seed)
         return records
 
@@ -79,14 +82,36 @@ class RecordForm:
         prints = Fingerprints(
             column(findable, "position"),
             column(findable, "bits"),
-            np.zeros((len(findable), 0), np.uint8),
             self.bands.limits_of(findable["length"].astype(np.int32)),
         )
         sketches = column(findable, "sketch") if self.dtype["sketch"].itemsize else None
-        shingles = column(findable, "shingles") if self.dtype["shingles"].itemsize else None
-        texts = LiveTexts(prints, sketches, shingles)
+        texts = LiveTexts(prints, sketches, *self.keys_and_probes(findable, prints.bits))
         positions, times, watermarks = (column(records, name) for name in ("position", "time", "watermark"))
         return KeptColumns(positions, times, watermarks, column(records, "hash"), texts)
+
+    def keys_and_probes(self, findable: Records, bits: UInt64s) -> tuple[UInt64s, UInt64s]:
+        """Return the keys of texts, and those that they would be looked up by."""
+        index = self.index
+        if not index.reads_texts:
+            keys = index.keys([""] * len(bits), bits)
+        else:
+            stored = column(findable, "keys")[:, : index.n_keys]
+            none = np.iinfo(stored.dtype).max
+            keys = np.where(stored == none, np.uint64(NO_KEY), stored.astype(np.uint64))
+        return keys, index.probes(keys, bits) if index.probes_others else keys
+
+
+def stored_keys(index: BlockIndex) -> tuple[type[np.generic], tuple[int, ...]]:
+    """Return the type and the number of the keys in a record, whole words together; none where the bits tell them."""
+    if not index.reads_texts:
+        return np.uint64, (0,)
+    n_keys = index.n_keys or 0
+    return (np.uint32, (n_keys + n_keys % 2,)) if index.key_bits <= 32 else (np.uint64, (n_keys,))
+
+
+def can_be_recorded(index: BlockIndex) -> bool:
+    """Return whether records can have the keys of texts: not where the number of them differs from text to text."""
+    return index.n_keys is not None or not index.reads_texts
 
 
 def n_sound(records: Records, before: int, end: int, seed: np.uint64) -> int:
@@ -121,11 +146,22 @@ def column(records: Records, name: str) -> Any:
 def made_with(steps: Steps, horizon: float, dtype: np.dtype[np.void]) -> str:
     """Return an id of what records depend on.
 
-    That is the recipe of the fingerprints, the bands, the common shingles, and the horizon: with a longer one, posts
-    would still match that are no longer in the log.
+    That is the recipe of the fingerprints, the bands, what the block index learned, and the horizon: with a longer one,
+    posts would still match that are no longer in the log.
     """
     components = steps.components
-    shingles = xxhash.xxh3_128_hexdigest(steps.shingler.learned()) if steps.may_use_shingles else None
+    learned = {
+        name: xxhash.xxh3_128_hexdigest(array.tobytes()) for name, array in components.block_index.learned().items()
+    }
     bands = [band.to_dict() for _, band in components.settings.bands()]
-    parts = [VERSION, sys.byteorder, str(dtype), components.recipe(), bands, shingles, horizon]
+    parts = [
+        VERSION,
+        sys.byteorder,
+        str(dtype),
+        components.recipe(),
+        components.settings.blocks.to_dict(),
+        bands,
+        learned,
+        horizon,
+    ]
     return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True, default=to_plain).encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from hybriddup.records import Int64s
+from hybriddup.data.records import Int64s
 from hybriddup.window.records import PostId, StoredPost
 
 

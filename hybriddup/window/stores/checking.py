@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
-from hybriddup.records import Int64s
 from hybriddup.window.records import PostId, StoredPost
 
 

@@ -96,7 +96,7 @@ class Checkpoints:
     def _note(self, error: sqlite3.Error) -> None:
         """Say what went wrong, once until it goes well again."""
         if not self._has_failed:
-            logger.warning("posts stay in the log of the store for now: %s", error)
+            logger.warning("SQLite checkpoint failed; the WAL grows until one succeeds: %s", error)
         self._has_failed = True
 
 

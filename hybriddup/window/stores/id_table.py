@@ -11,8 +11,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt32s, UInt64s
 from hybriddup.kernels.id_slots import fill_slots, find_latest
-from hybriddup.records import Int64s, UInt32s, UInt64s
 from hybriddup.window.records import PostId
 
 SMALLEST_SEGMENT = 1 << 14
@@ -69,8 +69,9 @@ class Segment:
 class IdTable:
     """The hashes of the ids of consecutive positions."""
 
-    def __init__(self, first_position: int) -> None:
-        self._segments = [Segment(first_position, SMALLEST_SEGMENT)]
+    def __init__(self, first_position: int, smallest_segment: int = SMALLEST_SEGMENT) -> None:
+        self._smallest_segment = smallest_segment
+        self._segments = [Segment(first_position, smallest_segment)]
 
     @property
     def first_position(self) -> int:
@@ -114,4 +115,4 @@ class IdTable:
 
     def _next_capacity(self) -> int:
         wanted = (self.end - self.first_position) // SHARE
-        return min(max(1 << wanted.bit_length(), SMALLEST_SEGMENT), LARGEST_SEGMENT)
+        return min(max(1 << wanted.bit_length(), self._smallest_segment), LARGEST_SEGMENT)

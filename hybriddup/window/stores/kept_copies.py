@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, offsets_of
 from hybriddup.kernels.copies import (
     BYTES_OF_WORD,
     WORDS_OF_HEADER,
@@ -29,7 +30,6 @@ from hybriddup.kernels.copies import (
     write_copies,
 )
 from hybriddup.kernels.file_reads import read_together
-from hybriddup.records import Int32s, Int64s, UInt8s, UInt32s, offsets_of
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.file_series import FileSeries, replace_file
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
-from hybriddup.records import Int64s
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.records import Int64s, UInt64s
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new

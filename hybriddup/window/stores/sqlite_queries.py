@@ -8,7 +8,7 @@ from contextlib import closing
 
 import numpy as np
 
-from hybriddup.records import UInt64s
+from hybriddup.data.records import UInt64s
 from hybriddup.window.records import StoredPost
 from hybriddup.window.stores.packed_posts import pack_posts, unpack_posts
 

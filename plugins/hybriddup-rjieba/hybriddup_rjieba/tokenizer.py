@@ -14,7 +14,7 @@ import rjieba
 from pydantic import Field
 
 import hybriddup
-from hybriddup.records import Tokens
+from hybriddup.data.records import Tokens
 from hybriddup.steps.tokenizers.parts import words_among_parts
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -7,10 +7,10 @@ import pytest
 from hybriddup_rjieba.tokenizer import Rjieba
 
 from hybriddup.config import load_settings
+from hybriddup.data.records import Tokens
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
-from hybriddup.records import Tokens
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.testing import NASTY_TEXTS, check_tokenizer
 

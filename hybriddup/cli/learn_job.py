@@ -1,0 +1,52 @@
+"""What `hybriddup learn` does: read posts, learn from them, write what was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from hybriddup.cli.summary_view import print_bad_records
+from hybriddup.config import open_session
+from hybriddup.errors import ConfigError
+from hybriddup.files.formats import Fields
+from hybriddup.files.inputs import open_inputs, read_corpus
+from hybriddup.files.outputs import Outputs
+from hybriddup.run.clock import Clock
+from hybriddup.run.components import Components
+from hybriddup.run.learned import RECIPE_IS_GIVEN
+from hybriddup.run.pipeline import Run
+from hybriddup.run.terminal import show_progress
+from hybriddup.steps.parallel import available_workers
+
+
+def perform(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    config: str,
+    plugins: Sequence[str],
+    text_field: str,
+    format_name: str | None,
+    workers: int | None,
+    force: bool,
+) -> int:
+    """Learn from files of posts and write the recipe; return the number of bad lines."""
+    settings, manager = open_session(config, plugins)
+    if settings.recipe is not None:
+        raise ConfigError(RECIPE_IS_GIVEN)
+    n_workers = workers or available_workers()
+    with Outputs(inputs, force=force) as outputs:
+        target = outputs.add(output, "-o")
+        with open_inputs(inputs, manager.registry, format_name) as opened, show_progress(quiet=False) as progress:
+            progress.start("read", None, "posts")
+            corpus, _ = read_corpus(opened, Fields(text_field), advance=progress.advance)
+            progress.finish()
+            components = Components.create(settings, manager.registry, n_workers)
+            recipe = Run(components, n_workers, Clock(progress)).learn(corpus)
+        with target.open() as stream:
+            recipe.write(stream)
+        outputs.commit()
+    typer.echo(f"learned from {len(corpus.texts):,} posts with {config}: recipe {recipe.id} in {output}", err=True)
+    print_bad_records(corpus.bad_records, corpus.n_bad_records, "not learned from")
+    return corpus.n_bad_records

@@ -1,0 +1,107 @@
+"""Compiling ahead: the kernels are compiled where they run first and kept in numba's cache.
+
+What numba compiles is for one processor and one version of the source, so a package cannot bring it along. It is
+compiled at first use, which tells the user so, or beforehand by `hybriddup warm-up`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+from random import Random
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from hybriddup.config.load import load_settings
+from hybriddup.config.settings import Settings
+from hybriddup.data.corpus import Corpus
+from hybriddup.errors import ConfigError
+from hybriddup.plugin.manager import PluginManager
+from hybriddup.plugin.registry import Registry
+from hybriddup.run.pipeline import run
+from hybriddup.steps.parallel import available_workers
+from hybriddup.window.audit.live_audit import LiveAudit
+from hybriddup.window.event_time import WindowTime
+from hybriddup.window.opening import open_with
+from hybriddup.window.records import Post
+from hybriddup.window.searching import similar_posts
+from hybriddup.window.state import WindowState
+
+N_POSTS = 1500
+SEED = 0
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyzABCDEFG 0123456789.,!é",
+    "".join(map(chr, range(0x4E00, 0x5200))),
+    "가나다라마바사아자차카",
+)
+LENGTHS = (3, 9, 18, 35, 70, 150, 600)
+"""Characters of the posts: in every length band of the shipped configurations, and past the 64 bits of a word."""
+BATCHES = (1, 2, 247)
+"""Posts that a window is sent at a time, again and again."""
+HORIZON = 3.0
+"""Batches after which a window forgets."""
+
+
+def compile_kernels(names: Iterable[str], manager: PluginManager) -> Iterator[str]:
+    """Compile all that runs with some configurations need, and yield the name of each when that is done.
+
+    Posts made up here are deduplicated, as files and in a live window. Kernels are compiled for the types that they are
+    called with, so calling them as a run does is the sure way.
+    """
+    texts = made_up_posts()
+    corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
+    for name in names:
+        settings = load_settings(name, manager)
+        run(corpus, settings, manager.registry, config_name=name)
+        with suppress(ConfigError):  # there are configurations for files only
+            run_window(texts, settings, manager.registry)
+        yield name
+
+
+def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:
+    """Do all that a live window does: decide, find, learn from, audit and forget posts, and go on when opened again.
+
+    Raises
+    ------
+    ConfigError
+        A window cannot have these settings.
+    """
+    clock = count()
+    timing = WindowTime("arrival", HORIZON, lambda: float(next(clock)))
+    n_half = len(texts) // 2
+    with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
+        for first in (0, n_half):
+            state = open_with(folder, settings, registry, timing, available_workers())
+            state.live_audit = LiveAudit(one_in=1)
+            try:
+                decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])
+                similar_posts(state, texts[first], 10)
+                if state.is_learning:
+                    state.learn()
+            finally:
+                state.close()
+
+
+def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
+    """Have posts decided, few and many at a time."""
+    first = 0
+    while first < len(posts):
+        for n in BATCHES:
+            state.decide(posts[first : first + n])
+            first += n
+
+
+def made_up_posts() -> list[str]:
+    """Return posts in several scripts and of many lengths, each third an edited copy of an earlier one."""
+    random = Random(SEED)  # noqa: S311  texts, not secrets
+    posts: list[str] = []
+    for i in range(N_POSTS):
+        alphabet = ALPHABETS[i % len(ALPHABETS)]
+        if i % 3 == 2:
+            original = random.choice(posts)
+            posts.append(original[:-1] + random.choice(alphabet))
+        else:
+            posts.append("".join(random.choices(alphabet, k=random.choice(LENGTHS))))
+    return posts

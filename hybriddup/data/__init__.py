@@ -1,0 +1,1 @@
+"""What flows between the steps: posts as columns, arrays of texts, tokens, fingerprints, pairs and decisions."""

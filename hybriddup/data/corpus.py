@@ -1,0 +1,96 @@
+"""The posts of a run as columns, whether they come from files, a list or a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.dtypes import StringDType
+from numpy.typing import NDArray
+
+from hybriddup.data.records import Int64s
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A record that could not be used, and why."""
+
+    source: str
+    """File name, ``-`` for standard input, or ``posts`` for a list."""
+    line: int
+    """One-based line in the file (for formats without lines, one-based record)."""
+    row: int
+    """Zero-based input row over all files."""
+    reason: str
+
+
+class PackedIds(Sequence[Any]):
+    """Ids that are all text, or all whole numbers, in a quarter of the memory that Python's objects take."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        """Return the number of ids."""
+        return len(self._values)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one id as a str or int, or some as a list."""
+        found = self._values[index]
+        return found if isinstance(found, str) else found.tolist()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield each id as a str or int."""
+        return (self[index] for index in range(len(self)))
+
+
+def pack_ids(ids: list[Any]) -> NDArray[Any] | list[Any]:
+    """Return ids of one kind as an array; others, which no array could give back as they are, unchanged.
+
+    Examples
+    --------
+    >>> pack_ids([7, 8]), pack_ids([7, "x"])
+    (array([7, 8]), [7, 'x'])
+    """
+    kinds = set(map(type, ids))
+    try:
+        if kinds == {str}:
+            return np.array(ids, StringDType())
+        if kinds == {int}:
+            return np.array(ids, np.int64)
+    except (UnicodeEncodeError, OverflowError):  # lone surrogates; whole numbers past 64 bits
+        pass
+    return ids
+
+
+def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
+    """Return what `pack_ids` made of consecutive posts as the ids of all."""
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    if arrays and len(arrays) == len(parts) and len({array.dtype for array in arrays}) == 1:
+        return PackedIds(np.concatenate(arrays))
+    return [one for part in parts for one in (part.tolist() if isinstance(part, np.ndarray) else part)]
+
+
+def take_ids(ids: Sequence[Any], places: Int64s) -> list[Any]:
+    """Return the ids at some places; faster than one by one where they are packed."""
+    return ids[places] if isinstance(ids, PackedIds) else [ids[place] for place in places.tolist()]
+
+
+@dataclass
+class Corpus:
+    """Posts in input order. Bad records take a row but are not in the columns."""
+
+    texts: list[str]
+    ids: Sequence[Any]
+    """The users' ids; the row itself where the input has none."""
+    rows: Int64s
+    """int64[n]: zero-based input row of each post, rising; gaps are bad records."""
+    order_values: Sequence[Any] | None = None
+    """Value of the field that ``keep: {highest: FIELD}`` names, where it does."""
+    n_rows: int = 0
+    """Rows of the input, bad records included."""
+    bad_records: list[BadRecord] = field(default_factory=list)
+    """The first few bad records, with where they are."""
+    n_bad_records: int = 0

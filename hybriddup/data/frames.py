@@ -1,0 +1,171 @@
+"""Posts of a list or a data frame as a corpus, and removed posts as a data frame; imports neither library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import Removed
+from hybriddup.errors import HybriddupError, InputError
+
+DEFAULT_ID_FIELD = "id"
+"""The only id field that posts may all lack: it is what a caller who said nothing gets."""
+
+COLUMN_TYPES = {
+    "row": "int64",
+    "keeper_row": "int64",
+    "hamming_distance": "int64",
+    "score": "float64",
+    "threshold": "float64",
+}
+"""Types that a data frame of removed posts has even when it is empty."""
+
+WANTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
+
+
+def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_field: str | None = None) -> Corpus:
+    """Return posts as a corpus; the row of a post is its position.
+
+    Parameters
+    ----------
+    posts
+        Strings, or mappings that have ``text_field``, in a list or another ordered iterable; or a data frame of pandas
+        or polars with that column.
+    id_field
+        Where mappings and data frames hold the posts' ids; the row is the id of a post that has none.
+    order_field
+        Field whose values decide which post is kept, for ``keep: {highest: FIELD}``; None where no field does.
+
+    Raises
+    ------
+    InputError
+        Posts that are something else, lack a field, or have a text that is not a string; names the first position.
+    """
+    if is_data_frame(posts):
+        return _from_data_frame(posts, text_field, id_field, order_field)
+    listed = _as_list(posts)
+    if listed and isinstance(listed[0], Mapping):
+        return _from_mappings(listed, text_field, id_field, order_field)
+    if listed and order_field is not None:
+        raise InputError(
+            f"keep: {{highest: {order_field}}} needs posts with fields, such as dicts; posts[0] is "
+            f"{describe(listed[0])}. Give dicts with {order_field!r}, or choose keep: first, last or longest."
+        )
+    expected = f"a string, or a mapping with the field {text_field!r}"
+    if set(map(type, listed)) <= {str}:
+        return _corpus(listed, range(len(listed)), None)
+    texts = [_as_text(post, f"posts[{position}]", expected) for position, post in enumerate(listed)]
+    return _corpus(texts, range(len(texts)), None)
+
+
+def removed_to_pandas(removed: Sequence[Removed]) -> Any:
+    """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
+
+    Raises
+    ------
+    HybriddupError
+        pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise HybriddupError("to_pandas() needs pandas, which is not installed; run: pip install pandas") from error
+    names = [field.name for field in fields(Removed)]
+    columns = {name: _as_series(pd, name, [getattr(post, name) for post in removed]) for name in names}
+    return pd.DataFrame(columns, columns=names)
+
+
+def _as_series(pd: Any, name: str, values: list[Any]) -> Any:
+    if name in COLUMN_TYPES:
+        return pd.Series(values, dtype=COLUMN_TYPES[name])
+    try:
+        return pd.Series(values, dtype=None if values else "object")
+    except UnicodeEncodeError:  # text with lone surrogates does not fit into Arrow's UTF-8
+        return pd.Series(values, dtype="object")
+
+
+def is_data_frame(posts: Any) -> bool:
+    """Return whether this is a data frame of pandas or polars, or behaves like one."""
+    kind = type(posts)  # asked of the type: some frames compute a column list, with a warning, when it is read
+    return all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
+
+
+def _from_data_frame(posts: Any, text_field: str, id_field: str, order_field: str | None) -> Corpus:
+    texts = _column(posts, text_field, "text_field")
+    texts = [_as_text(text, f"row {row} of column {text_field!r}") for row, text in enumerate(texts)]
+    has_ids = id_field in list(posts.columns) or id_field != DEFAULT_ID_FIELD
+    ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
+    order_values = None if order_field is None else _column(posts, order_field, "keep: highest")
+    return _corpus(texts, ids, order_values)
+
+
+def _column(posts: Any, field: str, option: str) -> list[Any]:
+    n_found = list(posts.columns).count(field)
+    if n_found == 1:
+        return list(posts[field].to_list())
+    problem = "has no column" if n_found == 0 else f"has {n_found} columns named"
+    columns = ", ".join(map(repr, posts.columns)) or "none"
+    raise InputError(f"the data frame {problem} {field!r} (columns: {columns}); name the right one with {option}.")
+
+
+def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_field: str | None) -> Corpus:
+    texts = []
+    for position, post in enumerate(posts):
+        if not isinstance(post, Mapping):
+            raise InputError(
+                f"posts[{position}] is {describe(post)}, but posts[0] is a mapping; all must be of a kind."
+            )
+        text = _field(post, text_field, position, "text_field")
+        texts.append(_as_text(text, f"posts[{position}][{text_field!r}]"))
+    ids = [post.get(id_field, position) for position, post in enumerate(posts)]
+    if id_field != DEFAULT_ID_FIELD and not any(id_field in post for post in posts):
+        _field(posts[0], id_field, 0, "id_field")
+    order_values = None
+    if order_field is not None:
+        order_values = [_field(post, order_field, position, "keep: highest") for position, post in enumerate(posts)]
+    return _corpus(texts, ids, order_values)
+
+
+def _field(post: Mapping[Any, Any], field: str, position: int, option: str) -> Any:
+    if field in post:
+        return post[field]
+    names = ", ".join(map(repr, post)) or "none"
+    raise InputError(f"posts[{position}] has no field {field!r} (fields: {names}); name the right one with {option}.")
+
+
+def _as_text(value: Any, where: str, expected: str = "a string") -> str:
+    if isinstance(value, str):
+        return str.__str__(value)  # numpy's strings become plain ones, which is what encoders and scorers are fast on
+    raise InputError(f"{where} must be {expected}; got {describe(value)}. Leave it out, or turn it into text, first.")
+
+
+def _as_list(posts: Any) -> list[Any]:
+    if isinstance(posts, (str, bytes, bytearray)):
+        raise InputError(f"{WANTED}; got {describe(posts)}. A list with one text is [text].")
+    if isinstance(posts, Mapping):
+        raise InputError(f"{WANTED}; got {describe(posts)}. A list with one post is [post].")
+    if isinstance(posts, Set):
+        raise InputError(f"{WANTED}; got {describe(posts)}, which has no order to decide in. Sort it into a list.")
+    if hasattr(type(posts), "collect"):
+        raise InputError(f"{WANTED}; got {describe(posts)}. Collect it into a DataFrame first.")
+    if not isinstance(posts, Iterable):
+        raise InputError(f"{WANTED}; got {describe(posts)}.")
+    return list(posts)
+
+
+def describe(value: Any) -> str:
+    """Return a value and its type in few words, for an error message."""
+    if value is None:
+        return "None"
+    if isinstance(value, (str, bytes)):
+        return f"{type(value).__name__} {value[:40]!r}{'...' if len(value) > 40 else ''}"
+    shown = f" {value!r}" if isinstance(value, (bool, int, float)) else ""
+    return f"{type(value).__name__}{shown}"
+
+
+def _corpus(texts: list[str], ids: Sequence[Any], order_values: Sequence[Any] | None) -> Corpus:
+    return Corpus(texts, ids, np.arange(len(texts), dtype=np.int64), order_values, n_rows=len(texts))

@@ -1,0 +1,248 @@
+"""What moves between the steps: texts, tokens, fingerprints, pairs and decisions.
+
+Everything here is arrays, so that a step handles many posts in one call. Two kinds of numbers point at posts:
+
+``row``       the zero-based position of a post in the input, over all files; what users see.
+``position``  the zero-based place of a *distinct* text in the order of deciding; what steps and kernels see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int8s = NDArray[np.int8]
+Int16s = NDArray[np.int16]
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+UInt8s = NDArray[np.uint8]
+UInt16s = NDArray[np.uint16]
+UInt32s = NDArray[np.uint32]
+UInt64s = NDArray[np.uint64]
+Float32s = NDArray[np.float32]
+Float64s = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+NO_KEY = 2**64 - 1
+"""Stands where a text has no more block keys."""
+
+N_CLASSES = 64
+"""Classes that the characters of a text are counted by. With 64, one in 20 candidate pairs of English posts passes the
+bound by characters in common, one in 50 of Chinese ones; with 32 it is one in 4."""
+
+
+class EncodedTexts(NamedTuple):
+    """Texts as one array of code points; text ``i`` is ``code_points[offsets[i]:offsets[i + 1]]``."""
+
+    code_points: UInt32s
+    """uint32[n_code_points]: lone surrogates stand for themselves."""
+    offsets: Int64s
+    """int64[n_texts + 1], rising from 0."""
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.offsets) - 1
+
+
+def encode_texts(texts: Sequence[str]) -> EncodedTexts:
+    """Return the texts as one array of code points.
+
+    Examples
+    --------
+    >>> encode_texts(["ab", "", "c"]).offsets.tolist()
+    [0, 2, 2, 3]
+    """
+    code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
+    # copied, because kernels would be compiled a second time for arrays that cannot be written to
+    return EncodedTexts(code_points.astype(np.uint32), offsets_of(texts))
+
+
+def offsets_of(texts: Sequence[str] | Sequence[bytes]) -> Int64s:
+    """Return int64[n_texts + 1]: where each begins when they are put one after another, in code points or bytes."""
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    return offsets
+
+
+def text_lengths(texts: Sequence[str]) -> Int32s:
+    """Return int32[n]: the code points of each text."""
+    return np.fromiter(map(len, texts), np.int32, len(texts))
+
+
+class Tokens(NamedTuple):
+    """Tokens of many texts. A token is a slice of ``code_points``; slices may overlap, as n-grams do."""
+
+    code_points: UInt32s
+    """uint32[n_code_points]."""
+    starts: Int64s
+    """int64[n_tokens]: where each token begins in ``code_points``."""
+    lengths: Int32s
+    """int32[n_tokens]: code points of each token, at least 1."""
+    offsets: Int64s
+    """int64[n_texts + 1]: the tokens of text ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.offsets) - 1
+
+    def strings(self, text: int) -> list[str]:
+        """Return the tokens of one text as strings, in order; for people and for tests, slow."""
+        spans = range(int(self.offsets[text]), int(self.offsets[text + 1]))
+        points = self.code_points.astype("<u4", copy=False)
+        slices = (points[int(self.starts[t]) : int(self.starts[t]) + int(self.lengths[t])] for t in spans)
+        return [part.tobytes().decode("utf-32-le", "surrogatepass") for part in slices]
+
+
+def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
+    """Return ``Tokens`` for one list of strings a text; empty strings are left out.
+
+    Examples
+    --------
+    >>> tokens_from_lists([["big", "cat"], []]).offsets.tolist()
+    [0, 2, 2]
+    """
+    kept = [[token for token in tokens if token] for tokens in token_lists]
+    flat = [token for tokens in kept for token in tokens]
+    encoded = encode_texts(flat)
+    offsets = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, kept), np.int64, len(kept)), out=offsets[1:])
+    lengths = np.diff(encoded.offsets).astype(np.int32)
+    return Tokens(encoded.code_points, encoded.offsets[:-1], lengths, offsets)
+
+
+@dataclass(slots=True, eq=False)
+class CharacterCounts:
+    """How many characters of each class the distinct texts have; no rows where nobody asks."""
+
+    counts: UInt8s
+    """uint8[n_distinct, N_CLASSES]: 255 stands for more too."""
+    sketches: UInt64s
+    """uint64[n_distinct, 2]: the same, up to three: bit ``c`` of word 0 is the low bit, and of word 1 the high bit."""
+
+    def release(self) -> None:
+        """Let go of the counts, for all who share them, when no more pairs are asked about."""
+        self.counts, self.sketches = self.counts[:0].copy(), self.sketches[:0].copy()
+
+
+NO_COUNTS = CharacterCounts(np.zeros((0, N_CLASSES), np.uint8), np.zeros((0, 2), np.uint64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprints:
+    """Simhash fingerprints of distinct texts, with what stage 1 needs to know of each text."""
+
+    positions: Int64s
+    """int64[n]: places in the order of deciding, rising."""
+    bits: UInt64s
+    """uint64[n, words]: bit ``b`` of a fingerprint is bit ``b % 64`` of word ``b // 64``."""
+    limits: PairLimits
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.positions)
+
+    def take(self, chosen: Int64s | Bools | slice) -> Fingerprints:
+        """Return the chosen texts, in the order given."""
+        return Fingerprints(self.positions[chosen], self.bits[chosen], self.limits.take(chosen))
+
+
+def join_prints(parts: Sequence[Fingerprints]) -> Fingerprints:
+    """Return one batch with the texts of all parts, at least one, in order."""
+    limits = PairLimits(*(np.concatenate(columns) for columns in zip(*(part.limits for part in parts), strict=True)))
+    return Fingerprints(
+        np.concatenate([part.positions for part in parts]),
+        np.concatenate([part.bits for part in parts]),
+        limits,
+    )
+
+
+class PairLimits(NamedTuple):
+    """What a pair must satisfy to be worth a second look; all five are those of the pair's shorter text."""
+
+    lengths: Int32s
+    """int32[n]: code points after normalizing."""
+    max_hamming_distances: Int32s
+    """int32[n]: the limit of the text's length band, inclusive; -1 where the text may only be an exact repeat."""
+    max_partner_lengths: Int32s
+    """int32[n]: the longest text that this one, as the shorter, could still match, inclusive."""
+    common_of_shorter: Float32s
+    common_of_longer: Float32s
+    """float32[n]: at least these shares of the shorter and of the longer text, added up, are the characters that a pair
+    has in common, whatever their order; 0.0 where characters alone rule nothing out."""
+
+    def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
+        """Return the limits of the chosen texts, in the order given."""
+        return PairLimits._make(column[chosen] for column in self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidatePairs:
+    """Pairs that passed stage 1: sorted by ``later`` then ``earlier``, none twice, ``earlier < later``."""
+
+    earlier: Int64s
+    """int64[n_pairs]: positions."""
+    later: Int64s
+    """int64[n_pairs]: positions."""
+    hamming_distances: Int32s
+    """int32[n_pairs]: differing bits, 0 to the fingerprint's width."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.earlier)
+
+    def take(self, chosen: Int64s | Bools | slice) -> CandidatePairs:
+        """Return the chosen pairs, in the order given."""
+        return CandidatePairs(self.earlier[chosen], self.later[chosen], self.hamming_distances[chosen])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VerifiedPairs:
+    """Candidate pairs that the verifier of their length band accepted, with the score and how it was reached."""
+
+    earlier: Int64s
+    later: Int64s
+    hamming_distances: Int32s
+    scores: Float64s
+    """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; ``score >= threshold`` holds for each."""
+    thresholds: Float64s
+    verifiers: Int32s
+    """int32[n_pairs]: index into the verifier names of the plan."""
+    length_bands: Int32s
+    """int32[n_pairs]: index of the length band."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.earlier)
+
+    def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
+        """Return the chosen pairs, in the order given."""
+        return VerifiedPairs(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """One removed post: the kept post that it matches and the pair's own evidence."""
+
+    row: int
+    """Zero-based input row over all files."""
+    id: Any
+    text: str
+    """The text as it was read."""
+    keeper_row: int
+    keeper_id: Any
+    reason: str
+    """``exact``: equal after normalizing; ``near``: any other verified pair."""
+    hamming_distance: int
+    verifier: str
+    """Name of the verifier whose score decided; ``equal`` for exact repeats."""
+    score: float
+    threshold: float
+    length_band: str
+    """The band of the pair's shorter text, such as ``7-20``."""

@@ -1,0 +1,126 @@
+"""The removed posts of a run: columns of numbers, and a `Removed` object for each that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain, starmap
+from typing import Any, overload
+
+import numpy as np
+
+from hybriddup.data.corpus import Corpus, take_ids
+from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed
+
+EQUAL = "equal"
+"""What results name as the verifier of exact repeats: their texts were compared as a whole."""
+POSTS_AT_A_TIME = 8192
+REASONS = {True: "exact", False: "near"}
+
+
+@dataclass(frozen=True, eq=False)
+class RemovedColumns:
+    """One row for each removed post, in input order."""
+
+    posts: Int64s
+    """int64[n]: index of the post in the corpus, rising."""
+    keepers: Int64s
+    """int64[n]: index of its keeper in the corpus."""
+    is_exact: Bools
+    hamming_distances: Int32s
+    verifiers: Int32s
+    """int32[n]: index into the names of the verifiers; of no meaning for exact repeats."""
+    scores: Float64s
+    thresholds: Float64s
+    length_bands: Int32s
+    """int32[n]: index into the names of the length bands."""
+
+    def take(self, chosen: Int64s) -> RemovedColumns:
+        """Return the chosen rows."""
+        return RemovedColumns(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+
+def cut(places: range) -> Iterator[range]:
+    """Yield the places in pieces, so that the values of all never are in memory together."""
+    return (places[start : start + POSTS_AT_A_TIME] for start in range(0, len(places), POSTS_AT_A_TIME))
+
+
+class RemovedPosts(Sequence[Removed]):
+    """A sequence of `Removed` that makes them when they are asked for: a million objects take longer than deciding."""
+
+    def __init__(
+        self, corpus: Corpus, columns: RemovedColumns, verifier_names: Sequence[str], band_names: Sequence[str]
+    ) -> None:
+        self._corpus, self.columns = corpus, columns
+        self._verifier_names, self._band_names = verifier_names, band_names
+
+    @property
+    def rows(self) -> Int64s:
+        """int64[n]: the input row of each removed post, rising."""
+        return self._corpus.rows[self.columns.posts]
+
+    @property
+    def keeper_rows(self) -> Int64s:
+        """int64[n]: the input row of the keeper of each."""
+        return self._corpus.rows[self.columns.keepers]
+
+    def __len__(self) -> int:
+        """Return the number of removed posts."""
+        return len(self.columns.posts)
+
+    @overload
+    def __getitem__(self, index: int) -> Removed: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Removed]: ...
+
+    def __getitem__(self, index: int | slice) -> Removed | list[Removed]:
+        """Return one removed post, or a list of some."""
+        if isinstance(index, slice):
+            return list(self._make(index))
+        place = range(len(self))[index]
+        return next(self._make(slice(place, place + 1)))
+
+    def __iter__(self) -> Iterator[Removed]:
+        """Yield every removed post, in input order."""
+        return self._make(slice(None))
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other is a list, or the like, of equal posts."""
+        return isinstance(other, (list, tuple, RemovedPosts)) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # compares by its posts, as a list does
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def _make(self, chosen: slice) -> Iterator[Removed]:
+        return starmap(Removed, self.values(chosen))
+
+    def values(self, chosen: slice = slice(None)) -> Iterator[tuple[Any, ...]]:
+        """Return the values of some removed posts, each in the order of the fields of `Removed`.
+
+        A writer needs no objects, and making them takes longer than writing them.
+        """
+        return chain.from_iterable(map(self._values_at, cut(range(len(self))[chosen])))
+
+    def _values_at(self, places: range) -> Iterator[tuple[Any, ...]]:
+        some, corpus = self.columns.take(np.asarray(places, np.int64)), self._corpus
+        exact = some.is_exact.tolist()
+        return zip(
+            corpus.rows[some.posts].tolist(),
+            take_ids(corpus.ids, some.posts),
+            [corpus.texts[post] for post in some.posts.tolist()],
+            corpus.rows[some.keepers].tolist(),
+            take_ids(corpus.ids, some.keepers),
+            map(REASONS.__getitem__, exact),
+            some.hamming_distances.tolist(),
+            [
+                EQUAL if is_exact else self._verifier_names[verifier]
+                for is_exact, verifier in zip(exact, some.verifiers.tolist(), strict=True)
+            ],
+            some.scores.tolist(),
+            some.thresholds.tolist(),
+            [self._band_names[band] for band in some.length_bands.tolist()],
+            strict=True,
+        )

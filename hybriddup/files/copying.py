@@ -1,0 +1,76 @@
+"""Copying the kept records of text files: a second pass over the input, so that they come out unchanged."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from hybriddup.data.records import Bools
+from hybriddup.errors import InputError
+from hybriddup.files.sources import Source, changed
+from hybriddup.files.text import UTF8_MARK, starts_with_mark
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
+
+class TextWriter(ABC):
+    """Copies the bytes of the kept records. A byte order mark stays where the first source has one."""
+
+    def check(self, sources: Sequence[Source]) -> None:  # noqa: B027  tables have something to check
+        """Accept any sources: lines can follow any lines."""
+
+    def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
+        """Copy the records whose row is kept, in input order."""
+        if sources and starts_with_mark(sources[0]):
+            target.write(UTF8_MARK)
+        target.write(self._head(sources))
+        choice = Choice(keep, sources)
+        for i, source in enumerate(sources, 1):
+            with source.open() as stream:
+                pieces = self._chosen(stream, source.name, choice)
+                target.writelines(pieces if i == len(sources) else _ended(pieces))
+        choice.check_all_taken()
+
+    def _head(self, sources: Sequence[Source]) -> bytes:  # noqa: ARG002  tables have one
+        return b""
+
+    @abstractmethod
+    def _chosen(self, stream: BinaryIO, name: str, choice: Choice) -> Iterator[Buffer]:
+        """Yield the bytes of the chosen records of one source, one or more in a piece."""
+
+
+class Choice:
+    """Which rows to copy, handed out piece by piece while the sources are read again."""
+
+    def __init__(self, keep: Bools, sources: Sequence[Source]) -> None:
+        self._keep = keep
+        self._changed = changed_sources(sources)
+        self._n_taken = 0
+
+    def take(self, n_rows: int) -> Bools:
+        """Return bool[n_rows]: which of the next rows to copy."""
+        first, self._n_taken = self._n_taken, self._n_taken + n_rows
+        if self._n_taken > len(self._keep):
+            raise self._changed
+        return self._keep[first : self._n_taken]
+
+    def check_all_taken(self) -> None:
+        """Raise InputError where the sources held fewer rows than were decided about."""
+        if self._n_taken < len(self._keep):
+            raise self._changed
+
+
+def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
+    """Yield the pieces and a line end, where the last has none, so that the next file begins a line."""
+    last: Buffer = b"\n"
+    for last in pieces:
+        yield last
+    if bytes(memoryview(last)[-1:]) != b"\n":
+        yield b"\n"
+
+
+def changed_sources(sources: Sequence[Source]) -> InputError:
+    """Return the error for sources that are not what they were when they were read."""
+    return InputError(changed(", ".join(source.name for source in sources)))

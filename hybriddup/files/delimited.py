@@ -1,0 +1,218 @@
+"""CSV and TSV with a header. The csv module finds the ends of records, so that both passes agree on what a row is."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress, islice
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from hybriddup.errors import InputError
+from hybriddup.files.copying import Choice, TextWriter
+from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, TextColumnError, record_batches
+from hybriddup.files.sources import Source
+from hybriddup.files.text import broken_utf8, text_lines
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
+MAX_FIELD_CHARACTERS = 2**31 - 1
+"""The csv module refuses fields past 131,072 characters unless told; a long post is no broken post."""
+
+OPEN_AT_END = "unexpected end of data"
+"""What the csv module says of a quote that is still open where the file ends."""
+
+
+class RawRecord(NamedTuple):
+    """One record of a table; quoted fields may hold line ends, so a record may span lines."""
+
+    line: int
+    """One-based line on which it begins."""
+    raw: bytes
+    values: list[str]
+    problem: str
+    """Why it cannot be parsed; empty where it can."""
+    last_line: int
+    """One-based line on which it ends."""
+
+
+@dataclass(frozen=True)
+class _DelimitedReader:
+    """Reads the text from a column; quotes follow RFC 4180, and a row must have as many fields as the header."""
+
+    delimiter: str
+    extensions: tuple[str, ...]
+
+    def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
+        """Yield the posts of one source in order.
+
+        Raises
+        ------
+        InputError
+            There is no header, or it does not name the text column.
+        """
+        with source.open() as stream:
+            records = table_records(stream, source.name, self.delimiter)
+            header = next(records, None)
+            if header is not None:
+                yield from record_batches(_records(records, _columns(header, source.name, fields)))
+
+
+class CsvReader(_DelimitedReader):
+    """Reads comma-separated values."""
+
+    def __init__(self) -> None:
+        super().__init__(",", (".csv",))
+
+
+class TsvReader(_DelimitedReader):
+    """Reads tab-separated values, quoted as in CSV."""
+
+    def __init__(self) -> None:
+        super().__init__("\t", (".tsv", ".tab"))
+
+
+def table_records(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRecord]:
+    """Yield the header and then each row; empty lines are no rows.
+
+    Raises
+    ------
+    InputError
+        A quote is still open at the end: all that follows it is in one record, however many posts it was meant to be.
+    """
+    csv.field_size_limit(MAX_FIELD_CHARACTERS)
+    taken: list[bytes] = []
+    broken: list[str] = []
+    parser = csv.reader(_decoded(text_lines(stream, name), taken, broken), delimiter=delimiter, strict=True)
+    next_line = 1
+    while True:
+        problem, values = "", []
+        try:
+            values = next(parser)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if str(error) == OPEN_AT_END:
+                raise _open_quote(name, next_line, next_line + len(taken) - 1) from None
+            problem = f"not valid CSV ({error})"
+        raw = b"".join(taken)
+        if raw.strip(b"\r\n"):
+            last_line = next_line + len(taken) - 1
+            yield RawRecord(next_line, raw, values, broken[0] if broken else problem, last_line)
+        next_line += len(taken)
+        taken.clear()
+        broken.clear()
+
+
+def _open_quote(name: str, line: int, last_line: int) -> InputError:
+    return InputError(
+        f"{name}:{line}: {_lines(line, last_line)}: an opened quote is never closed, so it cannot be told which posts "
+        f'follow it. Close it; where a quote is part of a post, write the post in quotes and this one twice: "a "" b".'
+    )
+
+
+def _lines(line: int, last_line: int) -> str:
+    return f"line {line}" if line == last_line else f"lines {line} to {last_line}"
+
+
+def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str]) -> Iterator[str]:
+    for line in lines:
+        taken.append(line)
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            broken.append(broken_utf8(error))
+            yield line.decode(errors="replace")
+
+
+class _Columns(NamedTuple):
+    n_columns: int
+    text: int
+    id: int | None
+    order: int | None
+
+
+def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
+    columns = header.values
+    if header.problem:
+        raise InputError(f"{name}:{header.line}: the header cannot be read: {header.problem}.")
+    if columns.count(fields.text) != 1:
+        absent = fields.text not in columns
+        fault = f"{'no' if absent else 'more than one'} column is called {fields.text!r}; the header names "
+        raise TextColumnError(f"{name}:{header.line}", fault + _listed(columns), absent=absent)
+    return _Columns(len(columns), columns.index(fields.text), *(_place(columns, f) for f in (fields.id, fields.order)))
+
+
+def _place(columns: Sequence[str], field: str | None) -> int | None:
+    return columns.index(field) if field is not None and field in columns else None
+
+
+def _listed(columns: Sequence[str]) -> str:
+    shown = ", ".join(repr(column[:40]) for column in columns[:20])
+    return shown + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+
+
+def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | BadRow]:
+    n_columns, text, identifier, order = columns
+    for line, _, values, problem, last_line in rows:
+        if not problem and len(values) != n_columns:
+            problem = f"has {_fields(len(values))}, the header names {n_columns}"
+        if problem:
+            yield BadRow(line, problem if line == last_line else f"{_lines(line, last_line)}: {problem}")
+        else:
+            yield Record(
+                values[text],
+                values[identifier] if identifier is not None else None,
+                values[order] if order is not None else None,
+            )
+
+
+def _fields(n: int) -> str:
+    return "1 field" if n == 1 else f"{n} fields"
+
+
+class _DelimitedWriter(TextWriter):
+    """Copies records of a table under the header of the first source."""
+
+    delimiter: str
+
+    def check(self, sources: Sequence[Source]) -> None:
+        """Raise InputError where two sources have different headers."""
+        headers = [(source.name, self._header(source)) for source in sources]
+        named = [(name, header) for name, header in headers if header is not None]
+        for name, header in named[1:]:
+            if header.values != named[0][1].values:
+                raise InputError(
+                    f"{name} has other columns than {named[0][0]}: {header.values} instead of {named[0][1].values}; "
+                    f"run each by itself, or give them the same columns in the same order."
+                )
+
+    def _head(self, sources: Sequence[Source]) -> bytes:
+        headers = (self._header(source) for source in sources)
+        header = next((header for header in headers if header is not None), None)
+        if header is None:
+            return b""
+        return header.raw if len(sources) == 1 or header.raw.endswith(b"\n") else header.raw + b"\n"
+
+    def _header(self, source: Source) -> RawRecord | None:
+        with source.open() as stream:
+            return next(table_records(stream, source.name, self.delimiter), None)
+
+    def _chosen(self, stream: BinaryIO, name: str, choice: Choice) -> Iterator[Buffer]:
+        records = table_records(stream, name, self.delimiter)
+        next(records, None)
+        while batch := [record.raw for record in islice(records, BATCH_ROWS)]:
+            yield from compress(batch, choice.take(len(batch)).tolist())
+
+
+class CsvWriter(_DelimitedWriter):
+    """Copies records of comma-separated values."""
+
+    delimiter = ","
+
+
+class TsvWriter(_DelimitedWriter):
+    """Copies records of tab-separated values."""
+
+    delimiter = "\t"

@@ -1,0 +1,164 @@
+"""Formats of files, which are components: `lines`, `jsonl`, `csv`, `tsv`, `parquet`. Each has a reader and a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Int64s
+from hybriddup.errors import InputError
+from hybriddup.files.sources import Source
+
+BATCH_ROWS = 8192
+
+TEXT_FIELD_ADVICE = "Say which holds the posts with --text-field (text_field in Python)."
+
+
+class Fields(NamedTuple):
+    """Names of the fields that a run needs; readers of formats without fields ignore them."""
+
+    text: str = "text"
+    id: str = "id"
+    order: str | None = None
+    """The field of ``keep: {highest: FIELD}``."""
+
+
+class Record(NamedTuple):
+    """One post as a reader found it."""
+
+    text: str
+    id: Any = None
+    """None where the record has none."""
+    order_value: Any = None
+
+
+class BadRow(NamedTuple):
+    """A row that holds no usable post, and why."""
+
+    line: int
+    """One-based line in the file; for formats without lines, the one-based record."""
+    reason: str
+    lacks_text_field: bool = False
+    """Whether it has fields, but not the one that was asked for: perhaps the wrong one was."""
+
+
+class BadLine(NamedTuple):
+    """A `BadRow` with its place."""
+
+    row: int
+    line: int
+    reason: str
+    lacks_text_field: bool = False
+
+
+class TextColumnError(InputError):
+    """A table that does not have the one text column that was asked for.
+
+    Parameters
+    ----------
+    place
+        The file, with the line where it has lines.
+    fault
+        What is wrong and what was found; the advice for those who named the column follows it in the message.
+    absent
+        Whether no column has the name.
+    """
+
+    def __init__(self, place: str, fault: str, *, absent: bool) -> None:
+        super().__init__(f"{place}: {fault}. {TEXT_FIELD_ADVICE}")
+        self.fault = fault
+        self.absent = absent
+
+
+@dataclass
+class RecordBatch:
+    """Some thousand consecutive rows of one source. Rows count from 0 in each source; bad rows take a number too."""
+
+    texts: list[str] = field(default_factory=list)
+    ids: list[Any] = field(default_factory=list)
+    """None where the record has no id."""
+    order_values: list[Any] = field(default_factory=list)
+    """None where the record does not have the field."""
+    rows: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64[n_texts]: rising."""
+    bad: list[BadLine] = field(default_factory=list)
+    end: int = 0
+    """Rows of the source up to and including this batch."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Reads one file format. Sources are already decompressed; the rows are those that the format's writer counts."""
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """File name endings without a compression suffix, such as ``(".jsonl", ".ndjson")``."""
+        ...
+
+    def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
+        """Yield the posts of one source in order; every row is in a batch, as a text or as bad.
+
+        Raises
+        ------
+        InputError
+            The source as a whole cannot be used, such as a table without the text column.
+        """
+        ...
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """Writes some rows of the input in the input's own format; bears the name of the reader of that format."""
+
+    def check(self, sources: Sequence[Source]) -> None:
+        """Raise InputError where the sources cannot be one output, such as tables whose headers differ.
+
+        Called before anything is decided, so that a long run does not fail at its end.
+        """
+        ...
+
+    def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
+        """Copy the records whose row is kept, with all their fields, in input order.
+
+        Parameters
+        ----------
+        keep
+            bool[n_rows] over all sources, rows counted as the reader of this format counts them.
+        target
+            Written to once from its beginning; not closed here, and not always seekable.
+
+        Raises
+        ------
+        InputError
+            The sources do not hold ``len(keep)`` rows: they changed since they were read.
+        """
+        ...
+
+
+def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_ROWS) -> Iterator[RecordBatch]:
+    """Return the batches of a source, from one record or bad row at a time."""
+    remaining = iter(records)
+    start = 0
+    while chunk := list(islice(remaining, batch_rows)):
+        yield batch_of(chunk, start)
+        start += len(chunk)
+
+
+def batch_of(records: Iterable[Record | BadRow], start: int) -> RecordBatch:
+    """Return some records and bad rows as one batch, the first of them at row ``start``."""
+    chunk = list(records)
+    good = [record for record in chunk if type(record) is Record]
+    batch = RecordBatch(
+        texts=[record.text for record in good],
+        ids=[record.id for record in good],
+        order_values=[record.order_value for record in good],
+        end=start + len(chunk),
+    )
+    is_good = np.fromiter((type(record) is Record for record in chunk), np.bool_, len(chunk))
+    batch.rows = np.flatnonzero(is_good).astype(np.int64) + start
+    batch.bad = [BadLine(start + i, *row) for i, row in enumerate(chunk) if isinstance(row, BadRow)]
+    return batch

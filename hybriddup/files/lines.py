@@ -1,0 +1,64 @@
+"""Plain text, one post a line; an empty line is an empty post."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from hybriddup.files.copying import Choice, TextWriter
+from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
+from hybriddup.files.line_blocks import line_blocks
+from hybriddup.files.sources import Source
+from hybriddup.files.text import broken_utf8, text_lines
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
+
+class LinesReader:
+    """Reads each line as one post, without its line end."""
+
+    extensions = (".txt", ".text")
+
+    def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:  # noqa: ARG002  lines have no fields
+        """Yield the posts of one source in order."""
+        with source.open() as stream:
+            lines = text_lines(stream, source.name)
+            n_rows = 0
+            while chunk := list(islice(lines, BATCH_ROWS)):
+                batch = _columns(chunk, n_rows) or batch_of(_records(chunk, n_rows + 1), n_rows)
+                n_rows = batch.end
+                yield batch
+
+
+def _columns(lines: list[bytes], start: int) -> RecordBatch | None:
+    """Return the batch where every line is UTF-8, as nearly all are; otherwise None."""
+    try:
+        texts = [_without_end(line) for line in map(bytes.decode, lines)]
+    except UnicodeDecodeError:
+        return None
+    end, nothing = start + len(texts), [None] * len(texts)
+    return RecordBatch(texts, nothing, nothing, np.arange(start, end, dtype=np.int64), end=end)
+
+
+def _records(lines: Iterable[bytes], first_line: int) -> Iterator[Record | BadRow]:
+    for line_number, line in enumerate(lines, first_line):
+        try:
+            yield Record(_without_end(line.decode()))
+        except UnicodeDecodeError as error:
+            yield BadRow(line_number, broken_utf8(error))
+
+
+def _without_end(line: str) -> str:
+    return line.removesuffix("\n").removesuffix("\r")
+
+
+class LinesWriter(TextWriter):
+    """Copies lines."""
+
+    def _chosen(self, stream: BinaryIO, name: str, choice: Choice) -> Iterator[Buffer]:  # noqa: ARG002  no errors
+        for block in line_blocks(stream):
+            yield from block.take(choice.take(len(block.starts))).runs()

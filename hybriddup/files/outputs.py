@@ -1,0 +1,208 @@
+"""Outputs of a run: written beside their targets, put in place together at the end, gone when the run fails."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import shutil
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from hybriddup.errors import OutputError
+from hybriddup.files.compression import BUFFER_BYTES, compressing, split_compression
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+STANDARD_OUTPUT = "-"
+
+
+class Output:
+    """One target: a file, which appears only with `Outputs.commit`, or a stream, which is written to directly."""
+
+    def __init__(self, target: str, option: str) -> None:
+        self.target = target
+        self.option = option
+        self.is_stream = target == STANDARD_OUTPUT or _is_special(Path(target))
+        self.path = Path(target).resolve()
+        """Where the file goes; a link stays a link."""
+        self._temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Give a stream for the plain bytes of the output, compressed as the name of the target says.
+
+        Raises
+        ------
+        OutputError
+            The bytes could not be written, for example because the disk is full.
+        """
+        compression = split_compression(self.target)[1]
+        with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, self), BUFFER_BYTES) as buffered:
+            with compressing(cast("BinaryIO", buffered), compression) as plain:
+                yield plain
+            buffered.flush()
+            if not self.is_stream:
+                self._synchronize(raw)
+
+    @contextmanager
+    def _open_raw(self) -> Iterator[BinaryIO]:
+        if self.target == STANDARD_OUTPUT:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+            return
+        try:
+            raw = self.path.open("wb", 0) if self.is_stream else self._temporary.open("xb", 0)
+        except OSError as error:
+            raise self.failure(error) from None
+        with raw:
+            yield cast("BinaryIO", raw)
+
+    def _synchronize(self, raw: BinaryIO) -> None:
+        try:
+            os.fsync(raw.fileno())
+        except OSError as error:
+            raise self.failure(error) from None
+
+    def put_in_place(self) -> None:
+        """Rename what was written to its target, with the permissions of the file that it replaces."""
+        if self.is_stream:
+            return
+        try:
+            with suppress(FileNotFoundError):
+                shutil.copymode(self.path, self._temporary)
+            self._temporary.replace(self.path)
+        except OSError as error:
+            raise OutputError(f"{self.target} could not be put in place: {error.strerror or error}.") from None
+
+    def discard(self) -> None:
+        """Delete what was written and not put in place."""
+        if not self.is_stream:
+            self._temporary.unlink(missing_ok=True)
+
+    def failure(self, error: OSError) -> OutputError:
+        """Return the error to raise where the operating system refuses to write."""
+        name = "standard output" if self.target == STANDARD_OUTPUT else self.target
+        message = f"{name} could not be written: {error.strerror or error}."
+        if self.is_stream:
+            return OutputError(message)
+        free = _free_bytes(self.path.parent)
+        written = self._temporary.stat().st_size if self._temporary.exists() else 0
+        return OutputError(
+            f"{message} {written:,} bytes were written, {free:,} are free in {self.path.parent}. Nothing was put in "
+            f"place or changed; free some space or choose another place with {self.option}."
+        )
+
+
+class Outputs:
+    """The outputs of one run, as a context: leaving it without `commit` leaves every target as it was."""
+
+    def __init__(self, inputs: Sequence[str], *, force: bool) -> None:
+        self._inputs = [Path(name) for name in inputs if name != STANDARD_OUTPUT]
+        self._force = force
+        self._outputs: list[Output] = []
+
+    def add(self, target: str, option: str) -> Output:
+        """Return an output that may be written.
+
+        Parameters
+        ----------
+        option
+            The option that named it, for messages.
+
+        Raises
+        ------
+        OutputError
+            The target is an input or another output, exists without ``force``, or cannot be created.
+        """
+        output = Output(target, option)
+        for other in self._outputs:
+            if target == other.target or (not output.is_stream and output.path == other.path):
+                raise OutputError(f"{other.option} and {option} both write to {target}; give each its own file.")
+        if not output.is_stream:
+            self._check_file(output)
+        self._outputs.append(output)
+        return output
+
+    def commit(self) -> None:
+        """Put every file in place; a signal to stop does not come between them."""
+        with _stop_signals_ignored():
+            for output in self._outputs:
+                output.put_in_place()
+
+    def __enter__(self) -> Outputs:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for output in self._outputs:
+            output.discard()
+
+    def _check_file(self, output: Output) -> None:
+        path, target, option = output.path, output.target, output.option
+        if any(source.exists() and path.exists() and source.samefile(path) for source in self._inputs):
+            raise OutputError(f"{option} {target} is also an input; the input is never overwritten, name another file.")
+        if path.is_dir():
+            raise OutputError(f"{option} {target} is a directory; name a file in it.")
+        if path.exists() and not self._force:
+            raise OutputError(f"{target} exists already; replace it with --force, or name another file with {option}.")
+        if not path.parent.is_dir():
+            raise OutputError(f"{target} cannot be created: there is no directory {path.parent}.")
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise OutputError(
+                f"{target} cannot be created: no permission to write in {path.parent}; name another with {option}."
+            )
+
+
+class _Reporting(io.RawIOBase):
+    """A raw stream whose errors name the output; a closed pipe stays what it is."""
+
+    def __init__(self, raw: BinaryIO, output: Output) -> None:
+        self._raw = raw
+        self._output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        try:
+            return self._raw.write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._output.failure(error) from None
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether a target is a device or pipe, which is never replaced by a file."""
+    return path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
+
+
+def _free_bytes(directory: Path) -> int:
+    try:
+        return shutil.disk_usage(directory).free
+    except OSError:
+        return 0
+
+
+@contextmanager
+def _stop_signals_ignored() -> Iterator[None]:
+    """Finish what takes an instant and must not be half done; only the main thread may set handlers."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

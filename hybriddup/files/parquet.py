@@ -1,0 +1,196 @@
+"""Parquet, row group by row group; needs pyarrow, the extra `hybriddup[parquet]`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from hybriddup.data.records import Bools
+from hybriddup.errors import InputError
+from hybriddup.files.copying import changed_sources
+from hybriddup.files.formats import (
+    BATCH_ROWS,
+    BadRow,
+    Fields,
+    Record,
+    RecordBatch,
+    TextColumnError,
+    record_batches,
+)
+from hybriddup.files.sources import Source
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+    from pyarrow import Schema
+    from pyarrow.parquet import ParquetFile
+
+
+class ParquetReader:
+    """Reads the text from a column of strings; a null is a bad row."""
+
+    extensions = (".parquet", ".pq")
+
+    def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
+        """Yield the posts of one source in order.
+
+        Raises
+        ------
+        InputError
+            pyarrow is not installed, the file is no Parquet, or it has no text column of strings.
+        """
+        with source.open_seekable() as stream:
+            table = open_table(stream, source.name)
+            _check_text_column(table, source.name, fields.text)
+            with damage_named(source.name):
+                yield from record_batches(_records(table, fields))
+
+
+def open_table(stream: BinaryIO, name: str) -> ParquetFile:
+    """Return the Parquet file in a stream.
+
+    Raises
+    ------
+    InputError
+        pyarrow is not installed, or the stream holds no Parquet.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError(f"{name}: Parquet needs pyarrow; run: pip install 'hybriddup[parquet]'") from None
+    with damage_named(name):
+        return pyarrow.parquet.ParquetFile(stream)
+
+
+@contextmanager
+def damage_named(name: str) -> Iterator[None]:
+    """Turn what pyarrow raises on a damaged file into an InputError that names the file."""
+    import pyarrow
+
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"{name} cannot be read as Parquet: {error}") from None
+
+
+def _check_text_column(table: ParquetFile, name: str, text_field: str) -> None:
+    from pyarrow import types
+
+    schema = table.schema_arrow
+    if text_field not in schema.names:
+        shown = ", ".join(repr(column) for column in schema.names[:20])
+        raise TextColumnError(name, f"no column is called {text_field!r}; the columns are {shown}", absent=True)
+    kind = schema.field(text_field).type
+    value_kind = kind.value_type if types.is_dictionary(kind) else kind
+    if not (types.is_string(value_kind) or types.is_large_string(value_kind) or types.is_string_view(value_kind)):
+        raise TextColumnError(name, f"column {text_field!r} holds {kind}, not strings", absent=False)
+
+
+def _records(table: ParquetFile, fields: Fields) -> Iterator[Record | BadRow]:
+    wanted = [field for field in dict.fromkeys(fields) if field in table.schema_arrow.names]
+    row = 0
+    for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
+        columns = {name: _values(batch.column(name)) for name in wanted}
+        nothing = [None] * batch.num_rows
+        ids = columns.get(fields.id, nothing)
+        order_values = columns.get(fields.order, nothing) if fields.order else nothing
+        for text, record_id, order_value in zip(columns[fields.text], ids, order_values, strict=True):
+            row += 1
+            if type(text) is str:
+                yield Record(text, record_id, order_value)
+            else:
+                yield BadRow(row, _explain(text, fields.text))
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return b""
+
+
+def _explain(text: Any, text_field: str) -> str:
+    return f"column {text_field!r} is null" if text is None else f"column {text_field!r} is not valid UTF-8"
+
+
+class ParquetWriter:
+    """Filters row group after row group; schema, metadata and compression are those of the first source."""
+
+    def check(self, sources: Sequence[Source]) -> None:
+        """Raise InputError where two sources have different schemas."""
+        schemas = [(source.name, _schema(source)) for source in sources]
+        for name, schema in schemas[1:]:
+            if not schema.equals(schemas[0][1]):
+                raise InputError(
+                    f"{name} has other columns than {schemas[0][0]}: {_columns(schema)} instead of "
+                    f"{_columns(schemas[0][1])}; run each by itself, or give them the same schema."
+                )
+
+    def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
+        """Copy the records whose row is kept, in input order."""
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter as Output
+
+        flags = pyarrow.array(keep)
+        first_row, output = 0, None
+        for source in sources:
+            with source.open_seekable() as stream, damage_named(source.name):
+                table = open_table(stream, source.name)
+                output = output or Output(_Sequential(target), table.schema_arrow, compression=_codecs(table))
+                for group in range(table.num_row_groups):
+                    rows = table.read_row_group(group)
+                    if first_row + rows.num_rows > len(keep):
+                        raise changed_sources(sources)
+                    output.write_table(rows.filter(flags.slice(first_row, rows.num_rows)))
+                    first_row += rows.num_rows
+        if output is not None:
+            output.close()
+        if first_row != len(keep):
+            raise changed_sources(sources)
+
+
+class _Sequential(io.RawIOBase):
+    """A target that knows how much was written to it, for pyarrow, which asks even where the target cannot tell."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+        self._n_bytes = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer) -> int:
+        self._target.write(data)
+        size = memoryview(data).nbytes
+        self._n_bytes += size
+        return size
+
+    def tell(self) -> int:
+        return self._n_bytes
+
+
+def _schema(source: Source) -> Schema:
+    with source.open_seekable() as stream:
+        return open_table(stream, source.name).schema_arrow
+
+
+def _columns(schema: Schema) -> str:
+    return ", ".join(f"{field.name}: {field.type}" for field in schema)
+
+
+def _codecs(table: ParquetFile) -> dict[str, str]:
+    """Return the compression of each column, as the first row group has it."""
+    if table.num_row_groups == 0:
+        return {}
+    group = table.metadata.row_group(0)
+    columns = (group.column(i) for i in range(group.num_columns))
+    return {c.path_in_schema: "none" if c.compression == "UNCOMPRESSED" else c.compression.lower() for c in columns}

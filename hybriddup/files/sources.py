@@ -1,0 +1,131 @@
+"""Where posts come from: files and standard input, opened twice, once to read and once to copy what is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from hybriddup.errors import InputError
+from hybriddup.files.compression import BUFFER_BYTES, Compression, decompressed, recognize, split_compression
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input. It can be opened any number of times and must give the same bytes each time."""
+
+    name: str
+    """As the user gave it; ``-`` for standard input."""
+    compression: Compression
+    identity: tuple[int, ...]
+    """Device, inode, size and time of change when it was first looked at."""
+    spool: BinaryIO | None = None
+    """A nameless copy on disk of what can be read only once: standard input and pipes."""
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, compressed where the input is."""
+        return self.identity[2]
+
+    def open(self) -> BinaryIO:
+        """Return the plain bytes from the beginning, as a buffered stream that the caller closes."""
+        return decompressed(self._open_raw(), self.compression, self.name)
+
+    def open_seekable(self) -> BinaryIO:
+        """Return the plain bytes as a file that can seek, for formats with their index at the end."""
+        if not self.compression:
+            return self._open_raw()
+        plain = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed by the caller
+        with self.open() as stream:
+            shutil.copyfileobj(stream, plain, BUFFER_BYTES)
+        plain.seek(0)
+        return plain
+
+    def check_unchanged(self) -> None:
+        """Raise InputError where the file is no longer the one that was read."""
+        if self.spool is not None:
+            return
+        try:
+            unchanged = _identity(Path(self.name).stat()) == self.identity
+        except OSError:
+            unchanged = False
+        if not unchanged:
+            raise InputError(changed(self.name))
+
+    def close(self) -> None:
+        """Give the copy on disk back, where there is one."""
+        if self.spool is not None:
+            self.spool.close()
+
+    def _open_raw(self) -> BinaryIO:
+        if self.spool is not None:
+            copy = os.fdopen(os.dup(self.spool.fileno()), "rb", BUFFER_BYTES)
+            copy.seek(0)
+            return copy
+        try:
+            return Path(self.name).open("rb", BUFFER_BYTES)
+        except OSError as error:
+            raise InputError(unreadable(self.name, error)) from None
+
+
+def open_source(name: str) -> Source:
+    """Return the input of this name, copied to disk where it can be read only once.
+
+    Raises
+    ------
+    InputError
+        It does not exist, is a directory, or cannot be read.
+    """
+    if name == STANDARD_INPUT:
+        return _spooled(name, sys.stdin.buffer)
+    try:
+        status = Path(name).stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError(f"{name} is a directory; name the files in it, such as {name.rstrip('/')}/*.jsonl.")
+        with Path(name).open("rb") as stream:
+            if not stat.S_ISREG(status.st_mode):
+                return _spooled(name, stream)
+            return Source(name, _compression(name, stream), _identity(status))
+    except OSError as error:
+        raise InputError(unreadable(name, error)) from None
+
+
+def changed(name: str) -> str:
+    """Return what to say of an input that is not what it was when it was read."""
+    return f"{name} changed while it was being deduplicated; run again when nothing writes to it."
+
+
+def unreadable(name: str, error: OSError) -> str:
+    """Return what to say of an input that the operating system does not let us read."""
+    return f"{name} cannot be read: {error.strerror or error}."
+
+
+def _spooled(name: str, stream: BinaryIO) -> Source:
+    spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed with the source
+    try:
+        shutil.copyfileobj(stream, spool, BUFFER_BYTES)
+        spool.flush()
+    except OSError as error:
+        spool.close()
+        raise InputError(
+            f"{name} could not be copied to {tempfile.gettempdir()}: {error.strerror}. It must be read twice; "
+            f"free some space there, set TMPDIR to another directory, or save it to a file first."
+        ) from None
+    spool.seek(0)
+    return Source(name, _compression(name, spool), _identity(os.fstat(spool.fileno())), spool)
+
+
+def _compression(name: str, stream: BinaryIO) -> Compression:
+    _, by_name = split_compression(name)
+    return by_name or recognize(stream.read(4))
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

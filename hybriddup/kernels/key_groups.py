@@ -1,0 +1,173 @@
+"""Grouping the block keys of many texts: equal keys get one number, so that a key is looked up without hashing it.
+
+The keys are dealt to parts by a hash, slice of texts by slice of texts, so that the table of one part stays in the
+cache. Numbers rise from part to part, and within a part from place to place of its table.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Int64s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+
+NO_KEY = np.uint64(2**64 - 1)
+"""Stands where a text has no more keys."""
+NO_GROUP = np.uint32(2**32 - 1)
+"""Stands where a text has no key, or one that no other text has."""
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 over the golden ratio: the leading bits of its products spread numbers (Knuth, volume 3, 6.4)."""
+SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
+"""Another odd factor, for places within a part."""
+PLACE_SHIFT = np.uint64(20)
+ONE = np.uint64(1)
+
+
+class DealtKeys(NamedTuple):
+    """The keys of some texts, part by part."""
+
+    keys: UInt64s
+    """uint64[n_keys]."""
+    entries: UInt32s
+    """uint32[n_keys]: where each stood in the flattened array of keys, rising within a part."""
+    bounds: Int64s
+    """int64[n_parts + 1]: part ``p`` is ``bounds[p]`` to ``bounds[p + 1]``."""
+
+
+@njit(cache=True, nogil=True)
+def deal_keys(keys: UInt64s, part_bits: int) -> DealtKeys:
+    """Return the keys of some texts by part, without `NO_KEY`.
+
+    Parameters
+    ----------
+    keys
+        uint64[n_texts, n_keys].
+    part_bits
+        There are two to the power of it parts, 0 to 20.
+    """
+    n_parts = 1 << part_bits
+    flat, bounds = keys.ravel(), np.zeros(n_parts + 1, np.int64)
+    for entry in range(len(flat)):
+        if flat[entry] != NO_KEY:
+            bounds[part_of(flat[entry], part_bits) + ONE] += 1
+    for part in range(n_parts):
+        bounds[part + 1] += bounds[part]
+    places = bounds[:-1].copy()
+    dealt, entries = np.empty(bounds[n_parts], np.uint64), np.empty(bounds[n_parts], np.uint32)
+    for entry in range(len(flat)):
+        key = flat[entry]
+        if key != NO_KEY:
+            part = part_of(key, part_bits)
+            dealt[places[part]], entries[places[part]] = key, np.uint32(entry)
+            places[part] += 1
+    return DealtKeys(dealt, entries, bounds)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def part_of(key: np.uint64, part_bits: int) -> np.uint64:
+    """Return the part of a key, 0 to ``2**part_bits - 1``."""
+    # in two shifts, because shifting by 64 is undefined
+    return (key * SPREAD) >> ONE >> np.uint64(63 - part_bits)
+
+
+@njit(cache=True, nogil=True)
+def number_keys(keys: UInt64s, fewest: int) -> tuple[UInt32s, UInt32s]:
+    """Return the number of each key of one part, and how many keys each number stands for.
+
+    Parameters
+    ----------
+    keys
+        uint64[n].
+    fewest
+        A key that stands there less often gets `NO_GROUP`; 1 or more.
+
+    Returns
+    -------
+    numbers, sizes
+        uint32[n] from 0 on; uint32[n_numbers].
+    """
+    n_places = 2
+    while n_places < 2 * len(keys):
+        n_places *= 2
+    table, counts, numbers = (
+        np.empty(n_places, np.uint64),
+        np.zeros(n_places, np.uint32),
+        np.empty(len(keys), np.uint32),
+    )
+    for i in range(len(keys)):
+        place = find_place(table, counts, keys[i])
+        table[place] = keys[i]
+        counts[place] += np.uint32(1)
+        numbers[i] = np.uint32(place)
+    sizes, n = np.empty(len(keys), np.uint32), np.uint32(0)
+    for place in range(n_places):
+        if counts[place] == 0:
+            continue
+        if counts[place] < fewest:
+            counts[place] = NO_GROUP
+            continue
+        sizes[n], counts[place] = counts[place], n
+        n += np.uint32(1)
+    for i in range(len(keys)):
+        numbers[i] = counts[numbers[i]]
+    return numbers, sizes[:n].copy()
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def find_place(table: UInt64s, counts: UInt32s, key: np.uint64) -> np.uint64:
+    """Return the place of a key in a table with room, or the free one where it would go (``counts`` 0)."""
+    mask = np.uint64(len(table) - 1)
+    place = (key * SPREAD_AGAIN >> PLACE_SHIFT) & mask
+    while counts[place] != 0 and table[place] != key:
+        place = (place + ONE) & mask
+    return place
+
+
+@njit(cache=True, nogil=True)
+def write_numbers(numbers: UInt32s, places: Int64s, first_groups: Int64s, dealt: DealtKeys, group_of: UInt32s) -> None:
+    """Write the groups of some texts to where their keys stood.
+
+    Parameters
+    ----------
+    numbers
+        uint32[n]: as `number_keys` returned them, part after part.
+    places
+        int64[n_parts]: where those of these texts begin in each part.
+    first_groups
+        int64[n_parts + 1]: the group that number 0 of each part is.
+    dealt
+        The keys of these texts.
+    group_of
+        uint32[n_texts, n_keys], changed in place; it is `NO_GROUP` where nothing is written.
+    """
+    flat = group_of.ravel()
+    for part in range(len(places)):
+        first, n = dealt.bounds[part], dealt.bounds[part + 1] - dealt.bounds[part]
+        for i in range(n):
+            number = numbers[places[part] + i]
+            if number != NO_GROUP:
+                flat[dealt.entries[first + i]] = number + np.uint32(first_groups[part])
+
+
+@njit(cache=True, nogil=True)
+def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
+    """Note the group of each key in a table with room, so that `find_groups` finds it.
+
+    ``numbers`` uint32[len(table)] is 0 at first, and one more than the group of the key in its place.
+    """
+    flat_keys, flat_groups = keys.ravel(), group_of.ravel()
+    for entry in range(len(flat_keys)):
+        if flat_groups[entry] != NO_GROUP:
+            place = find_place(table, numbers, flat_keys[entry])
+            table[place], numbers[place] = flat_keys[entry], flat_groups[entry] + np.uint32(1)
+
+
+@njit(cache=True, nogil=True)
+def find_groups(keys: UInt64s, table: UInt64s, numbers: UInt32s) -> UInt32s:
+    """Return uint32[n, m]: the group of each key, `NO_GROUP` where none of the texts has it."""
+    groups = np.full(keys.shape, NO_GROUP, np.uint32)
+    flat_keys, flat_groups = keys.ravel(), groups.ravel()
+    for entry in range(len(flat_keys)):
+        if flat_keys[entry] != NO_KEY:
+            flat_groups[entry] = numbers[find_place(table, numbers, flat_keys[entry])] - np.uint32(1)
+    return groups

@@ -1,0 +1,260 @@
+"""Looking later texts up in posting lists, and comparing them with what is there.
+
+The steps of a look-up wait for memory one after another: the slot of a key, its list, the fingerprints of its texts.
+So what one text needs is fetched while those before it are compared.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Int32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import with_room_for
+from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.posting_depths import depths_of_pairs
+from hybriddup.kernels.posting_lists import (
+    BLOCK_BITS,
+    NUMBER_MASK,
+    Postings,
+    number_at,
+    read_header,
+)
+from hybriddup.kernels.posting_table import HALF, IS_LIST, LOW_HALF, NO_KEY, fetch_header, fetch_home, value_of
+from hybriddup.kernels.ring_texts import (
+    LaterTexts,
+    LengthRows,
+    RingColumns,
+    SelectedPairs,
+    select_in_ring,
+    widest_limit,
+)
+from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.vectors import fetch_early
+
+READ_AT_ONCE = np.uint64(512)
+"""Texts whose fingerprints are fetched before they are compared."""
+N_STAGES = 4
+"""Rows that are looked up side by side, each a step farther than the next."""
+WORDS_OF_LINE, MOST_FETCHED = 16, 512
+"""Words of a line of the cache, and of a list that are fetched early."""
+
+
+class LiveTexts(NamedTuple):
+    """Which texts are live, and where their fingerprints are."""
+
+    next_number: np.uint64
+    """The next number to be given out."""
+    span: np.uint64
+    """So many numbers before it are live."""
+    first_slot: np.uint64
+    """The slot of the first of them in the ring; the others follow."""
+
+
+class PostingCounts(NamedTuple):
+    """What looking up some texts took."""
+
+    n_comparisons: int
+    """Pairs of fingerprints whose distance was computed."""
+    n_look_ups: int
+    """Keys that were looked up."""
+    largest: int
+    """The most texts that were read of a key."""
+
+
+@njit(cache=True, nogil=True)
+def look_up(
+    postings: Postings,
+    keys: UInt64s,
+    columns: RingColumns,
+    rows: LengthRows,
+    live: LiveTexts,
+    later: LaterTexts,
+    partner_limits: Int32s,
+) -> tuple[SelectedPairs, Int32s, PostingCounts]:
+    """Return the pairs of the later texts within their limits, in order, each once; and the depth of each.
+
+    Parameters
+    ----------
+    keys
+        uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
+
+    Returns
+    -------
+    pairs, depths, counts
+        ``depths`` is int32[n_pairs]: the least depth of the earlier text in the list of a key that both have. The
+        newest text of a list has depth 1; at most `Postings.ring_size` - 1 are read.
+    """
+    near, depths, counts = find_in_lists(postings, keys, columns.bits, live, later, partner_limits)
+    pairs = select_in_ring(near, columns, np.int64(live.first_slot), rows, later)
+    return pairs, depths_of_pairs(pairs, near, depths, columns, np.int64(live.first_slot), later), counts
+
+
+@njit(cache=True, nogil=True)
+def find_in_lists(
+    postings: Postings, keys: UInt64s, bits: UInt64s, live: LiveTexts, later: LaterTexts, partner_limits: Int32s
+) -> tuple[UInt64s, Int32s, PostingCounts]:
+    """Return what is near the later texts in the lists of their keys.
+
+    Returns
+    -------
+    near, depths, counts
+        uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower,
+        sorted, each once. int32[n_near]: as `look_up` returns them.
+    """
+    n_keys = keys.shape[1]
+    values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
+    near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
+    n_compared, n_look_ups, largest = np.int64(0), np.int64(0), np.int64(0)
+    for step in range(len(keys) + N_STAGES - 1):
+        fetch_ahead(postings, keys, values, step)
+        row, first, n_read = step - (N_STAGES - 1), n_near, np.uint64(0)
+        if row < 0:
+            continue
+        limit = widest_limit(later, row, partner_limits)
+        for i in range(n_keys):
+            value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
+            n_look_ups += np.int64(keys[row, i] != NO_KEY)
+            while not is_read:
+                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, bits)
+                if n_read == READ_AT_ONCE or (is_read and i == n_keys - 1):
+                    if n_near + np.int64(n_read) > len(near):
+                        near = with_room_for(near, n_near, np.int64(n_read))
+                        depths = with_room_for(depths, first, len(near) - first)
+                    n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
+                    n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
+            largest = max(largest, np.int64(depth))
+        sort_run(near, first, n_near)
+        n_near = keep_least_depths(near, depths, first, n_near, row)
+    return near[:n_near].copy(), depths[:n_near].copy(), PostingCounts(n_compared, n_look_ups, largest)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
+    """Bring three rows one step farther each: their slots, their lists, and the lines of these are fetched.
+
+    Parameters
+    ----------
+    values
+        uint64[N_STAGES, n_keys]: of the slots of each row's keys, 0 where a key is not in the table.
+    step
+        The row whose slots are fetched; those before it are ahead of it.
+    """
+    for i in range(keys.shape[1]):
+        if step < len(keys) and keys[step, i] != NO_KEY:
+            fetch_home(postings, keys[step, i])
+    row = step - 1
+    if 0 <= row < len(keys):
+        for i in range(keys.shape[1]):
+            value = np.uint64(0) if keys[row, i] == NO_KEY else value_of(postings, keys[row, i])
+            values[row % N_STAGES, i] = value
+            fetch_header(postings, value)
+    row = step - 2
+    if 0 <= row < len(keys):
+        for i in range(keys.shape[1]):
+            fetch_lines(postings, values[row % N_STAGES, i])
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def fetch_lines(postings: Postings, value: np.uint64) -> None:
+    """Fetch the newest numbers of the list that a slot's value points to, if it does."""
+    if value & IS_LIST:
+        start = (value ^ IS_LIST) << BLOCK_BITS
+        _, n, _ = read_header(postings.words, start, postings.ring_size)
+        n_words = min(np.int64(n), np.int64(MOST_FETCHED))
+        for word in range(WORDS_OF_LINE, n_words, WORDS_OF_LINE):
+            fetch_early(postings.words, start + np.uint64(word))
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def read_list(
+    postings: Postings,
+    value: np.uint64,
+    live: LiveTexts,
+    read: UInt64s,
+    n_read: np.uint64,
+    depth: np.uint64,
+    bits: UInt64s,
+) -> tuple[np.uint64, np.uint64, bool]:
+    """Write the live texts of a list into ``read``, the newest first, and fetch their fingerprints.
+
+    Parameters
+    ----------
+    value
+        Of the slot of the key.
+    read
+        uint64[READ_AT_ONCE]: what was read before; place among the texts of the ring in the upper 32 bits, depth in the
+        lower.
+    n_read, depth
+        How many there are in ``read``, and how many of this list were read before.
+
+    Returns
+    -------
+    n_read, depth, is_read
+        The same after it, and whether the list is read; ``read`` is full where it is not.
+    """
+    words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
+    n, end, capacity = np.uint64(value != 0), np.uint64(1), np.uint64(len(bits))
+    if is_list:
+        _, n, oldest = read_header(words, start, postings.ring_size)
+        end = oldest + n
+    n = min(n, np.uint64(postings.ring_size - 1))
+    while depth < n:
+        if n_read == READ_AT_ONCE:
+            return n_read, depth, False
+        number = value
+        if is_list:
+            number = number_at(words, start, end - np.uint64(1) - depth, postings.ring_size)
+        n_back = (live.next_number - number) & NUMBER_MASK
+        if n_back > live.span:
+            break
+        place = live.span - n_back
+        depth += np.uint64(1)
+        read[n_read] = place << HALF | depth
+        n_read += np.uint64(1)
+        fetch_early(bits, slot_of_place(place, live.first_slot, capacity) * np.uint64(bits.shape[1]))
+    return n_read, depth, True
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
+    """Return the slot of a text, of which the place among those of the ring is given."""
+    slot = first_slot + place
+    return slot - capacity if slot >= capacity else slot
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def compare_read(
+    bits: UInt64s,
+    read: UInt64s,
+    n_read: np.uint64,
+    live: LiveTexts,
+    later: LaterTexts,
+    row: int,
+    limit: np.uint64,
+    near: UInt64s,
+    n_near: int,
+) -> int:
+    """Write what is within the limit of what was read into ``near``, after what is there; return how many are there."""
+    capacity, n = np.uint64(len(bits)), np.uint64(n_near)
+    first_word, second_word = later.bits[row, 0], later.bits[row, later.bits.shape[1] - 1]
+    for i in range(n_read):
+        slot = slot_of_place(read[np.uint64(i)] >> HALF, live.first_slot, capacity)
+        distance = popcount(bits[slot, np.uint64(0)] ^ first_word)
+        if bits.shape[1] == 2:
+            distance += popcount(bits[slot, np.uint64(1)] ^ second_word)
+        near[n] = read[np.uint64(i)]
+        n += np.uint64(distance <= limit)
+    return np.int64(n)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
+    """Turn what is near a row, sorted, into what `find_in_lists` returns of it; return where that ends."""
+    n, high = np.int64(first), np.uint64(row) << HALF
+    for i in range(first, last):
+        each = near[np.uint64(i)]
+        if n == first or near[np.uint64(n - 1)] != high | each >> HALF:
+            near[np.uint64(n)], depths[np.uint64(n)] = high | each >> HALF, np.int32(each & LOW_HALF)
+            n += 1
+    return n

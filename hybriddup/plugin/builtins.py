@@ -1,0 +1,61 @@
+"""The components that hybriddup ships, registered through the same hook as those of any plugin.
+
+They are named by import path, so that listing or checking them loads neither numba nor jieba.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hybriddup.plugin.spec import hookimpl
+
+if TYPE_CHECKING:
+    from hybriddup.plugin.registry import Registry
+
+
+@hookimpl
+def hybriddup_register(registry: Registry) -> None:
+    """Register every built-in component, in the order of the pipeline."""
+    _register_stage_1(registry)
+    _register_verifiers(registry)
+    _register_formats(registry)
+
+
+def _register_stage_1(registry: Registry) -> None:
+    registry.add_normalizer("none", "hybriddup.steps.normalizers.none:NoNormalizer")
+    registry.add_normalizer("microblog", "hybriddup.steps.normalizers.microblog:MicroblogNormalizer")
+    registry.add_tokenizer("char_ngrams", "hybriddup.steps.tokenizers.char_ngrams:CharNgrams")
+    registry.add_tokenizer("words", "hybriddup.steps.tokenizers.words:Words")
+    registry.add_tokenizer("jieba", "hybriddup.steps.tokenizers.jieba:Jieba")
+    registry.add_weighter("uniform", "hybriddup.steps.weighters:Uniform")
+    registry.add_weighter("tf", "hybriddup.steps.weighters:TermFrequency")
+    registry.add_weighter("tfidf", "hybriddup.steps.weighters:TfIdf")
+    registry.add_weighter("levels", "hybriddup.steps.weighters:Levels")
+    registry.add_hasher("xxh3", "hybriddup.steps.hashers:Xxh3")
+    registry.add_hasher("md5", "hybriddup.steps.hashers:Md5")
+    registry.add_hasher("polynomial", "hybriddup.steps.hashers:Polynomial")
+    registry.add_block_index("scan", "hybriddup.steps.blocks.scan:Scan")
+    registry.add_block_index("blocks", "hybriddup.steps.blocks.pigeonhole:Blocks")
+    registry.add_block_index("probing", "hybriddup.steps.blocks.pigeonhole:Probing")
+    registry.add_block_index("shingles", "hybriddup.steps.blocks.shingles:Shingles")
+
+
+def _register_verifiers(registry: Registry) -> None:
+    registry.add_verifier("edit", "hybriddup.steps.verifiers.edit:Edit")
+    registry.add_verifier("lcs", "hybriddup.steps.verifiers.lcs:Lcs")
+    registry.add_verifier("cosine", "hybriddup.steps.verifiers.cosine:Cosine")
+    registry.add_verifier("jaccard", "hybriddup.steps.verifiers.jaccard:Jaccard")
+    registry.add_verifier("hamming", "hybriddup.steps.verifiers.hamming:Hamming")
+
+
+def _register_formats(registry: Registry) -> None:
+    registry.add_reader("lines", "hybriddup.files.lines:LinesReader")
+    registry.add_reader("jsonl", "hybriddup.files.jsonl:JsonlReader")
+    registry.add_reader("csv", "hybriddup.files.delimited:CsvReader")
+    registry.add_reader("tsv", "hybriddup.files.delimited:TsvReader")
+    registry.add_reader("parquet", "hybriddup.files.parquet:ParquetReader")
+    registry.add_writer("lines", "hybriddup.files.lines:LinesWriter")
+    registry.add_writer("jsonl", "hybriddup.files.jsonl:JsonlWriter")
+    registry.add_writer("csv", "hybriddup.files.delimited:CsvWriter")
+    registry.add_writer("tsv", "hybriddup.files.delimited:TsvWriter")
+    registry.add_writer("parquet", "hybriddup.files.parquet:ParquetWriter")

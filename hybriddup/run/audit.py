@@ -1,0 +1,147 @@
+"""The audit: how much of what it should have found did stage 1 find? Estimated on a sample of the kept posts.
+
+A kept post that still has an earlier kept match was missed. So a sample of kept posts is compared with *all* earlier
+kept posts, by scanning, and the verifier is asked about everything within three eighths of the bits, however narrow the
+run's own limit is. That sees both what the block index missed and what lay beyond the limit; repeats that differ in
+more bits than that are rarer than one in a thousand.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import CandidatePairs, Int32s, Int64s
+from hybriddup.data.spread import spread_rows
+from hybriddup.kernels.group_search import HEAD, NearPairs, TextColumns, hold_texts, pack_facts, search_kept
+from hybriddup.steps.deciding.contest import Verify
+from hybriddup.steps.parallel import map_slices
+
+AUDITED_SHARE = 3 / 8
+"""Share of the bits in which audited pairs may differ; four more than the run allows where that is wider still."""
+WIDER_BY = 4
+MAX_PAIRS = 200_000
+"""About as many pairs as the verifiers are asked about; where more come up, the sample is made smaller."""
+FIRST_LOOK = 64
+"""Posts by which it is estimated how many pairs will come up."""
+Z_95 = 1.96
+
+
+class Estimate(NamedTuple):
+    """An estimated share and half the width of its 95 % interval."""
+
+    share: float
+    margin: float
+
+
+def estimate_recall(
+    columns: TextColumns, kept: Int64s, n_removed: int, verify: Verify, *, sample: int, workers: int
+) -> Estimate | None:
+    """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
+
+    Parameters
+    ----------
+    columns
+        What is known of each text, by position.
+    kept
+        int64[n]: the positions of the kept posts that could be near repeats, rising; others, too short say, cannot have
+        been missed.
+    n_removed
+        Posts removed in the whole run, exact repeats among them.
+    sample
+        Kept posts to look at, at most.
+
+    Returns
+    -------
+    None where nothing was removed and nothing was found, so that there is no share to give.
+    """
+    if not len(kept):
+        return Estimate(1.0, 0.0) if n_removed else None
+    scan = WideScan(columns, kept, workers)
+    n_pairs = len(scan.pairs(kept[spread_rows(len(kept), FIRST_LOOK)]))
+    affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)
+    chosen = kept[spread_rows(len(kept), max(min(sample, affordable), 1))]
+    n_missed = len(np.unique(verify(scan.pairs(chosen)).later))
+    if n_removed == 0 and n_missed == 0:
+        return None
+    return recall_of(n_removed, len(kept), n_missed, len(chosen))
+
+
+class WideScan:
+    """All kept posts, to be compared with some, within more bits than the run allows."""
+
+    def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
+        self._workers = workers
+        self._columns = columns._replace(max_distances=widened(columns.max_distances, 64 * columns.bits.shape[1]))
+        self._places = hold_texts(columns.bits, kept)
+        self._head = np.zeros(1, HEAD)
+        self._head["n_kept"] = self._head["room"] = len(kept)
+
+    def pairs(self, positions: Int64s) -> CandidatePairs:
+        """Return the pairs of some kept posts with earlier ones."""
+        widest, facts = int(self._columns.max_distances.max(initial=0)), pack_facts(self._columns)
+
+        def search(first: int, last: int) -> NearPairs:
+            some = positions[first:last]
+            groups = np.zeros((len(some), 1), np.uint32)
+            near: NearPairs = search_kept(self._columns, facts, some, groups, self._head, self._places, widest)[0]
+            return near
+
+        parts = map_slices(search, len(positions), self._workers)
+        earlier, later, distances, _ = map(np.concatenate, zip(*parts, strict=True))
+        return CandidatePairs(earlier, later, distances).take(earlier < later)
+
+
+def widened(max_distances: Int32s, bits: int) -> Int32s:
+    """Return the audit's Hamming limits of texts with these, where near repeats are looked for at all."""
+    wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
+    return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
+
+
+def recall_of(n_removed: int, n_near_kept: int, n_missed: int, n_looked_at: int) -> Estimate:
+    """Return the recall when ``n_missed`` of ``n_looked_at`` sampled posts were missed, of ``n_near_kept`` in all.
+
+    Notes
+    -----
+    The interval is Wilson's for the share that was missed, which stays honest when that share is 0; with every post
+    looked at there is nothing to estimate and the margin is 0.
+
+    Examples
+    --------
+    >>> recall_of(90, 100, 10, 100)
+    Estimate(share=0.9, margin=0.0)
+    """
+    if n_looked_at == 0:
+        return Estimate(1.0, 0.0)
+    recall = _recall(n_removed, n_near_kept, n_missed / n_looked_at)
+    if n_looked_at >= n_near_kept:
+        return Estimate(recall, 0.0)
+    low, high = wilson_interval(n_missed, n_looked_at)
+    best, worst = _recall(n_removed, n_near_kept, low), _recall(n_removed, n_near_kept, high)
+    return Estimate(recall, max(best - recall, recall - worst))
+
+
+def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
+    """Return the bounds of the 95 % interval of a share, of which ``n_hits`` were seen among ``n``, at least one.
+
+    Notes
+    -----
+    Wilson's score interval (Wilson 1927), which stays honest when the share seen is 0 or 1.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(10, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.7225, 1.0)
+    """
+    share, spread = n_hits / n, Z_95**2 / n
+    middle = share + spread / 2
+    half = sqrt(share * (1 - share) * spread + (spread / 2) ** 2)
+    # rounding may not put the share itself outside
+    return max(min((middle - half) / (1 + spread), share), 0.0), min(max((middle + half) / (1 + spread), share), 1.0)
+
+
+def _recall(n_removed: int, n_kept: int, missed_share: float) -> float:
+    return n_removed / max(n_removed + n_kept * missed_share, 1e-9)

@@ -1,0 +1,151 @@
+"""The components of a run, made from its settings: one of each role, put together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from hybriddup.config.settings import Settings
+from hybriddup.data.spread import spread_rows
+from hybriddup.errors import ConfigError
+from hybriddup.plugin.registry import Registry
+from hybriddup.run.bands import Bands
+from hybriddup.run.judge_plan import JudgePlan, plan_judges
+from hybriddup.run.learned import BLOCKS, WEIGHTS, Arrays, LearnedRecipe, load_recipe, verifier_part
+from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_parts
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.deciding.contest import Limits
+from hybriddup.steps.deciding.most_candidates import most_candidates
+from hybriddup.steps.fingerprints import Fingerprinter
+from hybriddup.steps.normalizers import Normalizer
+from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
+from hybriddup.steps.verifiers.bounds import texts_at
+from hybriddup.steps.weight_tables import FittedTable
+from hybriddup.steps.weighters import FittedWeighter
+
+LEARNED_FROM = 6000
+"""Texts that a block index learns from, spread evenly over the corpus."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """What performs the steps of one run."""
+
+    settings: Settings
+    normalizer: Normalizer
+    fingerprinter: Fingerprinter
+    block_index: BlockIndex
+    plan: JudgePlan
+    bands: Bands
+    learned: LearnedRecipe | None = None
+    """What was learned before; None = the components learn from the texts that they see."""
+
+    @classmethod
+    def create(cls, settings: Settings, registry: Registry, workers: int) -> Components:
+        """Return new components for a run; those with state are never shared between runs."""
+        fingerprinter = Fingerprinter(
+            tokenizer=registry.create("tokenizer", settings.tokenizer),
+            weighter=registry.create("weighter", settings.weighter),
+            hasher=registry.create("hasher", settings.hasher),
+            n_bits=settings.fingerprint.bits,
+            workers=workers,
+        )
+        plan = plan_judges(
+            [band.verifier for band in settings.lengths],
+            lambda use, options: registry.create_by_name("verifier", use, **options),
+        )
+        components = cls(
+            settings=settings,
+            normalizer=registry.create("normalizer", settings.normalizer),
+            fingerprinter=fingerprinter,
+            block_index=registry.create("block_index", settings.blocks),
+            plan=plan,
+            bands=Bands.from_settings(settings, plan),
+        )
+        components.block_index.prepare(settings.fingerprint.bits, settings.max_hamming_distance)
+        return components if settings.recipe is None else components.with_recipe(settings.recipe)
+
+    def with_recipe(self, path: str) -> Components:
+        """Return the components with what a learned recipe says; they are changed in place.
+
+        Raises
+        ------
+        ConfigError
+            The file cannot be read, or was learned with other components.
+        """
+        recipe = load_recipe(path)
+        weighter, learned = self.fingerprinter.weighter, recipe.learned
+        if isinstance(weighter, FittedWeighter) and WEIGHTS in learned:
+            weighter.use(FittedTable.from_arrays(learned[WEIGHTS]))
+        if differences := compare_recipes(self.learned_with(), recipe.parts):
+            raise ConfigError(
+                f"recipe: {path} was learned with another configuration: "
+                + "; ".join(differences).replace(" in one and ", " here and ").replace(" in the other", " there")
+                + ". Learn it anew with this configuration, or use the one that it was learned with."
+            )
+        if self.block_index.learns:
+            self.block_index.use_learned(learned.get(BLOCKS, {}))
+        for key, verifier in self.learning_verifiers():
+            verifier.use_learned(learned.get(verifier_part(key), {}))
+        return replace(self, learned=recipe)
+
+    def learn_blocks(self, texts: Sequence[str]) -> None:
+        """Let the block index learn from the distinct texts of a corpus, where nothing was learned before."""
+        if self.block_index.learns and self.learned is None:
+            self.block_index.learn(texts_at(texts, spread_rows(len(texts), LEARNED_FROM)))
+
+    def learned_recipe(self) -> LearnedRecipe:
+        """Return what was learned before, or what the components have learned by now."""
+        if self.learned is not None:
+            return self.learned
+        weighter = self.fingerprinter.weighter
+        learned: dict[str, Arrays] = {BLOCKS: self.block_index.learned()}
+        if isinstance(weighter, FittedWeighter):
+            learned[WEIGHTS] = weighter.table.arrays()
+        learned |= {verifier_part(key): verifier.learned() for key, verifier in self.learning_verifiers()}
+        return LearnedRecipe(self.learned_with(), {part: arrays for part, arrays in learned.items() if arrays})
+
+    def learned_with(self) -> dict[str, Any]:
+        """Return what learning depends on, as plain data; fitted weights count by their checksum."""
+        parts = {
+            "fingerprint": {} if self.fingerprinter.weighter.needs_fit else self.recipe(),
+            "blocks": self.settings.blocks.to_dict() if self.block_index.learns else {},
+            "verifiers": [key for key, _ in self.learning_verifiers()],
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(parts))
+        return plain
+
+    def learning_verifiers(self) -> Iterator[tuple[str, LearningVerifier]]:
+        """Yield the verifiers that keep what they learned, each with its name and options."""
+        for key, verifier in zip(self.plan.keys, self.plan.verifiers, strict=True):
+            if keeps_learning(verifier):
+                yield key, verifier
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks for the user: warnings about the settings, and what came up on the way."""
+        return self.settings.warnings() + self.fingerprinter.notes
+
+    @property
+    def limits(self) -> Limits:
+        """What is looked at of much that there is."""
+        most = self.block_index.max_candidates
+        return Limits(self.block_index.max_bucket_size, partial(most_candidates, most=most))
+
+    def recipe_id(self) -> str:
+        """Return the id of what makes a fingerprint here; call it after the weighter is fitted."""
+        return hash_recipe(self.recipe())
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what makes a fingerprint here, as plain data; call it after the weighter is fitted."""
+        maker = self.fingerprinter
+        parts = {
+            "normalizer": self.normalizer,
+            "tokenizer": maker.tokenizer,
+            "weighter": maker.weighter,
+            "hasher": maker.hasher,
+        }
+        return recipe_parts(self.settings, parts)

@@ -1,0 +1,100 @@
+"""Keep policies: they change the order in which posts are decided, never the rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Number
+from typing import Any, Literal
+
+import numpy as np
+
+from hybriddup.config.settings import KeepHighest
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import Int64s
+from hybriddup.errors import InputError
+
+
+def deciding_order(corpus: Corpus, keep: Literal["first", "last", "longest"] | KeepHighest) -> Int64s:
+    """Return int64[n]: the places of the posts in the order in which they are decided; ties in input order.
+
+    Raises
+    ------
+    InputError
+        The field of ``keep: {highest: FIELD}`` has values that cannot be ordered.
+    """
+    n = len(corpus.texts)
+    if keep == "first":
+        return np.arange(n)
+    if keep == "last":
+        return np.arange(n)[::-1]
+    if keep == "longest":
+        return np.argsort([-len(text) for text in corpus.texts], kind="stable").astype(np.int64)
+    return order_by_value(corpus.order_values or [None] * n, keep.highest, corpus.rows)
+
+
+def order_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
+    """Return the places of the values, highest first, equal ones in input order; those without a value come last.
+
+    Numbers are compared as numbers, also where a file has them as text; then text that spells none (``N/A``) is no
+    value. A field without any number is compared alphabetically. None, empty text, and what is not a number (NaN, and
+    what data frames put in its place) are no values.
+    """
+    keys = order_keys(values)
+    present = [place for place, key in enumerate(keys) if key is not None]
+    try:
+        ranked = sorted(present, key=keys.__getitem__, reverse=True)
+    except TypeError as error:
+        kinds = sorted({type(keys[place]).__name__ for place in present})
+        message = (
+            f"keep: {{highest: {field}}} needs values that can be ordered; the field holds {' and '.join(kinds)} "
+            f"(first at row {rows[present[0]]}). Give every post a number, or all of them text."
+        )
+        raise InputError(message) from error
+    absent = [place for place, key in enumerate(keys) if key is None]
+    return np.array(ranked + absent, np.int64)
+
+
+def order_keys(values: Sequence[Any]) -> list[Any]:
+    """Return what each value is compared by; None for those that are no values.
+
+    Examples
+    --------
+    >>> order_keys(["9", "10", "N/A"]), order_keys(["b", "a", ""])
+    ([9, 10, None], ['b', 'a', None])
+    """
+    present = [None if is_missing(value) else value for value in values]
+    numbers = [as_number(value) for value in present]
+    if all(number is None for number in numbers):
+        return present
+    return [value if number is None and not isinstance(value, str) else number
+            for value, number in zip(present, numbers, strict=True)]  # fmt: skip
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a post has no value to be ordered by.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, "", "nan", float("nan"), 0, "0")]
+    [True, True, True, True, False, False]
+    """
+    if value is None or (isinstance(value, str) and value.strip().lower() in {"", "nan"}):
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas.NA refuses to say
+        return True
+
+
+def as_number(value: Any) -> Any:
+    """Return a number as it is and the number that a text spells, whole ones exactly; None for everything else."""
+    if isinstance(value, Number):
+        return value
+    if not isinstance(value, str):
+        return None
+    for spelled in (int, float):
+        try:
+            return spelled(value)
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,81 @@
+"""Deciding all texts of a run, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
+from hybriddup.kernels.decide import NONE
+from hybriddup.steps.candidates import Batch
+from hybriddup.steps.deciding.decider import Decider, Decisions
+from hybriddup.steps.deciding.pairs import join_candidates, join_verified, no_pairs, no_verified_pairs
+
+TEXTS_A_BATCH = 2**14
+"""Few enough that a batch stays in the cache, and that copies leave before they meet many of their kind."""
+
+
+@dataclass(frozen=True)
+class RunDecisions:
+    """What was decided of the texts of a run, by position."""
+
+    kept: Bools
+    """bool[n]."""
+    exact: Int64s
+    """int64[n]: the position of the kept text that a removed one equals, -1 = it was not removed for that."""
+    deciding: VerifiedPairs
+    """One pair for each text that was removed as a near repeat; sorted by ``later``."""
+    accepted: CandidatePairs
+    """Every pair that was verified and accepted on the way, in no order."""
+    n_verified: int
+
+    @property
+    def n_kept(self) -> int:
+        """Texts that were kept."""
+        return int(self.kept.sum())
+
+
+def decide_all(
+    decider: Decider,
+    batch_of: Callable[[Int64s], Batch],
+    is_near: Bools,
+    text_numbers: Int64s,
+    advance: Callable[[int], None] = lambda _: None,
+    *,
+    texts_a_batch: int = TEXTS_A_BATCH,
+) -> RunDecisions:
+    """Return the decisions about all texts.
+
+    Parameters
+    ----------
+    batch_of
+        Returns the texts at some positions as a batch.
+    is_near
+        bool[n]: which texts could be near repeats; the others stay.
+    text_numbers
+        int64[n]: equal where the texts are equal.
+    """
+    kept, exact = np.ones(len(is_near), np.bool_), np.full(len(is_near), NONE)
+    kept_as = np.full(len(is_near), NONE)
+    parts: list[Decisions] = []
+    near = np.flatnonzero(is_near)
+    for first in range(0, len(near), texts_a_batch):
+        positions = near[first : first + texts_a_batch]
+        exact[positions] = kept_as[text_numbers[positions]]
+        others = positions[exact[positions] == NONE]
+        if len(others):
+            parts.append(decisions := decider.decide(batch_of(others)))
+            exact[others], kept[others] = decisions.exact, decisions.kept
+            stay = others[decisions.kept]
+            kept_as[text_numbers[stay]] = stay
+        advance(len(positions))
+    kept[exact != NONE] = False
+    return RunDecisions(
+        kept,
+        exact,
+        join_verified([no_verified_pairs(), *(part.deciding for part in parts)]),
+        join_candidates([no_pairs(), *(part.accepted for part in parts)]),
+        sum(part.n_verified for part in parts),
+    )

@@ -1,0 +1,128 @@
+"""The learned recipe: what is learned from a corpus, as one file with an id, shared by runs, windows and engines.
+
+It holds the weights of tokens, what the block index learned (the common shingles), and what verifiers learned (the IDF
+of `cosine`). With the same recipe and the same order, a run and a window remove the same posts with the same keepers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import BadZipFile
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from hybriddup.errors import ConfigError, PluginError
+
+FORMAT = 1
+"""Raised when the file comes to hold something else."""
+RECIPE_IS_GIVEN = "recipe must be left out of a configuration that is learned for: it names what was learned before."
+PARTS = "parts"
+WEIGHTS, BLOCKS, VERIFIER = "weights", "blocks", "verifier"
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class LearnedRecipe:
+    """What was learned, by the part that learned it, and what that depends on."""
+
+    parts: dict[str, Any]
+    """Normalizer, tokenizer, weighter, hasher and width as in the recipe of a fingerprint; block index; verifiers."""
+    learned: dict[str, Arrays] = field(default_factory=dict)
+    """Arrays by name, of the `WEIGHTS`, of the `BLOCKS`, and of each verifier (`verifier_part`)."""
+
+    @cached_property
+    def id(self) -> str:
+        """32 hexadecimal digits, equal where and only where all of it is equal."""
+        digest = xxhash.xxh3_128(json.dumps([FORMAT, self.parts], sort_keys=True).encode())
+        for part, arrays in sorted(self.learned.items()):
+            for name, array in sorted(arrays.items()):
+                digest.update(f"{part}/{name} {array.dtype.str} {array.shape}".encode() + array.tobytes())
+        return digest.hexdigest()
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the recipe to an open file."""
+        arrays: dict[str, Any] = {
+            f"{part}/{name}": array for part, named in self.learned.items() for name, array in named.items()
+        }
+        packed = BytesIO()  # an archive is written back and forth, which a stream need not allow
+        np.savez_compressed(packed, format=FORMAT, parts=json.dumps(self.parts, sort_keys=True), **arrays)
+        file.write(packed.getvalue())
+
+    def save(self, path: str | Path) -> None:
+        """Write the recipe to a file, which appears whole or not at all."""
+        target = Path(path)
+        unfinished = target.with_name(f".{target.name}.unfinished")
+        try:
+            with unfinished.open("wb") as file:
+                self.write(file)
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def load_recipe(path: str | Path) -> LearnedRecipe:
+    """Return a recipe that `LearnedRecipe.save` wrote.
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be read, or is something else.
+    """
+    remedy = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            if int(file["format"]) != FORMAT:
+                raise ConfigError(f"recipe: {path} has format {int(file['format'])}, not {FORMAT}. Learn it anew.")
+            parts = json.loads(str(file[PARTS]))
+            learned: dict[str, dict[str, NDArray[Any]]] = {}
+            for key in file.files:
+                part, _, name = key.rpartition("/")
+                if part:
+                    learned.setdefault(part, {})[name] = file[key]
+    except OSError as error:
+        raise ConfigError(f"recipe: cannot read {path}: {error.strerror or error}. {remedy}") from error
+    except (KeyError, ValueError, EOFError, BadZipFile) as error:
+        raise ConfigError(f"recipe: {path} is not a learned recipe. {remedy}") from error
+    return LearnedRecipe(parts, dict(learned))
+
+
+def verifier_part(key: str) -> str:
+    """Return the name of what a verifier learned; ``key`` is its name and its options."""
+    return f"{VERIFIER} {key}"
+
+
+def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return arrays by name as bytes.
+
+    Raises
+    ------
+    PluginError
+        They are no arrays of numbers or strings.
+
+    Examples
+    --------
+    >>> unpack_arrays(pack_arrays({"n": np.array(3)}))
+    {'n': array(3)}
+    """
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+            raise PluginError(f"learned must return arrays of numbers or strings; {name!r} is {array!r:.80}.")
+    file = BytesIO()
+    named: dict[str, Any] = dict(arrays)
+    np.savez_compressed(file, **named)
+    return file.getvalue()
+
+
+def unpack_arrays(packed: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays that `pack_arrays` packed."""
+    with np.load(BytesIO(packed), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}

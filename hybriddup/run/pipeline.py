@@ -1,0 +1,235 @@
+"""The ten steps in order. Reads like the diagram in README.md; the work is in `hybriddup.steps`.
+
+read -> normalize -> exact -> tokenize -> weight -> hash -> fingerprint -> block index -> verify -> decide -> write
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hybriddup.config.settings import Settings
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import NO_COUNTS, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs, text_lengths
+from hybriddup.kernels.group_search import TextColumns
+from hybriddup.plugin.registry import Registry
+from hybriddup.run.audit import estimate_recall
+from hybriddup.run.bands import LimitsByLength
+from hybriddup.run.clock import Clock
+from hybriddup.run.compiler import note_compiling, start_compiler
+from hybriddup.run.components import Components
+from hybriddup.run.deciding_order import deciding_order
+from hybriddup.run.decisions import RunDecisions, decide_all
+from hybriddup.run.learned import LearnedRecipe
+from hybriddup.run.progress import Progress, Silent
+from hybriddup.run.result import Assembler, Result
+from hybriddup.run.summary import Summary
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates.groups import Groups, group_texts
+from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.deciding.contest import Verify
+from hybriddup.steps.deciding.decider import Decider
+from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tokens
+from hybriddup.steps.parallel import available_workers
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers.bounds import texts_at
+from hybriddup.steps.verifiers.number_guard import number_keys, with_same_numbers
+
+
+def run(
+    corpus: Corpus,
+    settings: Settings,
+    registry: Registry,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    config_name: str = "",
+) -> Result:
+    """Return what is kept and what is removed of the posts, and why.
+
+    Parameters
+    ----------
+    workers
+        Threads, and processes where a tokenizer needs them; None = one for each core. Never changes the result.
+    config_name
+        Name of the configuration, for the summary.
+    """
+    workers = workers or available_workers()
+    clock = Clock(progress or Silent())
+    with note_compiling(clock.progress):
+        start_compiler()
+        return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
+
+
+@dataclass(frozen=True)
+class DecidedTexts:
+    """The texts that are decided, by position: each distinct one, and copies that have to be decided anew."""
+
+    equal: EqualTexts
+    """Its ``distinct`` are the places of these."""
+    context: VerifierContext
+    """The texts, as verifiers see them."""
+    columns: TextColumns
+    is_near: Bools
+    """bool[n]: which could be near repeats."""
+    groups: Groups
+
+
+@dataclass
+class Run:
+    """One run over one corpus."""
+
+    components: Components
+    workers: int
+    clock: Clock
+
+    def dedupe(self, corpus: Corpus, config_name: str) -> Result:
+        """Return the result of all steps."""
+        order = deciding_order(corpus, self.components.settings.keep)
+        raw = take_texts(corpus.texts, order)
+        self.components.fingerprinter.expect(raw)
+        normalized = self.normalize(raw)
+        equal = self.find_equal(normalized, raw)
+        texts = self.fingerprint(equal, normalized, raw)
+        verify = self.verifier(texts)
+        decisions, report = self.decide(texts, verify)
+        summary = self.summarize(decisions, report, config_name)
+        n_removed = len(raw) - decisions.n_kept
+        self.audit(texts, decisions, n_removed, verify, summary)
+        texts.context.release()
+        assembler = Assembler(corpus, order, texts.equal, decisions, texts.columns.lengths, self.components.bands)
+        with self.clock.step("decide", len(raw)):
+            result = assembler.assemble(summary)
+        summary.timings = self.clock.timings()
+        return replace(result, recipe=self.components.learned_recipe())
+
+    def learn(self, corpus: Corpus) -> LearnedRecipe:
+        """Return what the components learn of a corpus."""
+        normalized = self.normalize(corpus.texts)
+        texts = take_texts(normalized, self.find_equal(normalized, corpus.texts).distinct)
+        maker = self.components.fingerprinter
+        with self.clock.step("learn", len(texts)):
+            maker.expect(texts)
+            maker.fit(texts)
+            self.components.learn_blocks(texts)
+            self.components.plan.prepare(VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers))
+        return self.components.learned_recipe()
+
+    def normalize(self, raw: Sequence[str]) -> list[str]:
+        """Return the texts in the form in which they are compared."""
+        with self.clock.step("normalize", len(raw)):
+            return self.components.normalizer.normalize_batch(raw)
+
+    def find_equal(self, normalized: Sequence[str], raw: Sequence[str]) -> EqualTexts:
+        """Settle exact repeats."""
+        with self.clock.step("exact", len(raw)):
+            return find_equal_texts(normalized, raw)
+
+    def fingerprint(self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str]) -> DecidedTexts:
+        """Return the texts that are to be decided, with fingerprints and the groups of their keys."""
+        maker = self.components.fingerprinter
+        texts = take_texts(normalized, equal.distinct)
+        with self.clock.step("fingerprint", len(texts)):
+            maker.fit(texts)
+            simhashes = maker.fingerprint(texts, self.clock.progress.advance)
+        parted = part_without_tokens(equal, simhashes.has_tokens, raw)
+        bits, comparable = simhashes.bits, simhashes.is_comparable
+        if parted is not equal:
+            rows = np.searchsorted(equal.distinct, equal.first_of[parted.distinct])
+            texts, bits, comparable = take_texts(normalized, parted.distinct), bits[rows], comparable[rows]
+        return self.group(parted, texts, bits, comparable)
+
+    def group(self, equal: EqualTexts, texts: Sequence[str], bits: UInt64s, comparable: Bools) -> DecidedTexts:
+        """Return the texts that are to be decided, given the distinct ones."""
+        by_length = LimitsByLength.of(self.components.bands, text_lengths(texts))
+        is_near = comparable & by_length.is_near()
+        with self.clock.step("block index", len(texts)):
+            self.components.learn_blocks(texts)
+            groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers)
+        copies = self.copies_decided_anew(equal, is_near, groups, by_length)
+        if copies is not equal:
+            rows = np.searchsorted(equal.distinct, copies.first_of[copies.distinct])
+            equal, texts, bits, is_near = copies, texts_at(texts, rows), bits[rows], is_near[rows]
+            groups, by_length = groups.take(rows), by_length.take(rows)
+        context = VerifierContext(texts, self.components.fingerprinter.tokenizer, 64 * bits.shape[1], self.workers)
+        return DecidedTexts(equal, context, self.columns(bits, by_length, context), is_near, groups)
+
+    def copies_decided_anew(
+        self, equal: EqualTexts, is_near: Bools, groups: Groups, by_length: LimitsByLength
+    ) -> EqualTexts:
+        """Return the equal texts with the copies that a limit may have decided otherwise than the first of them.
+
+        Where a text was removed, an equal one that comes later may find its keeper crowded out.
+        """
+        index = self.components.block_index
+        if not (index.max_bucket_size or index.max_candidates):
+            return equal
+        most_pairs = self.components.limits.most_pairs(by_length.lengths)
+        return equal.with_copies(is_near & groups.may_be_crowded(index.max_bucket_size, most_pairs))
+
+    def columns(self, bits: UInt64s, by_length: LimitsByLength, context: VerifierContext) -> TextColumns:
+        """Return what stage 1 knows of each text."""
+        counts_characters = self.components.bands.least_in_common().any()
+        with self.clock.step("characters", len(context.texts)):
+            characters = context.characters if counts_characters else NO_COUNTS
+        return TextColumns(bits, *by_length.of_texts(), characters.sketches)
+
+    def verifier(self, texts: DecidedTexts) -> Verify:
+        """Return what verifies candidate pairs, ready to be called."""
+        components, context = self.components, texts.context
+        keys = number_keys(context.texts) if components.settings.numbers_must_match else None
+        with self.clock.step("verify", 0, "pairs"):
+            components.plan.prepare(context, is_learned=components.learned is not None)
+
+        def verify(pairs: CandidatePairs) -> VerifiedPairs:
+            guarded = pairs if keys is None else with_same_numbers(pairs, keys)
+            with self.clock.part("verify", len(pairs)):
+                return components.bands.verify(guarded, texts.columns.lengths)
+
+        return verify
+
+    def decide(self, texts: DecidedTexts, verify: Verify) -> tuple[RunDecisions, BlockReport]:
+        """Find candidate pairs, verify them and decide, batch by batch."""
+        index, numbers = self.components.block_index, texts.equal.text_numbers()
+        n_near = int(texts.is_near.sum())
+        with self.clock.step("block index", n_near):
+            held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
+            decider = Decider(held, verify, self.components.limits, held.report, self.workers)
+            return decide_all(decider, held.batch, texts.is_near, numbers, self.clock.progress.advance), held.report
+
+    def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
+        """Return the summary without the counts of posts, which the result brings."""
+        return Summary(
+            n_candidate_pairs=decisions.n_verified,
+            n_verified_pairs=len(decisions.accepted),
+            recipe_id=self.components.recipe_id(),
+            config=config_name,
+            workers=self.workers,
+            blocks=report,
+            notes=self.components.notes,
+        )
+
+    def audit(
+        self, texts: DecidedTexts, decisions: RunDecisions, n_removed: int, verify: Verify, summary: Summary
+    ) -> None:
+        """Estimate the recall of stage 1 into the summary."""
+        sample = self.components.settings.audit.sample
+        if sample == 0:
+            return
+        kept = np.flatnonzero(decisions.kept & texts.is_near)
+        with self.clock.step("audit", min(sample, len(kept))):
+            estimate = estimate_recall(texts.columns, kept, n_removed, verify, sample=sample, workers=self.workers)
+        if estimate is not None:
+            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+
+
+def take_texts(texts: Sequence[str], places: Int64s) -> Sequence[str]:
+    """Return the texts at these places; the texts themselves where that is all of them in order.
+
+    Each text that is touched costs a miss of the cache, and each list eight bytes a text.
+    """
+    if len(places) == len(texts) and np.array_equal(places, np.arange(len(texts))):
+        return texts
+    return texts_at(texts, places)

@@ -1,0 +1,141 @@
+"""The result of a run, and how it is put together from decisions about distinct texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.frames import removed_to_pandas
+from hybriddup.data.records import Int32s, Int64s, Removed
+from hybriddup.data.removed import RemovedColumns, RemovedPosts
+from hybriddup.run.bands import Bands
+from hybriddup.run.clusters import connected_clusters, keeper_clusters
+from hybriddup.run.decisions import RunDecisions
+from hybriddup.run.learned import LearnedRecipe
+from hybriddup.run.summary import Summary
+from hybriddup.steps.exact import EqualTexts
+
+NOT_REMOVED = np.int64(-1)
+
+Number = TypeVar("Number", np.int32, np.int64, np.float64)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches."""
+
+    kept: list[int]
+    """Rows that stay, in input order."""
+    removed: Sequence[Removed]
+    """Rows that go, in input order; each object is made when it is asked for."""
+    summary: Summary
+    n_rows: int
+    verified_rows: Int64s
+    """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
+    recipe: LearnedRecipe | None = None
+    """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
+
+    def clusters(self, *, connected: bool = False) -> list[list[int]]:
+        """Return the rows that belong together, keeper first, only where there are two or more.
+
+        Parameters
+        ----------
+        connected
+            False: each kept row with the rows removed for it, so that every member matches the first.
+            True: connected components of all verified pairs, which may chain texts that do not match each other.
+        """
+        if connected:
+            return connected_clusters(self.removed, self.verified_rows)
+        return keeper_clusters(self.removed)
+
+    def to_pandas(self) -> Any:
+        """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
+
+        Raises
+        ------
+        HybriddupError
+            pandas is not installed.
+        """
+        return removed_to_pandas(self.removed)
+
+
+@dataclass(frozen=True)
+class Assembler:
+    """Everything that a result is put together from. A *place* is a post's index in the order of deciding."""
+
+    corpus: Corpus
+    order: Int64s
+    """int64[n]: the index in the corpus of each place."""
+    equal: EqualTexts
+    decisions: RunDecisions
+    lengths: Int32s
+    """int32[n_distinct]: code points after normalizing, by position."""
+    bands: Bands
+
+    def assemble(self, summary: Summary) -> Result:
+        """Return the result and fill the counts of posts into the summary."""
+        corpus, columns = self.corpus, self.removed()
+        stays = np.ones(len(corpus.texts), np.bool_)
+        stays[columns.posts] = False
+        kept = corpus.rows[stays].tolist()
+        summary.n_read, summary.n_bad_lines = len(corpus.texts), corpus.n_bad_records
+        summary.n_exact = int(columns.is_exact.sum())
+        summary.n_near, summary.n_kept = len(columns.posts) - summary.n_exact, len(kept)
+        removed = RemovedPosts(corpus, columns, self.bands.plan.names, self.bands.names)
+        return Result(kept, removed, summary, max(corpus.n_rows, len(corpus.texts)), self.verified_rows())
+
+    def removed(self) -> RemovedColumns:
+        """Return every removed post, in input order."""
+        equal, decisions = self.equal, self.decisions
+        positions = self.positions()
+        pair_of = np.full(len(equal.distinct), NOT_REMOVED, np.int64)
+        pair_of[decisions.deciding.later] = np.arange(len(decisions.deciding))
+        is_decided = equal.distinct[positions] == np.arange(len(positions))
+        gone = np.flatnonzero(~(is_decided & decisions.kept[positions]))
+        gone = gone[np.argsort(self.order[gone])]
+        return self.evidence(gone, positions[gone], pair_of[positions[gone]])
+
+    def positions(self) -> Int64s:
+        """Return int64[n]: the position of the text at each place, of its first copy where it was not decided."""
+        position_of = np.full(len(self.equal.first_of), NOT_REMOVED)
+        position_of[self.equal.distinct] = np.arange(len(self.equal.distinct))
+        return np.where(position_of == NOT_REMOVED, position_of[self.equal.first_of], position_of)
+
+    def keepers_of_exact(self, positions: Int64s) -> Int64s:
+        """Return int64[n]: the position of the kept text that the texts at these positions are, or are equal to."""
+        exact = self.decisions.exact[positions]
+        return np.where(exact == NOT_REMOVED, positions, exact)
+
+    def evidence(self, places: Int64s, positions: Int64s, pairs: Int64s) -> RemovedColumns:
+        """Return why the posts at these places go; a text equal to a removed one was removed by the same pair.
+
+        In exact repeats no bit differs, and score and threshold are 1.0.
+        """
+        is_exact, deciding = pairs == NOT_REMOVED, self.decisions.deciding
+
+        def of_pair(column: NDArray[Number], of_exact: NDArray[Number] | float) -> NDArray[Number]:
+            values = np.full(len(pairs), of_exact, column.dtype)
+            values[~is_exact] = column[pairs[~is_exact]]
+            return values
+
+        return RemovedColumns(
+            posts=self.order[places],
+            keepers=self.order[self.equal.distinct[of_pair(deciding.earlier, self.keepers_of_exact(positions))]],
+            is_exact=is_exact,
+            hamming_distances=of_pair(deciding.hamming_distances, 0),
+            verifiers=of_pair(deciding.verifiers, 0),
+            scores=of_pair(deciding.scores, 1.0),
+            thresholds=of_pair(deciding.thresholds, 1.0),
+            length_bands=of_pair(deciding.length_bands, self.bands.of_lengths(self.lengths[positions])),
+        )
+
+    def verified_rows(self) -> Int64s:
+        """Return int64[n_pairs, 2]: every near pair that was verified, as rows."""
+        verified = self.decisions.accepted
+        rows_of_positions = self.corpus.rows[self.order[self.equal.distinct]]
+        return np.stack([rows_of_positions[verified.earlier], rows_of_positions[verified.later]], axis=1)

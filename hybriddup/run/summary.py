@@ -1,0 +1,55 @@
+"""The summary of a run: what was read, removed and kept, how long each step took, and which limits were hit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hybriddup.steps.blocks import BlockReport
+
+
+@dataclass
+class StepTiming:
+    """Wall time of one step and how many things went through it."""
+
+    step: str
+    seconds: float
+    n: int
+    unit: str
+    """What ``n`` counts: ``posts``, ``pairs``."""
+
+    @property
+    def rate(self) -> float:
+        """Things a second; 0.0 where the step took no measurable time."""
+        return self.n / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass
+class Summary:
+    """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
+
+    n_read: int = 0
+    """Posts read, without the bad lines."""
+    n_bad_lines: int = 0
+    n_exact: int = 0
+    n_near: int = 0
+    n_kept: int = 0
+    n_candidate_pairs: int = 0
+    n_verified_pairs: int = 0
+    estimated_stage1_recall: float | None = None
+    """Share of the posts with an earlier kept match that stage 1 brought to verification, estimated by comparing a
+    sample of the kept posts with all others; None where the audit is off or nothing could be sampled."""
+    estimated_stage1_recall_margin: float | None = None
+    """Half the width of its 95 % interval."""
+    recipe_id: str = ""
+    config: str = ""
+    """Name or path of the configuration that was used."""
+    workers: int = 1
+    blocks: BlockReport = field(default_factory=BlockReport)
+    timings: list[StepTiming] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Remarks for the user, such as why a tokenizer ran in one process only."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain data that JSON can hold."""
+        return asdict(self)

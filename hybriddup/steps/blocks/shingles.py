@@ -1,0 +1,106 @@
+"""`shingles`: the runs of a few characters of a text, of which those of smallest hash are its keys.
+
+Copies of a short text differ in so many bits of their fingerprints that exact keys of bits do not find them, but share
+most of their shingles. Of two texts that share a part of their shingles, about the same part of those with the smallest
+hashes is shared (A. Z. Broder, On the resemblance and containment of documents, 1997). Shingles that a sample of the
+texts shows to be common come last: what most texts have tells none of them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from hybriddup.data.records import NO_KEY, UInt32s, UInt64s, encode_texts
+from hybriddup.errors import ConfigError
+from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, bottom_shingles, count_texts_with, mark_common
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.options import Options as ComponentOptions
+
+UNITS = 5
+"""A shingle is three characters of a dense script such as Han, or five letters."""
+LEARNED_FROM = 2048
+"""Characters of a text that are learned from, so that a few enormous ones take neither memory nor time."""
+COMMON = "common"
+
+
+class Shingles(BlockIndex):
+    """The first shingles of each text, common ones last. Finds nearly all repeats of short texts at any size."""
+
+    class Options(ComponentOptions):
+        """Options of the index."""
+
+        n_shingles: int = Field(
+            16, ge=1, le=32, description="Keys of a text: more find more, and cost time and memory."
+        )
+        n_dense_shingles: int = Field(
+            12,
+            ge=1,
+            le=32,
+            description="The same, at most, of a text mostly in Han, kana or hangul: an edit spoils three of its "
+            "shingles, and five of a text in letters.",
+        )
+        max_bucket_size: int = Field(
+            256,
+            ge=0,
+            description="Of the texts with a key, so many of the newest kept ones are looked at; how often there were "
+            "more is counted; 0 = all.",
+        )
+        max_candidates: int = Field(
+            64,
+            ge=0,
+            description="Candidates of a text that are verified, those with the fewest differing bits; how often there "
+            "were more is counted; 0 = all.",
+        )
+        common_in: int = Field(
+            10, ge=1, description="A shingle that so many texts of the sample have that is learned from comes last."
+        )
+
+    learns = True
+    key_bits = 32
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.n_keys = options.n_shingles
+        self.max_bucket_size, self.max_candidates = options.max_bucket_size, options.max_candidates
+        self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
+        """Return the first shingles of each text."""
+        n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
+        shingles = bottom_shingles(*encode_texts(texts), UNITS, n, n_dense, self._common)
+        keys: UInt64s = shingles.astype(np.uint64)
+        keys[shingles == NO_SHINGLE] = NO_KEY
+        return keys
+
+    def describe(self) -> str:
+        """Return how many keys a text has."""
+        return f"shingles: {self.options.n_shingles} of each text, {self.options.n_dense_shingles} of one in Han"
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Learn which shingles are common."""
+        n_texts = count_texts_with(*encode_texts([text[:LEARNED_FROM] for text in texts]), UNITS)
+        self._common = mark_common(n_texts, self.options.common_in)
+
+    def learned(self) -> Mapping[str, NDArray[Any]]:
+        """Return which shingles are common."""
+        return {COMMON: self._common}
+
+    def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
+        """Go on with common shingles that were learned before.
+
+        Raises
+        ------
+        ConfigError
+            They are of another version.
+        """
+        common = learned.get(COMMON)
+        if common is None or common.shape != (WORDS_OF_COMMON,) or common.dtype != np.uint32:
+            raise ConfigError(
+                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew."
+            )
+        self._common = np.ascontiguousarray(common)

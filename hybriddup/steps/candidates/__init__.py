@@ -1,0 +1,102 @@
+"""Candidates: block keys -> candidate pairs. What holds the keys of the kept texts is an index: two are built in.
+
+`run_index.RunIndex` knows all texts of a run beforehand and lays them out by key. That of a live window takes in and
+forgets texts all the time. Both answer alike: which kept texts share a key with a text and are within its limits, and
+how far from the newest each stands in the keys that they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, UInt64s
+from hybriddup.kernels.group_search import SearchCounts, TextColumns
+from hybriddup.steps.blocks import BlockReport
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Texts that are decided together, in order."""
+
+    positions: Int64s
+    """int64[n], rising: places in the order of deciding."""
+    keys: UInt64s
+    probes: UInt64s
+    """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them."""
+    columns: TextColumns
+    text_numbers: Int64s
+    """int64[n]: equal where the texts are equal."""
+    times: Float64s | None = None
+    oldest: Float64s | None = None
+    """float64[n]: a text matches earlier ones whose time is after its own oldest one; None = whatever their times."""
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.positions)
+
+    def take(self, chosen: Int64s | slice) -> Batch:
+        """Return the chosen texts, in the order given."""
+        keys = self.keys[chosen]
+        return Batch(
+            self.positions[chosen],
+            keys,
+            keys if self.probes is self.keys else self.probes[chosen],
+            self.columns.take(chosen),
+            self.text_numbers[chosen],
+            None if self.times is None else self.times[chosen],
+            None if self.oldest is None else self.oldest[chosen],
+        )
+
+
+class Near(NamedTuple):
+    """Pairs within their limits, by later text, then by earlier, each once."""
+
+    earlier: Int64s
+    """int64[n_pairs]: the position of the earlier text."""
+    later: Int64s
+    """int64[n_pairs]: the row of the later text in its batch."""
+    distances: Int32s
+    """int32[n_pairs]: differing bits."""
+    depths: Int64s
+    """int64[n_pairs]: the smallest number that the earlier text has, 1 being the newest, in a key that both share."""
+
+    def take(self, chosen: Bools) -> Near:
+        """Return the chosen pairs, in the order given."""
+        return Near._make(column[chosen] for column in self)
+
+
+class Index(Protocol):
+    """The kept texts of a run or a window, by key."""
+
+    def look_up(self, batch: Batch) -> Near:
+        """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``."""
+        ...
+
+    def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Return int64[n, n_probes]: which number the earlier text has in each key that the later is looked up by.
+
+        1 is the newest; 0 where it is not among the newest ``max_bucket_size``. Seldom asked.
+        """
+        ...
+
+    def add(self, batch: Batch, is_kept: Bools) -> None:
+        """Take in the kept ones of a batch that was decided, and count the look-ups that met a crowded key."""
+        ...
+
+
+def join_near(parts: Sequence[Near]) -> Near:
+    """Return the pairs of all parts, in order."""
+    nothing = np.zeros(0, np.int64)
+    none = Near(nothing, nothing, np.zeros(0, np.int32), nothing)
+    return Near(*map(np.concatenate, zip(none, *parts, strict=True)))
+
+
+def count_search(report: BlockReport, counts: SearchCounts) -> None:
+    """Add what a search took to a report."""
+    report.n_look_ups += counts.n_look_ups
+    report.n_comparisons += counts.n_comparisons
+    report.largest_bucket = max(report.largest_bucket, counts.largest_group)

@@ -1,0 +1,170 @@
+"""Equal keys of many texts get one number: their *group*. Numbers need no hashing when they are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
+from hybriddup.kernels.key_groups import (
+    NO_GROUP,
+    DealtKeys,
+    deal_keys,
+    find_groups,
+    note_keys,
+    number_keys,
+    write_numbers,
+)
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.parallel import map_threads
+
+TEXTS_A_SLICE = 2**15
+"""Texts whose keys are made at a time: all keys together, before they are numbered, take 12 bytes each."""
+FEWEST_A_SLICE = 512
+"""Texts whose keys are worth a thread."""
+KEYS_A_PART = 4096
+"""About so many keys are numbered at a time, so that their table stays in the cache."""
+MOST_PART_BITS = 14
+
+
+@dataclass(frozen=True)
+class KeyTable:
+    """The group of each key, for texts that are looked up by other keys than their own."""
+
+    keys: UInt64s
+    numbers: UInt32s
+    """As `hybriddup.kernels.key_groups.note_keys` fills them."""
+
+    def groups(self, keys: UInt64s) -> UInt32s:
+        """Return uint32[n, m]: the group of each key, `NO_GROUP` where no text has it."""
+        groups: UInt32s = find_groups(keys, self.keys, self.numbers)
+        return groups
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of all texts of a run."""
+
+    own: UInt32s
+    """uint32[n, n_keys]: those of each text, `NO_GROUP` for none."""
+    sizes: UInt32s
+    """uint32[n_groups]: texts in each."""
+    table: KeyTable | None = None
+    """None = texts are looked up by their own keys."""
+
+    def may_be_crowded(self, max_bucket_size: int, most_pairs: Int64s) -> Bools:
+        """Return bool[n]: for which texts some others may be left out, so that a copy may be decided otherwise.
+
+        Parameters
+        ----------
+        max_bucket_size
+            Of a group so many texts are looked at; 0 = all.
+        most_pairs
+            int64[n]: of a text so many candidates are verified.
+        """
+        n = len(self.own)
+        if self.table is not None:  # a text may look into any group
+            any_is_larger = max_bucket_size > 0 and bool((self.sizes > max_bucket_size).any())
+            return np.asarray((most_pairs < n) | any_is_larger)
+        others = np.append(self.sizes, np.uint32(1))[np.minimum(self.own, np.uint32(len(self.sizes)))] - np.uint32(1)
+        crowded = others.sum(axis=1, dtype=np.int64) > most_pairs
+        if max_bucket_size:
+            crowded |= (others >= max_bucket_size).any(axis=1)
+        return np.asarray(crowded)
+
+    def take(self, rows: Int64s) -> Groups:
+        """Return the groups of other texts: these, some of which may come several times."""
+        own, sizes = self.own[rows], self.sizes.copy()
+        n_more = np.bincount(rows, minlength=len(self.own)) - 1
+        for n in np.unique(n_more[n_more != 0]).tolist():
+            groups = self.own[n_more == n]
+            np.add.at(sizes, groups[groups != NO_GROUP], np.uint32(n))
+        return Groups(own, sizes, self.table)
+
+
+def group_texts(
+    index: BlockIndex,
+    texts: Sequence[str],
+    bits: UInt64s,
+    is_near: Bools,
+    workers: int,
+    *,
+    texts_a_slice: int = TEXTS_A_SLICE,
+) -> Groups:
+    """Return the groups of texts with fingerprints ``bits`` uint64[n, words].
+
+    A key that no other text has gets no group, unless texts are looked up by other keys than their own.
+
+    Parameters
+    ----------
+    is_near
+        bool[n]: which texts are to be compared; the others have no keys.
+    """
+
+    def keys_of(bounds: tuple[int, int]) -> UInt64s:
+        part = slice(*bounds)
+        keys = index.keys(texts[part], bits[part])
+        return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
+
+    size = min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE))
+    bounds = [(first, min(first + size, len(texts))) for first in range(0, len(texts), size)]
+    part_bits = min(max((8 * len(texts) // KEYS_A_PART).bit_length(), 1), MOST_PART_BITS)
+
+    def deal_slice(some: tuple[int, int]) -> tuple[DealtKeys, int]:
+        keys = keys_of(some)
+        return deal_keys(keys, part_bits), keys.shape[1]
+
+    dealt = list(map_threads(deal_slice, bounds, workers))
+    own, sizes = number_all(
+        [part for part, _ in dealt],
+        [(last - first, width) for (first, last), (_, width) in zip(bounds, dealt, strict=True)],
+        workers,
+        fewest=1 if index.probes_others else 2,
+    )
+    if not index.probes_others:
+        return Groups(own, sizes)
+    n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
+    table = KeyTable(np.zeros(n_places, np.uint64), np.zeros(n_places, np.uint32))
+    for some in bounds:
+        keys = keys_of(some)
+        note_keys(keys, np.ascontiguousarray(own[slice(*some), : keys.shape[1]]), table.keys, table.numbers)
+    return Groups(own, sizes, table)
+
+
+def number_all(
+    dealt: list[DealtKeys], shapes: list[tuple[int, int]], workers: int, *, fewest: int
+) -> tuple[UInt32s, UInt32s]:
+    """Return the groups of all texts, uint32[n, n_keys], and their sizes, uint32[n_groups].
+
+    Parameters
+    ----------
+    dealt
+        The keys of each slice of the texts.
+    shapes
+        Texts of each slice, and keys of a text in it.
+    fewest
+        Keys that fewer texts have get no group.
+    """
+    n_parts = len(dealt[0].bounds) - 1 if dealt else 0
+
+    def number_part(part: int) -> tuple[UInt32s, UInt32s]:
+        keys = [slice_.keys[slice_.bounds[part] : slice_.bounds[part + 1]] for slice_ in dealt]
+        numbered: tuple[UInt32s, UInt32s] = number_keys(np.concatenate(keys), fewest)
+        return numbered
+
+    parts = list(map_threads(number_part, range(n_parts), workers))
+    sizes = np.concatenate([np.zeros(0, np.uint32), *(part_sizes for _, part_sizes in parts)])
+    numbers = np.concatenate([np.zeros(0, np.uint32), *(part_numbers for part_numbers, _ in parts)])
+    first_groups = np.cumsum([0, *(len(part_sizes) for _, part_sizes in parts)])
+    places = np.cumsum([0, *(len(part_numbers) for part_numbers, _ in parts)])[:-1]
+    own = np.full((sum(n for n, _ in shapes), max((width for _, width in shapes), default=1)), NO_GROUP, np.uint32)
+    first = 0
+    for slice_, (n, width) in zip(dealt, shapes, strict=True):
+        of_slice = np.full((n, width), NO_GROUP, np.uint32)
+        write_numbers(numbers, places, first_groups, slice_, of_slice)
+        own[first : first + n, :width] = of_slice
+        places = places + np.diff(slice_.bounds)
+        first += n
+    return own, sizes

@@ -1,0 +1,79 @@
+"""The pairs among the texts of one batch: those that share a key, as if each had been added before the next came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Int64s, UInt32s
+from hybriddup.kernels.batch_groups import (
+    BatchGroups,
+    count_kept_before,
+    gather_groups,
+    most_in_groups,
+    number_batch,
+    search_batch,
+)
+from hybriddup.kernels.group_search import NearPairs, SearchCounts, pack_facts
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates import Batch, Near, count_search, join_near
+from hybriddup.steps.parallel import map_slices
+
+FEWEST_A_SLICE = 512
+"""Texts to look up that are worth a thread."""
+
+
+@dataclass(frozen=True)
+class WithinBatch:
+    """The texts of a batch by key."""
+
+    batch: Batch
+    own: UInt32s
+    probed: UInt32s
+    """uint32[n, n_keys], uint32[n, n_probes]: numbers of the keys, `NO_GROUP` for those that stand once only."""
+    groups: BatchGroups
+    most: Int64s
+    """int64[n]: texts with a key that each is looked up by, at most."""
+    n_comparisons: int
+    """About what `pairs` takes."""
+
+    @property
+    def n_groups(self) -> int:
+        """How many keys several texts share."""
+        return len(self.groups.starts) - 1
+
+    def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> Near:
+        """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too."""
+        columns = self.batch.columns
+        widest, facts = int(columns.max_distances.max(initial=0)), pack_facts(columns)
+
+        def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
+            found: tuple[NearPairs, SearchCounts] = search_batch(
+                columns, facts, rows[first:last], self.probed, self.groups, widest
+            )
+            return found
+
+        parts = map_slices(search, len(rows), workers, FEWEST_A_SLICE)
+        for _, counts in parts:
+            count_search(report, counts)
+        return join_near([Near(*pairs) for pairs, _ in parts])
+
+    def n_kept_before(self, is_kept: Bools) -> Int64s:
+        """Return int64[n]: at most so many kept ones, bool[n], stand before each text and share a key with it."""
+        counts: Int64s = count_kept_before(self.own, self.probed, is_kept, self.n_groups)
+        return counts
+
+
+def group_batch(batch: Batch) -> WithinBatch:
+    """Return the texts of a batch, at least one, by key."""
+    if batch.probes is batch.keys:
+        numbers, n_groups = number_batch(batch.keys)
+        own = probed = numbers
+    else:
+        numbers, n_groups = number_batch(np.concatenate([batch.keys, batch.probes], axis=1))
+        n_keys = batch.keys.shape[1]
+        own, probed = np.ascontiguousarray(numbers[:, :n_keys]), np.ascontiguousarray(numbers[:, n_keys:])
+    groups = gather_groups(batch.columns, own, probed, n_groups)
+    most, n_comparisons = most_in_groups(probed, groups.starts)
+    return WithinBatch(batch, own, probed, groups, most, n_comparisons)

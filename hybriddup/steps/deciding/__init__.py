@@ -1,0 +1,7 @@
+"""Decide: texts in order -> kept or removed, the keeper of each removed text. The rule of README, "What removed means".
+
+A text is removed when it equals an earlier kept text, or when an earlier kept text is among its candidates and the
+verifier accepts the pair. Its keeper is the earliest of these, an equal one first. Of a crowded key only the newest
+kept texts are candidates, and of many candidates only the nearest are verified. So what is decided is a function of the
+order alone, however the texts are cut into batches and whatever index holds the kept ones.
+"""

@@ -1,0 +1,203 @@
+"""A batch while it is being decided: pairs are verified when it is their turn, until every text is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, UInt64s, VerifiedPairs
+from hybriddup.kernels.decide import (
+    CUT,
+    IN_INDEX,
+    KEPT,
+    MATCHES,
+    NEAR,
+    NONE,
+    REFUSED,
+    UNDECIDED,
+    Contest,
+    Course,
+    decide_in_order,
+)
+from hybriddup.steps.candidates import Batch, Index
+from hybriddup.steps.candidates.within_batch import WithinBatch
+from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, pair_codes
+
+FIRST_IN_TURN = 4
+"""Pairs of a text that are verified before the first match is looked for; four times as many each time after. A copy of
+a template matches many texts, and one is enough."""
+MOST_IN_TURN = 1024
+
+Verify = Callable[[CandidatePairs], VerifiedPairs]
+"""Returns the pairs that the verifiers accept, by position."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is looked at of much that there is."""
+
+    max_bucket_size: int
+    """Of a key so many of the newest kept texts; 0 = all."""
+    most_pairs: Callable[[Int32s], Int64s]
+    """Returns, for texts of these lengths, how many candidates of each are verified."""
+
+
+class BatchContest:
+    """Texts of a batch, and some of their pairs.
+
+    Parameters
+    ----------
+    most_with_key
+        int64[n]: texts of the batch with a key that each text is looked up by, at most.
+    grouped
+        The batch by key, where these are all its pairs. None = there are more to come, so that a text without a sure
+        match is not decided.
+    held
+        bool[n]: which texts are not decided by these pairs, whatever matches; None = none.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        pairs: BatchPairs,
+        most_with_key: Int64s,
+        grouped: WithinBatch | None,
+        limits: Limits,
+        index: Index,
+        held: Bools | None = None,
+    ) -> None:
+        self.batch, self.pairs = batch, pairs
+        self._index, self._is_last = index, grouped is not None
+        n, most = len(batch), limits.max_bucket_size
+        offsets = np.searchsorted(pairs.later, np.arange(n + 1))
+        nothing = np.zeros((n, 0), np.uint32)
+        most_pairs = limits.most_pairs(batch.columns.lengths)
+        self._contest = Contest(
+            offsets,
+            pairs.earlier_rows,
+            pairs.distances,
+            is_sure(pairs, most_with_key, most),
+            pairs.verdicts,
+            np.full(len(pairs), NONE),
+            previous_copies(batch.text_numbers),
+            np.zeros(n) if batch.times is None else batch.times,
+            np.full(n, -np.inf) if batch.oldest is None else batch.oldest,
+            most_pairs if held is None else np.where(held, NONE, most_pairs),
+            nothing if grouped is None else grouped.own,
+            nothing if grouped is None else grouped.probed,
+            most,
+        )
+        self._course = Course(
+            np.full(n, UNDECIDED),
+            np.full(n, NONE),
+            offsets[:-1].copy(),
+            np.zeros(n, np.int8),
+            np.zeros(self._contest.own.shape, np.int64),
+            np.zeros(0 if grouped is None else grouped.n_groups, np.int64),
+            np.zeros(1, np.int64),
+        )
+        self._depths: Int64s = np.zeros((0, batch.probes.shape[1]), np.int64)
+
+    @property
+    def status(self) -> Int8s:
+        """int8[n]: what is known of each text, as `hybriddup.kernels.decide` numbers it."""
+        return self._course.status
+
+    @property
+    def deciding(self) -> Int64s:
+        """int64[n]: the pair that removed a text, or the row of the kept text that it equals."""
+        return self._course.deciding
+
+    @property
+    def n_cut(self) -> int:
+        """Kept texts that had more candidates than are verified; a removed one has lost nothing by that."""
+        return int(((self._course.cuts == CUT) & (self.status == KEPT)).sum())
+
+    @property
+    def n_pairs(self) -> Int64s:
+        """int64[n]: pairs of each text."""
+        return np.diff(self._contest.offsets)
+
+    @property
+    def n_nearer(self) -> Int64s:
+        """int64[n]: of each text that a pair removed, the pairs that come before it by distance, then by age."""
+        pairs, n = self.pairs, len(self.batch)
+        deciding = np.where(self.status == NEAR, self.deciding, 0)[pairs.later]
+        is_nearer = pairs.distances < pairs.distances[deciding]
+        is_nearer |= (pairs.distances == pairs.distances[deciding]) & (np.arange(len(pairs)) < deciding)
+        return np.bincount(pairs.later[is_nearer], minlength=n)
+
+    def settle(self, verify: Verify, evidence: Evidence) -> None:
+        """Decide all texts that these pairs can decide."""
+        wanted, n_at_a_time = np.empty(len(self.pairs), np.int64), FIRST_IN_TURN
+        if self._is_last:
+            self._ask_depths_of_many()
+        while True:
+            n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, self._is_last, wanted)
+            if not n:
+                return
+            self._verify(np.sort(wanted[:n]), verify, evidence)
+            n_at_a_time = min(4 * n_at_a_time, MOST_IN_TURN)
+
+    def _verify(self, chosen: Int64s, verify: Verify, evidence: Evidence) -> None:
+        """Verify some pairs, and note what came out."""
+        pairs = self.pairs
+        later = self.batch.positions[pairs.later[chosen]]
+        accepted = verify(CandidatePairs(pairs.earlier[chosen], later, pairs.distances[chosen]))
+        evidence.note(accepted, len(chosen))
+        matches = np.isin(
+            pair_codes(pairs.earlier[chosen], later), pair_codes(accepted.earlier, accepted.later), assume_unique=True
+        )
+        pairs.verdicts[chosen] = np.where(matches, MATCHES, REFUSED)
+        if self._is_last:
+            self._ask_depths(chosen[matches])
+
+    def _ask_depths_of_many(self) -> None:
+        """Ask for the depths of pairs that may be left out, and of those known to match."""
+        counts = np.diff(self._contest.offsets)
+        is_limited = (counts > self._contest.most_pairs)[self.pairs.later]
+        self._ask_depths(np.flatnonzero(is_limited | (self.pairs.verdicts == MATCHES)))
+
+    def _ask_depths(self, chosen: Int64s) -> None:
+        """Ask the index how far from the newest kept texts stand, where that decides whether they are looked at."""
+        contest, pairs = self._contest, self.pairs
+        asked = (
+            (pairs.earlier_rows[chosen] == IN_INDEX) & ~contest.is_sure[chosen] & (contest.depth_rows[chosen] == NONE)
+        )
+        chosen = chosen[asked]
+        if len(chosen):
+            contest.depth_rows[chosen] = len(self._depths) + np.arange(len(chosen))
+            depths = self._index.depths(self.batch, pairs.later[chosen], pairs.earlier[chosen])
+            self._depths = np.concatenate([self._depths, depths])
+
+    def pairs_of(self, rows: Int64s) -> BatchPairs:
+        """Return the pairs of some texts, their later text counted among these; refused ones are candidates, too."""
+        row_of = np.full(len(self.batch), NONE)
+        row_of[rows] = np.arange(len(rows))
+        pairs = self.pairs.take(row_of[self.pairs.later] != NONE)
+        pairs.later[:] = row_of[pairs.later]
+        return pairs
+
+    def deciding_codes(self) -> UInt64s:
+        """Return the codes of the pairs that removed texts."""
+        chosen = self.deciding[self.status == NEAR]
+        return pair_codes(self.pairs.earlier[chosen], self.batch.positions[self.pairs.later[chosen]])
+
+
+def is_sure(pairs: BatchPairs, most_with_key: Int64s, max_bucket_size: int) -> Bools:
+    """Return bool[n_pairs]: whether the earlier text is looked at, whatever is kept of the batch meanwhile."""
+    if not max_bucket_size:
+        return np.ones(len(pairs), np.bool_)
+    newer = most_with_key[pairs.later]
+    return np.asarray(np.where(pairs.earlier_rows == IN_INDEX, pairs.depths + newer, newer) <= max_bucket_size)
+
+
+def previous_copies(text_numbers: Int64s) -> Int64s:
+    """Return int64[n]: the row of the last equal text before each, `NONE` where there is none."""
+    order = np.argsort(text_numbers, kind="stable")
+    previous = np.full(len(text_numbers), NONE)
+    is_copy = np.diff(text_numbers[order]) == 0
+    previous[order[1:][is_copy]] = order[:-1][is_copy]
+    return previous

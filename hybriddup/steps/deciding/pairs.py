@@ -1,0 +1,119 @@
+"""The pairs by which a batch is decided, and what verifying them showed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, UInt64s, VerifiedPairs
+from hybriddup.kernels.decide import IN_INDEX, OPEN
+from hybriddup.steps.candidates import Batch, Near
+
+HALF_WORD = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class BatchPairs:
+    """Pairs whose later text is of one batch, by later text, then from the earliest on."""
+
+    earlier: Int64s
+    """int64[n_pairs]: positions."""
+    earlier_rows: Int64s
+    """int64[n_pairs]: rows of the batch, `IN_INDEX` for kept texts of the index."""
+    later: Int64s
+    """int64[n_pairs]: rows of the batch."""
+    distances: Int32s
+    """int32[n_pairs]: differing bits."""
+    depths: Int64s
+    """int64[n_pairs]: as `hybriddup.steps.candidates.Near` has them."""
+    verdicts: Int8s
+    """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`, changed while the batch is decided."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.later)
+
+    @classmethod
+    def of_index(cls, near: Near) -> BatchPairs:
+        """Return the pairs with kept texts of the index."""
+        n = len(near.later)
+        rows, verdicts = np.full(n, IN_INDEX), np.full(n, OPEN)
+        return cls(near.earlier, rows, near.later, near.distances, near.depths, verdicts)
+
+    @classmethod
+    def within(cls, batch: Batch, near: Near) -> BatchPairs:
+        """Return the pairs among the texts of a batch, without those of equal texts and of times too far apart."""
+        chosen = batch.text_numbers[near.earlier] != batch.text_numbers[near.later]
+        if batch.times is not None and batch.oldest is not None:
+            chosen &= batch.times[near.earlier] > batch.oldest[near.later]
+        near = near.take(chosen)
+        verdicts = np.full(len(near.later), OPEN)
+        return cls(batch.positions[near.earlier], near.earlier, near.later, near.distances, near.depths, verdicts)
+
+    def take(self, chosen: Int64s | Bools) -> BatchPairs:
+        """Return the chosen pairs, in the order given."""
+        return BatchPairs(*(getattr(self, column.name)[chosen] for column in fields(self)))
+
+
+def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:
+    """Return the pairs of both, by later text; kept texts of the index are earlier than all of the batch."""
+    columns = ((getattr(of_index, each.name), getattr(within, each.name)) for each in fields(BatchPairs))
+    joined = BatchPairs(*map(np.concatenate, columns))
+    return joined.take(np.argsort(joined.later, kind="stable"))
+
+
+class Evidence:
+    """The pairs that were accepted while a batch was decided, by position."""
+
+    def __init__(self) -> None:
+        self.n_verified = 0
+        """Pairs that the verifiers were asked about."""
+        self._accepted = [no_verified_pairs()]
+
+    def note(self, accepted: VerifiedPairs, n_verified: int) -> None:
+        """Note the accepted ones of some pairs that were verified."""
+        self.n_verified += n_verified
+        self._accepted.append(accepted)
+
+    def of(self, codes: UInt64s) -> VerifiedPairs:
+        """Return the pairs with these codes, each of which was accepted, sorted by later text."""
+        accepted = join_verified(self._accepted)
+        ours = pair_codes(accepted.earlier, accepted.later)
+        order = np.argsort(ours)
+        return accepted.take(order[np.searchsorted(ours[order], np.sort(codes))])
+
+    def pairs(self) -> CandidatePairs:
+        """Return all accepted pairs."""
+        accepted = join_verified(self._accepted)
+        return CandidatePairs(accepted.earlier, accepted.later, accepted.hamming_distances)
+
+
+def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:
+    """Return uint64[n_pairs]: later number in the upper 32 bits, earlier one in the lower; they rise like pairs."""
+    codes: UInt64s = (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
+    return codes
+
+
+def no_pairs() -> CandidatePairs:
+    """Return no pairs."""
+    return CandidatePairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32))
+
+
+def no_verified_pairs() -> VerifiedPairs:
+    """Return no pairs."""
+    rows, numbers, floats = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0)
+    return VerifiedPairs(rows, rows, numbers, floats, floats, numbers, numbers)
+
+
+def join_verified(parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
+    """Return the pairs of all parts, at least one, in order."""
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(VerifiedPairs))
+    return VerifiedPairs(*map(np.concatenate, columns))
+
+
+def join_candidates(parts: Sequence[CandidatePairs]) -> CandidatePairs:
+    """Return the pairs of all parts, at least one, in order."""
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(CandidatePairs))
+    return CandidatePairs(*map(np.concatenate, columns))

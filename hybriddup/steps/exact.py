@@ -1,0 +1,81 @@
+"""Exact repeats: texts that are equal after normalizing are settled first, by looking each one up once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Int64s
+
+
+class EqualTexts(NamedTuple):
+    """Which places of the order of deciding hold the same text."""
+
+    first_of: Int64s
+    """int64[n_texts]: for each text, the first place that holds an equal one; its own where there is none before."""
+    distinct: Int64s
+    """int64[n_distinct]: the places that are their own first, rising, and those of copies that are decided anew. A
+    *position* is an index into this array."""
+
+    def with_copies(self, decided_anew: Bools) -> EqualTexts:
+        """Return the texts with all copies of some to be decided anew, bool[n_distinct]; these where there are none."""
+        anew = decided_anew[np.searchsorted(self.distinct, self.first_of)]
+        is_decided = anew | (self.first_of == np.arange(len(self.first_of)))
+        if is_decided.sum() == len(self.distinct):
+            return self
+        return EqualTexts(self.first_of, np.flatnonzero(is_decided))
+
+    def text_numbers(self) -> Int64s:
+        """Return int64[n_distinct]: equal for equal texts, by position; the position of the first of them."""
+        return np.searchsorted(self.distinct, self.first_of[self.distinct])
+
+
+def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str]) -> EqualTexts:
+    """Return which texts are equal after normalizing.
+
+    A text that is empty after normalizing says nothing any more, so it equals only what was equal before.
+    """
+    keys = texts if all(texts) else [text or (raw,) for text, raw in zip(texts, raw_texts, strict=True)]
+    first_of = np.arange(len(texts))
+    repeated = places_of_repeated_hashes(keys)
+    chosen = [keys[place] for place in repeated.tolist()]
+    first_of_text: dict[str | tuple[str], int] = {}
+    first_of[repeated] = np.fromiter(map(first_of_text.setdefault, chosen, repeated.tolist()), np.int64, len(repeated))
+    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(texts))))
+
+
+def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
+    """Return int64, rising: the places of keys whose hash another key has too.
+
+    These are few, and only they need be compared. The hash is Python's, which differs from process to process: which
+    keys are equal, and which of them is first, does not depend on it.
+    """
+    hashes = np.fromiter(map(hash, keys), np.int64, len(keys))
+    order = np.argsort(hashes)
+    same = np.diff(hashes[order]) == 0
+    is_repeated = np.zeros(len(keys), np.bool_)
+    is_repeated[order[1:][same]] = True
+    is_repeated[order[:-1][same]] = True
+    return np.flatnonzero(is_repeated)
+
+
+def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
+    """Return the equal texts with those parted that have no tokens and were not equal before normalizing.
+
+    Parameters
+    ----------
+    has_tokens
+        bool[n_distinct]: by position.
+    """
+    if has_tokens.all():
+        return equal
+    first_of = equal.first_of.copy()
+    without = np.zeros(len(first_of), np.bool_)
+    without[equal.distinct[~has_tokens]] = True
+    first_of_raw: dict[tuple[int, str], int] = {}
+    for place in np.flatnonzero(without[equal.first_of]).tolist():
+        key = (int(equal.first_of[place]), raw_texts[place])
+        first_of[place] = first_of_raw.setdefault(key, place)
+    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(first_of))))

@@ -1,0 +1,144 @@
+"""Running kernels on slices of the work in threads: they release the interpreter, so threads are enough."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import lru_cache, partial
+from itertools import pairwise
+from numbers import Integral
+from os import cpu_count, sched_getaffinity
+from typing import Generic, TypeVar
+
+from hybriddup.errors import ConfigError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+of_thread = threading.local()
+"""Has ``is_worker``: whether the thread is at work on a share of something."""
+
+SLICES_A_WORKER = 4
+"""More slices than workers, so that a slice with more work than the others does not leave a worker idle."""
+
+
+def available_workers() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        return len(sched_getaffinity(0))
+    except (AttributeError, OSError):  # not on every platform
+        return cpu_count() or 1
+
+
+def check_workers(workers: object) -> None:
+    """Raise ConfigError where this is no number of workers; None leaves it to the number of cores."""
+    is_number = isinstance(workers, Integral) and not isinstance(workers, bool)
+    if workers is not None and not (is_number and workers >= 1):  # type: ignore[operator]
+        raise ConfigError(f"workers must be a whole number, 1 or more, or None for one a core; got {workers!r}.")
+
+
+def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
+    """Return the bounds of contiguous slices, as many as asked for, that cover ``range(n)``; none is empty.
+
+    Examples
+    --------
+    >>> slices(5, 4)
+    [(0, 1), (1, 2), (2, 3), (3, 5)]
+    """
+    n_slices = min(n, n_slices)
+    bounds = [n * i // n_slices for i in range(n_slices + 1)] if n_slices else [0]
+    return list(pairwise(bounds))
+
+
+@lru_cache(maxsize=4)
+def pool_of(workers: int) -> ThreadPoolExecutor:
+    """Return the threads that help a caller to be so many workers, in all steps: starting some takes long."""
+    return ThreadPoolExecutor(workers - 1, "hybriddup")
+
+
+def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
+    """Yield ``function(thing)`` for each, in order.
+
+    The caller's thread is one of the workers: of several threads that all have to wake up, the second may start
+    milliseconds after the first. A single worker, or a single thing, needs no other; and what is called by a worker
+    stays in its thread, which would otherwise wait for threads that wait for it.
+    """
+    things = list(things)
+    if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
+        return map(function, things)
+    return SharedWork(function, things).results(min(workers, len(things)), pool_of(workers))
+
+
+def start_in_background(function: Callable[[], R], workers: int) -> Callable[[], R]:
+    """Start a function in another thread; call what is returned to wait for its result.
+
+    Where no thread has started it by then, or there is a single worker, the caller runs it.
+    """
+    if workers <= 1 or getattr(of_thread, "is_worker", False):
+        return function
+    begun = pool_of(workers).submit(alone, function)
+    return lambda: function() if begun.cancel() else begun.result()
+
+
+def alone(function: Callable[[], R]) -> R:
+    """Return what a function returns; what it calls stays in this thread."""
+    before, of_thread.is_worker = getattr(of_thread, "is_worker", False), True
+    try:
+        return function()
+    finally:
+        of_thread.is_worker = before
+
+
+class SharedWork(Generic[T, R]):
+    """Things that several threads work through, each taking the next one."""
+
+    def __init__(self, function: Callable[[T], R], things: Sequence[T]) -> None:
+        self._function = function
+        self._results: deque[Future[R]] = deque(Future() for _ in things)
+        self._left = deque(zip(things, self._results, strict=True))
+
+    def results(self, n_workers: int, pool: ThreadPoolExecutor) -> Iterator[R]:
+        """Yield the results in order and let go of them, the calling thread being one of so many workers.
+
+        Raises
+        ------
+        Exception
+            What the function raised; the workers then end with the things that they are at.
+        """
+        helpers = [pool.submit(self._do_all) for _ in range(n_workers - 1)]
+        try:
+            while self._results:
+                result = self._results.popleft()
+                while not result.done() and self._do_next():
+                    pass
+                yield result.result()
+        finally:
+            self._left.clear()
+            wait([helper for helper in helpers if not helper.cancel()])
+
+    def _do_all(self) -> None:
+        while self._do_next():
+            pass
+
+    def _do_next(self) -> bool:
+        """Do the next thing; return whether there was one."""
+        try:
+            thing, result = self._left.popleft()
+        except IndexError:
+            return False
+        try:
+            result.set_result(alone(partial(self._function, thing)))
+        except BaseException as error:  # an interrupt too: nobody begins anything more
+            self._left.clear()
+            result.set_exception(error)
+        return True
+
+
+def map_slices(function: Callable[[int, int], R], n: int, workers: int, smallest: int = 1) -> list[R]:
+    """Return ``function(first, last)`` for slices that cover ``range(n)``, in order of the slices.
+
+    With several workers there are several slices, as many for each, unless they would be smaller than ``smallest``.
+    """
+    n_slices = min(SLICES_A_WORKER * workers, n // smallest) if workers > 1 else 1
+    n_slices -= n_slices % workers if n_slices > workers else 0
+    return list(map_threads(lambda bounds: function(*bounds), slices(n, max(n_slices, 1)), workers))

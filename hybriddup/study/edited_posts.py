@@ -1,0 +1,84 @@
+"""Made-up posts and edited copies of them: how many pairs share a shingle, and in how many bits they differ."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.config import open_session
+from hybriddup.run.components import Components
+from hybriddup.steps.blocks import count_shared
+
+N_POSTS = 400
+"""Posts of each script."""
+LENGTHS = (30, 51)
+"""Characters of a post: from the first to below the second."""
+N_WORDS = 3000
+"""Characters or words that posts are made of; one is as frequent as its rank is small."""
+LETTERS = list("etaoinshrdlcumwfgypbvk")
+
+
+class EditedPairs(NamedTuple):
+    """What was measured of posts and their edited copies."""
+
+    share_a_key: float
+    """Share of the pairs that share a key of the block index `shingles`, 0.0 to 1.0."""
+    median: int
+    limit: int
+    """Hamming distances: 50 % and 99 % of the pairs are within them."""
+    within_limit: float
+    """Share of the pairs within the limit."""
+
+    def describe(self) -> str:
+        """Return what was measured, as a sentence."""
+        return (
+            f"Measured on {2 * N_POSTS} made-up posts and edited copies: {self.share_a_key:.4f} share a shingle; half "
+            f"differ in up to {self.median} bits, 99 % in up to {self.limit}."
+        )
+
+
+def measure_edits(share: float, bits: int) -> EditedPairs:
+    """Return what posts and copies with this share of characters edited are like, by the default configuration."""
+    rng = np.random.default_rng(20)
+    posts = [han_post(rng) for _ in range(N_POSTS)] + [latin_post(rng) for _ in range(N_POSTS)]
+    copies = [edited(rng, post, share) for post in posts]
+    settings, manager = open_session({"fingerprint": {"bits": bits}, "blocks": {"use": "shingles"}}, entry_points=False)
+    parts = Components.create(settings, manager.registry, 1)
+    parts.fingerprinter.fit(posts)
+    parts.block_index.learn(posts)
+    prints = [parts.fingerprinter.fingerprint(texts).bits for texts in (posts, copies)]
+    keys = map(parts.block_index.keys, (posts, copies), prints)
+    shared = np.array([count_shared(*pair) > 0 for pair in zip(*keys, strict=True)])
+    distances = np.bitwise_count(prints[0] ^ prints[1]).sum(axis=1)
+    median, limit = np.percentile(distances, (50, 99), method="higher").astype(int).tolist()
+    return EditedPairs(float(shared.mean()), median, limit, float((distances <= limit).mean()))
+
+
+def han_post(rng: np.random.Generator) -> str:
+    """Return Chinese characters, a few of them frequent."""
+    return "".join(chr(0x4E00 + rank) for rank in ranks(rng, N_WORDS, int(rng.integers(*LENGTHS))))
+
+
+def latin_post(rng: np.random.Generator) -> str:
+    """Return words, a few of them frequent; each is spelled by its rank."""
+    words = []
+    for rank in ranks(rng, N_WORDS, LENGTHS[1]):
+        spelling = np.random.default_rng(rank)
+        words.append("".join(LETTERS[at] for at in ranks(spelling, len(LETTERS), int(spelling.integers(2, 10)))))
+    return " ".join(words)[: int(rng.integers(*LENGTHS))].strip()
+
+
+def ranks(rng: np.random.Generator, n_ranks: int, n: int) -> list[int]:
+    """Return numbers below ``n_ranks``, a small one more often (Zipf's law)."""
+    chances = 1 / np.arange(2, n_ranks + 2)
+    return rng.choice(n_ranks, n, p=chances / chances.sum()).tolist()  # type: ignore[no-any-return]
+
+
+def edited(rng: np.random.Generator, post: str, share: float) -> str:
+    """Return a copy with this share of its characters replaced, dropped or followed by another one, at random."""
+    characters = list(post)
+    for place in rng.choice(len(post), max(round(share * len(post)), 1), replace=False):
+        other = post[int(rng.integers(len(post)))]
+        characters[place] = (other, "", characters[place] + other)[int(rng.integers(3))]
+    return "".join(characters)

@@ -1,0 +1,176 @@
+"""How well a configuration decides about labeled pairs: precision, recall and F1, of the decision and of stage 1.
+
+The pairs are judged as a run would judge them if each were alone: by the same components, all texts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybriddup.config.settings import Settings
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s
+from hybriddup.kernels.group_search import distances_within
+from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.plugin.registry import Registry
+from hybriddup.run.bands import Bands
+from hybriddup.run.clock import Clock
+from hybriddup.run.components import Components
+from hybriddup.run.pipeline import DecidedTexts, Run
+from hybriddup.run.progress import Progress, Silent
+from hybriddup.steps.exact import EqualTexts
+from hybriddup.steps.parallel import available_workers
+from hybriddup.steps.verifiers.bounds import texts_at
+
+
+class LabeledPairs(NamedTuple):
+    """Pairs of texts and whether they should match."""
+
+    a: Sequence[str]
+    b: Sequence[str]
+    labels: Bools
+    """bool[n_pairs]: True where the two should be duplicates."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Counts of right and wrong answers about pairs, and the shares that follow; None where nothing can be divided."""
+
+    n_found: int
+    """Pairs called duplicates."""
+    n_right: int
+    """Pairs called duplicates that are."""
+    n_wanted: int
+    """Pairs that are duplicates."""
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+    @classmethod
+    def of(cls, found: Bools, labels: Bools) -> Measures:
+        """Return the measures of the answers ``found`` to the questions ``labels``.
+
+        Examples
+        --------
+        >>> Measures.of(np.array([True, True, False]), np.array([True, False, False])).precision
+        0.5
+        """
+        n_found, n_wanted, n_right = int(found.sum()), int(labels.sum()), int((found & labels).sum())
+        total = n_found + n_wanted
+        return cls(
+            n_found,
+            n_right,
+            n_wanted,
+            n_right / n_found if n_found else None,
+            n_right / n_wanted if n_wanted else None,
+            2 * n_right / total if total else None,
+        )
+
+
+@dataclass(frozen=True)
+class BandMeasures:
+    """The measures over the pairs of one length band, or over all."""
+
+    length_band: str
+    """Band of the shorter text after normalizing, such as ``7-20``; ``all`` for every pair."""
+    n_pairs: int
+    decision: Measures
+    stage_1: Measures
+    """Stage 1 alone: exact repeats and candidate pairs, before the second look at the text."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` found."""
+
+    total: BandMeasures
+    bands: tuple[BandMeasures, ...]
+    """By length band, shortest first."""
+    recipe_id: str
+    missed: Int64s
+    """int64: indices of the pairs that should match and do not."""
+    mistaken: Int64s
+    """int64: indices of the pairs that match and should not."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the evaluation as plain data that JSON can hold."""
+        return {**asdict(self), "missed": self.missed.tolist(), "mistaken": self.mistaken.tolist()}
+
+
+def evaluate(
+    pairs: LabeledPairs,
+    settings: Settings,
+    registry: Registry,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Return how well the settings decide about the pairs.
+
+    A weighter that learns from a corpus learns from the texts of all pairs.
+    """
+    workers = workers or available_workers()
+    run = Run(Components.create(settings, registry, workers), workers, Clock(progress or Silent()))
+    raw = [*pairs.a, *pairs.b]
+    normalized = run.normalize(raw)
+    texts = run.fingerprint(run.find_equal(normalized, raw), normalized, raw)
+    pair_positions = _pair_positions(texts.equal, len(pairs.a))
+    exact = pair_positions[:, 0] == pair_positions[:, 1]
+    candidates = _candidates(run, texts, pair_positions[~exact])
+    verified = run.verifier(texts)(candidates)
+    found = exact | _members(pair_positions, np.stack([verified.earlier, verified.later], axis=1))
+    stage_1 = exact | _members(pair_positions, np.stack([candidates.earlier, candidates.later], axis=1))
+    lengths = texts.columns.lengths[pair_positions].min(axis=1, initial=np.iinfo(np.int32).max)
+    total, *bands = _by_band(lengths, run.components.bands, found, stage_1, pairs.labels)
+    return Evaluation(
+        total,
+        tuple(bands),
+        run.components.recipe_id(),
+        np.flatnonzero(pairs.labels & ~found),
+        np.flatnonzero(found & ~pairs.labels),
+    )
+
+
+def _pair_positions(equal: EqualTexts, n_pairs: int) -> Int64s:
+    """Return int64[n_pairs, 2]: the positions of the two distinct texts of each pair, the smaller first."""
+    positions = np.searchsorted(equal.distinct, equal.first_of)
+    return np.sort(positions.reshape(2, n_pairs).T, axis=1)
+
+
+def _candidates(run: Run, texts: DecidedTexts, wanted: Int64s) -> CandidatePairs:
+    """Return which of the wanted pairs, int64[n, 2], share a key and are within their limits; each once."""
+    earlier, later = np.unique(wanted, axis=0).T
+    index, groups = run.components.block_index, texts.groups
+    own, probed = groups.own[earlier], groups.own[later]
+    if groups.table is not None:
+        bits = texts.columns.bits[later]
+        keys = index.keys(texts_at(texts.context.texts, later), bits)
+        probed = groups.table.groups(index.probes(keys, bits))
+    shares = ((own[:, :, None] == probed[:, None, :]) & (own != NO_GROUP)[:, :, None]).any(axis=(1, 2))
+    distances = distances_within(texts.columns, np.ascontiguousarray(earlier), np.ascontiguousarray(later))
+    pairs = CandidatePairs(earlier, later, distances.astype(np.int32))
+    return pairs.take(shares & (distances >= 0) & texts.is_near[earlier] & texts.is_near[later])
+
+
+def _members(pairs: Int64s, others: Int64s) -> Bools:
+    """Return bool[n_pairs]: whether each pair of positions, the smaller first, is among the others."""
+    shift = np.int64(32)
+    return np.isin((pairs[:, 0] << shift) | pairs[:, 1], (others[:, 0] << shift) | others[:, 1])
+
+
+def _by_band(lengths: Int32s, bands: Bands, found: Bools, stage_1: Bools, labels: Bools) -> list[BandMeasures]:
+    band_of = bands.of_lengths(lengths)
+    chosen = [("all", np.ones(len(labels), np.bool_))]
+    chosen += [(name, band_of == band) for band, name in enumerate(bands.names)]
+    return [
+        BandMeasures(
+            name,
+            int(inside.sum()),
+            Measures.of(found[inside], labels[inside]),
+            Measures.of(stage_1[inside], labels[inside]),
+        )
+        for name, inside in chosen
+    ]

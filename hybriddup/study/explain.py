@@ -1,0 +1,254 @@
+"""Why two texts match or do not: every step of both, and the verdict in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hybriddup.config.settings import Settings
+from hybriddup.data.records import NO_KEY, CandidatePairs, UInt64s, text_lengths
+from hybriddup.plugin.registry import Registry
+from hybriddup.run.bands import Bands
+from hybriddup.run.components import Components
+from hybriddup.steps.blocks import BlockIndex, count_shared
+from hybriddup.steps.exact import find_equal_texts
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers.number_guard import number_keys
+
+
+@dataclass(frozen=True)
+class ExplainedText:
+    """What the steps made of one text."""
+
+    text: str
+    normalized: str
+    length: int
+    """Code points after normalizing."""
+    tokens: list[tuple[str, float]]
+    """Each token with its weight, in order."""
+    fingerprint: str
+    """Hexadecimal, word 0 first."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The steps of two texts side by side, what was compared with what, and the verdict."""
+
+    a: ExplainedText
+    b: ExplainedText
+    matches: bool
+    reason: str
+    """``exact``, ``near``, or ``different``."""
+    length_band: str
+    """The band of the shorter text, which judges the pair."""
+    hamming_distance: int
+    max_hamming_distance: int | None
+    """None where the band removes exact repeats only."""
+    block_index: str
+    """Which keys texts have."""
+    keys_in_common: int
+    """Keys that the two share, of the ``n_keys`` by which B is looked up; without any they are never compared."""
+    n_keys: int
+    numbers_match: bool
+    verifier: str | None
+    """The verifier that decides; None where the band removes exact repeats only."""
+    score: float | None
+    threshold: float | None
+    verdict: str
+    """One sentence."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain data that JSON can hold."""
+        return asdict(self)
+
+
+def explain_texts(
+    a: str, b: str, settings: Settings, registry: Registry, corpus: Sequence[str] | None = None
+) -> Explanation:
+    """Return each step for two texts and the verdict, as if they were two posts of a run.
+
+    Parameters
+    ----------
+    corpus
+        The texts of the run, as they were read; a weighter that learns learns from them as it did there. Without them
+        every token weighs what a rare one does, so that the Hamming distance can differ by some bits from a run's.
+    """
+    components = Components.create(settings, registry, workers=1)
+    learns = components.fingerprinter.weighter.needs_fit  # no longer so once it has learned, from nothing too
+    learn_from(components, corpus)
+    return Explainer(components, (a, b), is_fitted=corpus is not None or not learns).explain()
+
+
+def learn_from(components: Components, corpus: Sequence[str] | None) -> None:
+    """Let the weighter and the block index learn as in a run over the corpus, or from nothing where there is none."""
+    maker = components.fingerprinter
+    if corpus is None:
+        maker.fit([])
+        return
+    normalized = components.normalizer.normalize_batch(corpus)
+    distinct = [normalized[place] for place in find_equal_texts(normalized, corpus).distinct.tolist()]
+    maker.fit(distinct)
+    components.learn_blocks(distinct)
+
+
+class Explainer:
+    """Runs the steps on two texts and keeps what each gave."""
+
+    def __init__(self, components: Components, raw: tuple[str, str], *, is_fitted: bool) -> None:
+        self.components = components
+        self.raw = raw
+        self.is_fitted = is_fitted
+        self.normalized = components.normalizer.normalize_batch(raw)
+        self.lengths = text_lengths(self.normalized)
+        maker = components.fingerprinter
+        self.tokens = maker.tokenizer.tokenize_batch(self.normalized)
+        self.weights = maker.weighter.weigh_batch(self.tokens)
+        self.simhashes = maker.fingerprint(self.normalized)
+        self.limits = components.bands.limits_of(self.lengths)
+        distance = int(np.bitwise_count(self.simhashes.bits[0] ^ self.simhashes.bits[1]).sum())
+        self.pair = CandidatePairs(np.array([0]), np.array([1]), np.array([distance], np.int32))
+
+    def explain(self) -> Explanation:
+        """Return the explanation."""
+        shorter = int(self.lengths.argmin())
+        limit = int(self.limits.max_hamming_distances[shorter])
+        self.n_shared, n_keys = self.count_keys()
+        reason, verdict = self.judge(limit)
+        verifier, score, threshold = self.evidence
+        return Explanation(
+            a=self.text(0),
+            b=self.text(1),
+            matches=reason != "different",
+            reason=reason,
+            length_band=self.band_name,
+            hamming_distance=self.distance,
+            max_hamming_distance=limit if limit >= 0 else None,
+            block_index=self.components.block_index.describe(),
+            keys_in_common=self.n_shared,
+            n_keys=n_keys,
+            numbers_match=self.numbers_match(),
+            verifier=verifier,
+            score=score,
+            threshold=threshold,
+            verdict=verdict,
+        )
+
+    @property
+    def bands(self) -> Bands:
+        """The length bands of the run."""
+        return self.components.bands
+
+    @cached_property
+    def band(self) -> int:
+        """The band of the shorter text, which judges the pair."""
+        return int(self.bands.of_lengths(self.lengths.min(keepdims=True))[0])
+
+    @property
+    def band_name(self) -> str:
+        """Its name."""
+        return self.bands.names[self.band]
+
+    @property
+    def distance(self) -> int:
+        """Hamming distance of the two fingerprints."""
+        return int(self.pair.hamming_distances[0])
+
+    def text(self, which: int) -> ExplainedText:
+        """Return what the steps made of the first or the second text."""
+        span = slice(int(self.tokens.offsets[which]), int(self.tokens.offsets[which + 1]))
+        return ExplainedText(
+            self.raw[which],
+            self.normalized[which],
+            int(self.lengths[which]),
+            list(zip(self.tokens.strings(which), map(float, self.weights[span]), strict=True)),
+            "".join(f"{word:016x}" for word in self.simhashes.bits[which].tolist()),
+        )
+
+    def numbers_match(self) -> bool:
+        """Return whether both texts have the same runs of digits."""
+        keys = number_keys(self.normalized)
+        return bool(keys[0] == keys[1])
+
+    def count_keys(self) -> tuple[int, int]:
+        """Return how many keys the two share, and by how many B is looked up."""
+        return shared_keys(self.components.block_index, self.normalized, self.simhashes.bits)
+
+    @cached_property
+    def evidence(self) -> tuple[str | None, float | None, float | None]:
+        """The deciding verifier, its exact score and its threshold."""
+        judge = self.bands.plan.judges[self.band]
+        if judge is None:
+            return None, None, None
+        self.prepare_verifiers()
+        judgement = judge.judge(self.pair)
+        which, score = int(judgement.verifiers[0]), float(judgement.scores[0])
+        if not judgement.accepted[0]:
+            # of a refused pair that is any number under the threshold; asked with 0.0, a verifier gives the score
+            score = float(self.bands.plan.verifiers[which].score_pairs(self.pair, np.zeros(1))[0])
+        return self.bands.plan.names[which], score, float(judgement.thresholds[0])
+
+    def prepare_verifiers(self) -> None:
+        """Let the verifiers look at the two texts."""
+        maker = self.components.fingerprinter
+        self.bands.plan.prepare(VerifierContext(self.normalized, maker.tokenizer, maker.n_bits, workers=1))
+
+    def judge(self, limit: int) -> tuple[str, str]:
+        """Return the reason and the verdict."""
+        if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.says_something()):
+            return "exact", "B repeats A: the texts are equal after normalizing."
+        return ("near", self.near_verdict()) if (why := self.why_not(limit)) is None else ("different", why)
+
+    def says_something(self) -> bool:
+        """Return whether the first text has tokens; without any it equals only what is equal before normalizing."""
+        return bool(self.simhashes.has_tokens[0])
+
+    def why_not(self, limit: int) -> str | None:
+        """Return the first step at which the two part, as a sentence; None where they are near duplicates."""
+        name = self.band_name
+        no = "B does not repeat A: "
+        if not self.simhashes.has_tokens.all():
+            return f"{no}a text without tokens repeats only what is equal before normalizing."
+        if not self.simhashes.is_comparable.all():
+            return f"{no}a fingerprint without a single bit set is never compared."
+        if limit < 0:
+            return f"{no}texts of length band {name} are compared for equality only, and these differ."
+        if self.distance > limit:
+            return (
+                f"{no}their fingerprints differ in {self.distance} bits, more than the {limit} that length band "
+                f"{name} allows, so the texts are not looked at.{self.caution()}"
+            )
+        if self.n_shared == 0:
+            return (
+                f"{no}they share none of the keys by which texts are found, so they are never compared.{self.caution()}"
+            )
+        if self.components.settings.numbers_must_match and not self.numbers_match():
+            return f"{no}their numbers differ, and numbers_must_match is set."
+        verifier, score, threshold = self.evidence
+        if score is not None and threshold is not None and score < threshold:
+            return f"{no}the {verifier} score {score:.4g} is under the threshold {threshold:g} of length band {name}."
+        return None
+
+    def caution(self) -> str:
+        """Return what to add to a verdict that rests on the Hamming distance."""
+        if self.is_fitted:
+            return ""
+        return " Without a corpus, all tokens and keys count as rare; in a run the distance can differ by some bits."
+
+    def near_verdict(self) -> str:
+        """Return the verdict on a near duplicate."""
+        verifier, score, threshold = self.evidence
+        return (
+            f"B repeats A: the {verifier} score {score:.4g} reaches the threshold {threshold:g} of length band "
+            f"{self.band_name}, and the fingerprints differ in {self.distance} bits."
+        )
+
+
+def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> tuple[int, int]:
+    """Return how many keys two texts share, and by how many the second is looked up."""
+    keys = index.keys(texts, bits)
+    probes = index.probes(keys, bits) if index.probes_others else keys
+    return count_shared(keys[0], probes[1]), int((probes[1] != np.uint64(NO_KEY)).sum())

@@ -1,0 +1,294 @@
+"""Which block index suits so many posts: each is made, asked for its keys, and judged by time, memory and recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybriddup.config import Settings
+from hybriddup.config.rules import limit_warning
+from hybriddup.errors import ConfigError
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
+from hybriddup.steps.blocks.radii import block_radii, count_neighbours
+from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.shingles import Shingles
+from hybriddup.study.edited_posts import EditedPairs, measure_edits
+
+MAX_POSTS, MAX_BITS, MAX_EDIT_SHARE, MAX_PROBES = 2**31 - 1, 512, 0.5, 100_000
+MAX_BLOCKS, MAX_KEY_BLOCKS, SHOWN = 64, 4, 4
+EXACT_IS_WORTH = 1.25
+"""A lossy shape must be so many times faster than an exact one."""
+CROWDING = 2
+"""Buckets of real texts hold about so many times the texts of evenly spread fingerprints."""
+MOST_KEY_BITS_OF_TABLES = 18
+"""A window holds exact keys of up to so many bits in tables, and all others in posting lists."""
+
+COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 1212, 50_000_000: 1340}
+"""Comparisons a post by `shingles`, by posts: measured on 50,000 and 300,000 Weibo posts, a million titles, and in a
+window of 50 million posts, where the limit of a bucket holds them down."""
+SHINGLE_BYTES: dict[float, float] = {50_000: 9.3, 300_000: 8.0, 1_000_000: 7.1, 5_000_000: 5.9, 50_000_000: 3.5}
+LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5}
+TABLE_BYTES: dict[float, float] = {0.76: 16, 3: 8.4, 5: 7.4, 15: 6.4, 40: 5.1, 150: 4.5, 780: 4.2}
+"""Bytes of a key of one post, measured: those of `shingles` by posts (12 keys, 128 bits: .457 GB for 5 million, 3.10 GB
+for 50 million); of lists and tables by texts a key (4 keys, 64 bits: 1.45 GB for 50 million in tables)."""
+BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 16
+"""What a window holds of a post besides: length, position, a share of an anchor, and a sketch of its characters."""
+
+
+class Cost(NamedTuple):
+    """Nanoseconds that one of each takes."""
+
+    look_up: float
+    comparison: float
+    addition: float
+
+
+COSTS = {"lists": Cost(60, 50, 60), "tables": Cost(60, 25, 60), "scan": Cost(60, 1, 60), "run": Cost(30, 1, 30)}
+"""A window waits for memory: with 50 million posts, one took 70 us in lists (16 look-ups, 1,336 comparisons) and 80 us
+in tables (4 and 3,052). A run and a scan read memory in order."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What an index is planned for; exactly one of ``max_hamming_distance`` and ``edit_share`` is given."""
+
+    posts: int
+    bits: int = 128
+    max_hamming_distance: int | None = None
+    edit_share: float | None = None
+    recall: float = 0.99
+    memory: int | None = None
+    """Bytes that the index of a window may take; None = any."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A block index, what it takes for a post, and what it finds."""
+
+    name: str
+    blocks: dict[str, Any] | None
+    """The key ``blocks`` of a configuration; None for what is only compared with."""
+    keys: float
+    look_ups: float
+    comparisons: float
+    window_ns: float
+    run_ns: float
+    n_bytes: float
+    """Memory of a window's index."""
+    recall: float | None
+    """Share of the pairs found, 0.0 to 1.0; None where the texts decide."""
+    exact: bool
+    """Whether every pair within the limit is found."""
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every shape worth showing, and the one to use."""
+
+    question: Question
+    limit: int
+    """The Hamming distance that exact shapes are made for."""
+    shapes: list[Shape]
+    chosen: str | None
+    why: str
+    configuration: dict[str, Any]
+    """What a configuration file has to say; empty where no shape fits."""
+    notes: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data that JSON can hold."""
+        return asdict(self)
+
+
+def make_plan(question: Question) -> Plan:
+    """Return every shape worth showing, judged, and the one to use.
+
+    Raises
+    ------
+    ConfigError
+        A number is out of its range; the message names the option.
+    """
+    for fault in find_faults(question):
+        raise ConfigError(fault)
+    edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
+    limit = edits.limit if edits else question.max_hamming_distance or 0
+    notes = [edits.describe()] if edits else []
+    warning = limit_warning("the Hamming limit", limit, question.bits)
+    shapes = list(list_shapes(question, limit, edits))
+    against = [objection(shape, question, too_wide=warning is not None) for shape in shapes]
+    fitting = [shape for shape, fault in zip(shapes, against, strict=True) if not fault]
+    chosen = choose(fitting)
+    judged = [
+        replace(shape, verdict=fault or ("chosen" if shape is chosen else compare(shape, chosen)))
+        for shape, fault in zip(shapes, against, strict=True)
+    ]
+    notes += [f"warning: {warning}"] if warning else []
+    if chosen is None:
+        return Plan(question, limit, judged, None, explain_none(shapes, question), {}, notes)
+    why = f"Use {chosen.name}: in a window, the fastest that fits. Exact shapes win ties, up to {EXACT_IS_WORTH} times."
+    return Plan(question, limit, judged, chosen.name, why, configuration(chosen, question.bits, limit), notes)
+
+
+def find_faults(question: Question) -> Iterator[str]:
+    """Yield what is wrong with the numbers of a question."""
+    bits, distance, share = question.bits, question.max_hamming_distance, question.edit_share
+    if question.posts > MAX_POSTS:
+        yield (
+            f"--posts must be at most {MAX_POSTS:,}, because rows are numbered with 32 bits; got {question.posts:,}. "
+            "Plan for parts, such as windows of time."
+        )
+    if not (64 <= bits <= MAX_BITS and bits % 64 == 0):
+        yield f"--bits must be a multiple of 64 from 64 to {MAX_BITS}; got {bits}."
+    if not 0 < question.recall <= 1:
+        yield f"--recall must be above 0 and at most 1; got {question.recall:g}."
+    if (distance is None) == (share is None):
+        yield (
+            "give either --max-hamming-distance, in bits, or --edit-share, the share of characters edited; "
+            f"got {'neither' if share is None else 'both'} of them."
+        )
+    if distance is not None and not 0 <= distance < bits:
+        yield f"--max-hamming-distance must be from 0 to {bits - 1}, below --bits; got {distance}."
+    if share is not None and not 0 < share <= MAX_EDIT_SHARE:
+        yield f"--edit-share must be above 0 and at most {MAX_EDIT_SHARE}; got {share}."
+    if share is not None and question.recall == 1:
+        yield (
+            "--recall must be below 1 with --edit-share, because no limit holds every edited copy; got 1. "
+            "Give --max-hamming-distance to plan for all pairs within a limit."
+        )
+
+
+def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
+    """Yield the shapes worth showing; at the end two that are only compared with."""
+    of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
+    yield ask(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
+    for kind in (pigeonholes(limit), probings(question.bits, limit)):
+        shapes = [ask(index, blocks, question, limit, of_exact) for index, blocks in kind]
+        yield from sorted(shapes, key=lambda shape: shape.window_ns)[:SHOWN]
+    yield ask(Scan(), {"use": "scan"}, question, limit, of_exact)
+    every = float(count_neighbours(question.bits, limit))
+    yield price(question, "naive: look up all neighbours", None, (1, every, 0), ("lists", 17), of_exact, exact=True)
+    yield price(question, "naive: store all neighbours", None, (every, 1, 0), ("lists", 17), of_exact, exact=True)
+
+
+def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
+    """Yield `blocks` for each number of key blocks, with the fewest blocks that are exact: keys are longest then."""
+    for n_key_blocks in range(1, MAX_KEY_BLOCKS + 1):
+        index = Blocks(Blocks.Options.model_construct(n_blocks=limit + n_key_blocks, n_key_blocks=n_key_blocks))
+        if index.options.n_blocks <= MAX_BLOCKS and not index.faults(limit):
+            yield index, {"use": "blocks", "n_blocks": index.options.n_blocks, "n_key_blocks": n_key_blocks}
+
+
+def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
+    """Yield `probing` for each number of blocks that has neighbours to look up, but not too many."""
+    for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
+        if sum(count_neighbours(-(-bits // n_blocks), radius) for radius in block_radii(n_blocks, limit)) <= MAX_PROBES:
+            yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}
+
+
+def ask(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
+    """Return the shape of a block index, whose keys and look-ups are those that it makes."""
+    n_posts, bits = question.posts, np.zeros((1, question.bits // 64), np.uint64)
+    index.prepare(question.bits, limit)
+    keys = index.keys([""], bits)
+    n_keys, look_ups = keys.shape[1], index.probes(keys, bits).shape[1]
+    if isinstance(index, (Blocks, Probing)):
+        even = n_posts / 2.0 ** np.array([len(key) for key in index.chosen])
+        n_probes = [count_neighbours(len(key), radius) for key, radius in zip(index.chosen, index.radii, strict=True)]
+        comparisons = float(np.minimum(CROWDING * even, n_posts) @ n_probes)
+        in_tables = max(map(len, index.chosen)) <= MOST_KEY_BITS_OF_TABLES
+        a_key = between(TABLE_BYTES if in_tables else LIST_BYTES, float(even.mean()))
+        held = ("tables" if in_tables else "lists", a_key)
+    elif isinstance(index, Scan):
+        comparisons, held = n_posts, ("scan", 0.0)
+    else:
+        comparisons, held = between(COMPARISONS, n_posts), ("lists", between(SHINGLE_BYTES, n_posts))
+    counts = (n_keys, look_ups, comparisons)
+    return price(question, index.describe(), blocks, counts, held, recall, exact=index.is_complete)
+
+
+def between(measured: Mapping[float, float], at: float) -> float:
+    """Return what is to be expected between two measurements, by the logarithm of what they were measured for."""
+    return float(np.interp(np.log(at), np.log(list(measured)), list(measured.values())))
+
+
+def price(
+    question: Question,
+    name: str,
+    blocks: dict[str, Any] | None,
+    counts: tuple[float, float, float],
+    held: tuple[str, float],
+    recall: float | None,
+    *,
+    exact: bool,
+) -> Shape:
+    """Return a shape with these keys, look-ups and comparisons, ``held`` in a window in so many bytes a key."""
+    n_keys, look_ups, comparisons = counts
+    n_bytes = question.posts * (question.bits // 8 + BYTES_BESIDE_BITS + n_keys * held[1])
+    window, run = (
+        look_ups * cost.look_up + comparisons * cost.comparison + n_keys * cost.addition
+        for cost in (COSTS[held[0]], COSTS["run"])
+    )
+    return Shape(name, blocks, *counts, window, run, n_bytes, recall, exact)
+
+
+def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
+    """Return what rules a shape out, in a few words; nothing where it fits."""
+    if shape.blocks is None:
+        return "for comparison"
+    if shape.recall is None:
+        return "recall by text"
+    if shape.recall < question.recall:
+        return "under recall"
+    if shape.exact and too_wide and question.edit_share is not None:
+        return "limit too wide"
+    return "over memory" if question.memory is not None and shape.n_bytes > question.memory else ""
+
+
+def choose(fitting: Sequence[Shape]) -> Shape | None:
+    """Return the fastest, None where there is none. Exact shapes win ties: see `EXACT_IS_WORTH`.
+
+    A scan is not chosen where shingles fit, because its time grows with the posts.
+    """
+    lossy = [shape for shape in fitting if not shape.exact]
+    rivals = [shape for shape in fitting if not (lossy and shape.blocks == {"use": "scan"})]
+    return min(rivals, key=lambda shape: shape.window_ns * (1 if shape.exact else EXACT_IS_WORTH), default=None)
+
+
+def compare(shape: Shape, chosen: Shape | None) -> str:
+    """Return how a fitting shape stands to the chosen one, in a few words."""
+    times = shape.window_ns / chosen.window_ns if chosen else 1.0
+    if times >= 1:
+        return f"{times:,.1f} times slower"
+    return f"{1 / times:,.1f} times faster, but {'grows with the posts' if shape.exact else 'misses some'}"
+
+
+def explain_none(shapes: Sequence[Shape], question: Question) -> str:
+    """Return a sentence about what would fit where nothing does."""
+    limit = "" if question.memory is None else f" in {question.memory / 1e9:,.3f} GB"
+    able = [shape for shape in shapes if objection(shape, replace(question, memory=None), too_wide=True) == ""]
+    if able:
+        least = min(able, key=lambda shape: shape.n_bytes)
+        remedy = (
+            f"{least.name} needs least, {least.n_bytes / 1e9:,.3f} GB. Allow more, or plan for fewer posts or bits."
+        )
+    else:
+        found = max(shape.recall or 0 for shape in shapes if not shape.exact)
+        remedy = f"shingles find {found:.3f}. Ask for less, or for copies with fewer edits."
+    return f"No shape finds {question.recall:g} of the pairs{limit}: {remedy}"
+
+
+def configuration(chosen: Shape, bits: int, limit: int) -> dict[str, Any]:
+    """Return what a configuration file has to say, beside the defaults, to use a shape."""
+    default = Settings()
+    if bits == default.fingerprint.bits and not chosen.exact:
+        return {"blocks": chosen.blocks}
+    bands = default.to_dict()["lengths"]
+    for band in bands:
+        if band.pop("max_hamming_distance", None) is not None and chosen.exact:
+            band["max_hamming_distance"] = limit
+    return {"fingerprint": {"bits": bits}, "blocks": chosen.blocks, "lengths": bands}

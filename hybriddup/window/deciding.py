@@ -1,0 +1,171 @@
+"""Deciding a batch: which of its posts repeat a kept one of the window, or an earlier one of the batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
+from hybriddup.kernels.decide import NONE
+from hybriddup.kernels.group_search import TextColumns
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates import Batch, Near
+from hybriddup.steps.deciding.contest import Verify
+from hybriddup.steps.deciding.decider import Decider, Decisions
+from hybriddup.window.event_time import PostTimes
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.memory import Memory
+from hybriddup.window.preparing import PreparedTexts, Steps
+
+
+class NearMatch(NamedTuple):
+    """A kept post that a later one matches, and the evidence."""
+
+    position: int
+    hamming_distance: int
+    score: float
+    threshold: float
+    verifier: int
+    length_band: int
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was decided of a batch, by place in it."""
+
+    exact: dict[int, int]
+    """The position of the kept post that a duplicate is equal to."""
+    near: dict[int, NearMatch]
+    looked_up: LiveTexts
+    """The texts that were compared with others, and"""
+    is_kept: Bools
+    """bool[n_looked_up]: which of these were kept."""
+
+    def keeps(self, place: int) -> bool:
+        """Return whether the post is kept."""
+        return place not in self.exact and place not in self.near
+
+
+@dataclass
+class WindowIndex:
+    """The kept posts of a window as the rule sees them: those that still match when a post of the batch is decided.
+
+    What is kept of the batch comes into memory later, when it is on disk.
+    """
+
+    memory: Memory
+    prepared: PreparedTexts
+    times: PostTimes
+    looked_up: LiveTexts
+    is_kept: Bools
+
+    def look_up(self, batch: Batch) -> Near:
+        """Return the pairs with kept posts that are within the horizon."""
+        rows, live = self.live_of(batch)
+        near = self.memory.index.look_up(live)
+        near = near._replace(later=rows[near.later])
+        places = batch.positions[near.later] - self.prepared.positions[0]
+        return near.take(self.memory.still_match(near.earlier, places, self.times))
+
+    def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
+        places = np.searchsorted(self.prepared.live.prints.positions, batch.positions[rows])
+        live = self.prepared.live.take(places)
+        return self.memory.index.depths(live, np.arange(len(rows)), earlier)
+
+    def add(self, batch: Batch, is_kept: Bools) -> None:
+        """Note what became of the posts that were looked up."""
+        rows, self.looked_up = self.live_of(batch)
+        self.is_kept = is_kept[rows]
+
+    def live_of(self, batch: Batch) -> tuple[Int64s, LiveTexts]:
+        """Return int64[n], the rows of a batch that could be near repeats, and these texts."""
+        positions = self.prepared.live.prints.positions
+        chosen = np.isin(positions, batch.positions)
+        return np.searchsorted(batch.positions, positions[chosen]), self.prepared.live.take(chosen)
+
+
+def decide_batch(
+    prepared: PreparedTexts,
+    equal: Int64s,
+    times: PostTimes,
+    memory: Memory,
+    steps: Steps,
+    verify: Verify,
+    report: BlockReport,
+) -> Verdicts:
+    """Return the verdicts, each post against what was kept before it: an equal one first, then the earliest match.
+
+    Parameters
+    ----------
+    equal
+        int64[n]: the position of a kept post of the window with an equal text that still matches, -1 = none.
+    """
+    index = WindowIndex(memory, prepared, times, prepared.live.take(slice(0, 0)), np.zeros(0, np.bool_))
+    places = np.flatnonzero(equal < 0)
+    exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
+    if not len(places):
+        return Verdicts(exact, {}, index.looked_up, index.is_kept)
+    decider = Decider(index, verify, steps.components.limits, report, steps.workers, splits=False)
+    decisions = decider.decide(batch_of(prepared, places, times, memory.horizon))
+    copies = np.flatnonzero(decisions.exact != NONE)
+    exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))
+    return Verdicts(exact, near_matches(decisions, int(prepared.positions[0])), index.looked_up, index.is_kept)
+
+
+def near_matches(decisions: Decisions, first: int) -> dict[int, NearMatch]:
+    """Return the match of each near repeat by its place; ``first`` is the position of place 0."""
+    pairs = decisions.deciding
+    columns = (
+        pairs.earlier,
+        pairs.hamming_distances,
+        pairs.scores,
+        pairs.thresholds,
+        pairs.verifiers,
+        pairs.length_bands,
+    )
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return {place: NearMatch(*row) for place, row in zip((pairs.later - first).tolist(), rows, strict=True)}
+
+
+def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon: float) -> Batch:
+    """Return some posts of a batch, rising, as the rule sees them."""
+    live = prepared.live
+    rows = np.full(len(prepared.positions), NONE)
+    rows[prepared.places] = np.arange(len(prepared.places))
+    rows = rows[places]
+    keys = spread(live.keys, rows, np.uint64(NO_KEY))
+    limits = live.prints.limits
+    return Batch(
+        prepared.positions[places],
+        keys,
+        keys if live.probes is live.keys else spread(live.probes, rows, np.uint64(NO_KEY)),
+        TextColumns(
+            spread(live.prints.bits, rows, np.uint64(0)),
+            prepared.lengths[places],
+            spread(limits.max_hamming_distances, rows, np.int32(NONE)),
+            spread(limits.max_partner_lengths, rows, np.int32(NONE)),
+            spread(limits.common_of_shorter, rows, np.float32(0.0)),
+            spread(limits.common_of_longer, rows, np.float32(0.0)),
+            live_sketches(live, rows),
+        ),
+        prepared.text_numbers[places],
+        times.times[places],
+        times.watermarks[places] - horizon,
+    )
+
+
+def live_sketches(live: LiveTexts, rows: Int64s) -> UInt64s:
+    """Return the sketches of these texts; no rows where there are none."""
+    return np.zeros((0, 2), np.uint64) if live.sketches is None else spread(live.sketches, rows, np.uint64(0))
+
+
+def spread(column: np.ndarray, rows: Int64s, fill: np.generic) -> np.ndarray:
+    """Return the rows of a column, ``fill`` where the row is -1."""
+    if (rows >= 0).all():
+        return column[rows]
+    taken = np.full((len(rows), *column.shape[1:]), fill, column.dtype)
+    taken[rows >= 0] = column[rows[rows >= 0]]
+    return taken

@@ -1,0 +1,60 @@
+"""A live index of posting lists: what any block index gives as keys, the newest texts of each key first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Int64s
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates import Near, join_near
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.posting_lists import PostingLists
+from hybriddup.window.index.ring_index import RingIndex, WindowSize
+from hybriddup.window.index.text_ring import as_later
+
+KEYS_EXPECTED = 16
+"""Keys of a text, where the block index does not tell; more take other memory later."""
+
+
+class LiveLists(RingIndex):
+    """Texts of a window, found by the keys of a block index."""
+
+    def __init__(self, size: WindowSize, index: BlockIndex) -> None:
+        super().__init__(size, index.describe(), exact=index.is_complete and not index.max_bucket_size)
+        self._lists = PostingLists(
+            size.n_texts, index.n_keys or KEYS_EXPECTED, index.max_bucket_size, wide=index.key_bits > 32
+        )
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use."""
+        return self._ring.n_bytes + self._lists.n_bytes
+
+    def look_up(self, texts: LiveTexts) -> Near:
+        """Return the pairs with texts that were added and not forgotten, of each key the newest."""
+        if not len(texts.prints) or not self._ring.n_texts:
+            return join_near([])
+        later = as_later(texts.prints, texts.sketches)
+        pairs, counts = self._lists.look_up(texts.probes, later, self._ring, self._workers)
+        self._count(counts.n_look_ups, counts.n_comparisons, counts.largest)
+        rows = np.searchsorted(texts.prints.positions, pairs.later)
+        return Near(pairs.earlier, rows, pairs.distances, pairs.depths.astype(np.int64))
+
+    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Return which number from the newest an earlier text has in each key of a later one, 0 = none."""
+        numbers = self._ring.numbers_of(earlier)
+        return self._lists.depths_by_key(texts.probes[rows], numbers).astype(np.int64)
+
+    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+        """Make the kept ones findable, and count the look-ups of all that met a crowded key."""
+        kept = texts.take(is_kept)
+        numbers = np.zeros(0, np.int64)
+        if len(kept.prints):
+            numbers = self._ring.append(kept.prints, kept.sketches)
+        # a text that is not kept has looked things up when the next kept one had not come
+        coming = np.append(numbers, self._ring.next)[np.cumsum(is_kept) - is_kept]
+        if texts.probes is texts.keys or not self._lists.max_bucket_size:
+            n_crowded = self._lists.add(texts.keys, coming, is_kept, self._ring.first)
+        else:
+            n_crowded = self._lists.add_probing(texts.keys, texts.probes, coming, is_kept, self._ring.first)
+        self._hit_limit("max_bucket_size", n_crowded)

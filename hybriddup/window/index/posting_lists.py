@@ -1,0 +1,304 @@
+"""Posting lists of a live window: of each block key, the newest texts that have it, whatever else is in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
+from hybriddup.errors import WindowError
+from hybriddup.kernels.posting_adding import add_texts, count_crowded
+from hybriddup.kernels.posting_depths import depths_by_key
+from hybriddup.kernels.posting_lists import (
+    BLOCK_BITS,
+    FREE_WORDS,
+    FRESH_BLOCK,
+    FRESH_PAGE,
+    LARGEST_RING,
+    N_BOOK,
+    N_FREE_PAGES,
+    Postings,
+)
+from hybriddup.kernels.posting_look_ups import LiveTexts, PostingCounts, look_up
+from hybriddup.kernels.posting_table import NO_KEY, PAGE_BITS, sweep_shards
+from hybriddup.kernels.ring_texts import LaterTexts
+from hybriddup.steps.parallel import map_slices
+from hybriddup.window.index.aligned import aligned_zeros
+from hybriddup.window.index.text_ring import TextRing
+
+MAX_BUCKET_SIZE = 256
+"""Texts of a key that are read where nothing else is set. With limits that stand to 300,000 Weibo posts as this one and
+its double do to 5 million, the window finds 98.9 and 99.5 % of the repeats that it finds without any."""
+KEYS_OF_SHARD = 2**13
+"""A shard has at most so many keys when the window is as large as expected: rebuilding it takes some 0.1 ms."""
+MOST_SHARDS = 2**18
+MOST_PAGES = 2**10
+"""Pages of a shard, of which there may be more when the window is larger than expected."""
+SWEEPS = 4
+"""Sweeps over all shards while a whole window is forgotten: about a part of twice as many of the lists is dead."""
+FASTEST = 2
+"""After many texts were forgotten at once, sweeps are at most so many times as fast."""
+MOST_NUMBERS = 2**30
+"""Numbers from the oldest live text to the newest: their low bits have to tell them from those not yet swept out."""
+FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
+"""Words of the smallest block, which any other is a multiple of, and how much larger the next class is, about."""
+GROWTH = 1.5
+"""A full pool becomes so much larger."""
+WORTHWHILE = 64
+"""Texts to look up that are worth a thread."""
+Number = TypeVar("Number", bound=np.generic)
+
+
+class FoundPairs(NamedTuple):
+    """Pairs within their limits, sorted by later, then earlier, each once."""
+
+    earlier: Int64s
+    later: Int64s
+    distances: Int32s
+    depths: Int32s
+    """int32[n_pairs]: the least depth of the earlier text in the list of a key that both have; 1 is the newest text."""
+
+
+class PostingLists:
+    """The lists of all keys of the texts of a ring.
+
+    Of a key, the newest ``max_bucket_size`` live texts that were added before are read. What is found is a function of
+    the order of texts alone: keys are told apart exactly, and no key takes room from another.
+
+    Parameters
+    ----------
+    n_texts, n_keys
+        Texts that will be in the window, and keys of each. With more of them, pools of memory are copied to larger
+        ones.
+    max_bucket_size
+        0 = no limit.
+    wide
+        Whether there are keys of 2**32 and more; they take 4 bytes more.
+
+    Raises
+    ------
+    ValueError
+        ``max_bucket_size`` is negative or too large.
+    """
+
+    def __init__(
+        self, n_texts: int, n_keys: int, max_bucket_size: int = MAX_BUCKET_SIZE, *, wide: bool = False
+    ) -> None:
+        if not 0 <= max_bucket_size < LARGEST_RING:
+            raise ValueError(f"max_bucket_size must be an int in [0, {LARGEST_RING - 1}]; got {max_bucket_size}")
+        self.wide = wide
+        self.max_bucket_size = max_bucket_size
+        n_numbers = max(n_texts * n_keys, 1)
+        n_shards = min(1 << max(n_numbers // KEYS_OF_SHARD, 1).bit_length(), MOST_SHARDS)
+        ring_size = (max_bucket_size or LARGEST_RING - 1) + 1
+        # room for keys that are all different, and lists of two; what is never written to takes no memory
+        n_slots = (n_numbers * 3 // 2 >> PAGE_BITS) + 2 * n_shards + 2 << PAGE_BITS
+        self._postings = Postings(
+            slots=aligned_zeros((n_slots,), np.uint64),
+            uppers=aligned_zeros((n_slots if wide else 0,), np.uint32),
+            pages=np.zeros((MOST_PAGES, n_shards), np.uint32),
+            n_pages=np.zeros(n_shards, np.int32),
+            n_keys=np.zeros(n_shards, np.int32),
+            words=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint32),
+            book=np.zeros(N_BOOK, np.int64),
+            class_words=block_classes(ring_size),
+            ring_size=ring_size,
+        )
+        self._postings.book[FRESH_PAGE] = self._postings.book[FRESH_BLOCK] = 1
+        self._next = self._first_live = 0
+        self._swept = self._to_sweep = 0.0
+        """The shard that the sweep has come to, and how many it should have swept by now and has not."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use: memory of the pools that was never written to takes none."""
+        postings, book = self._postings, self._postings.book
+        of_slots = (12 if self.wide else 8) * int(book[FRESH_PAGE]) << PAGE_BITS
+        of_shards = 4 * len(postings.n_pages) * (int(postings.n_pages.max()) + 2)
+        return of_slots + of_shards + 4 * int(book[FRESH_BLOCK] << np.int64(BLOCK_BITS))
+
+    @property
+    def n_keys(self) -> int:
+        """Keys in the table, some of which may be of forgotten texts only."""
+        return int(self._postings.n_keys.sum())
+
+    @property
+    def n_free_bytes(self) -> int:
+        """Bytes among `n_bytes` that will be used again."""
+        book = self._postings.book
+        return ((12 if self.wide else 8) * int(book[N_FREE_PAGES]) << PAGE_BITS) + 4 * int(book[FREE_WORDS])
+
+    def add(self, keys: UInt64s, numbers: Int64s, kept: Bools, first_live: int) -> int:
+        """Add texts in order; return how many of their look-ups were crowded.
+
+        The look-up of a key is crowded when more than ``max_bucket_size`` texts with the key were added before the
+        text, those of the same call among them, and are live. Some shards are swept.
+
+        Parameters
+        ----------
+        keys
+            uint64[n, n_keys]: those of each text, `NO_KEY` where there is none; none stands twice for a text.
+        numbers
+            int64[n]: rising, larger than all that were added before. The low 31 bits of none are 0. That of a text that
+            is not kept may be the next one to be given out, which the next kept text then has.
+        kept
+            bool[n]: which texts are added; of the others, crowded look-ups are counted.
+        first_live
+            Texts with smaller numbers are forgotten. It never falls.
+
+        Raises
+        ------
+        ValueError
+            A key is of 2**32 or more, and the lists are not ``wide``.
+        WindowError
+            There are more numbers between the oldest and the newest text than can be told apart.
+        """
+        if not len(numbers):
+            return 0
+        keys = self._checked(keys)
+        self._forget_before(first_live, int(numbers[-1]) + 1)
+        done, n_crowded = add_texts(self._postings, keys, numbers, kept, first_live, 0)
+        while done < keys.size:
+            self._grow()
+            done, n_more = add_texts(self._postings, keys, numbers, kept, first_live, done)
+            n_crowded += n_more
+        self._sweep(len(numbers))
+        return int(n_crowded)
+
+    def add_probing(self, keys: UInt64s, probes: UInt64s, numbers: Int64s, kept: Bools, first_live: int) -> int:
+        """Add texts that are looked up by other keys than their own, and return how many look-ups were crowded.
+
+        As `add`, but ``probes`` uint64[n, n_probes] are looked up. Texts are added one by one, so that each counts
+        those before it.
+        """
+        probes, n_crowded = self._checked(probes), 0
+        for row in range(len(numbers)):
+            one = slice(row, row + 1)
+            n_crowded += int(count_crowded(self._postings, probes[row], int(numbers[row]), first_live))
+            self.add(keys[one], numbers[one], kept[one], first_live)
+        return n_crowded
+
+    def look_up(
+        self, keys: UInt64s, later: LaterTexts, ring: TextRing, workers: int
+    ) -> tuple[FoundPairs, PostingCounts]:
+        """Return the pairs of later texts and live ones that have a key in common.
+
+        Of each key, the newest ``max_bucket_size`` texts are compared; pairs are kept as `select_in_ring` keeps them.
+        """
+        keys, live = self._checked(keys), live_in(ring)
+
+        def find(first: int, last: int) -> tuple[FoundPairs, PostingCounts]:
+            part = slice(first, last)
+            some = later if last - first == len(keys) else LaterTexts._make(column[part] for column in later)
+            table = ring.table
+            pairs, depths, counts = look_up(
+                self._postings, keys[part], ring.columns, table.rows, live, some, table.partner_limits
+            )
+            return FoundPairs(*pairs, depths), counts
+
+        if workers == 1 or len(keys) < 2 * WORTHWHILE:
+            return find(0, len(keys))
+        found, counts = zip(*map_slices(find, len(keys), workers, WORTHWHILE), strict=True)
+        return FoundPairs._make(map(np.concatenate, zip(*found, strict=True))), add_counts(counts)
+
+    def depths_by_key(self, keys: UInt64s, numbers: Int64s) -> Int32s:
+        """Return int32[n, n_keys]: the depth of a text in the list of each key of a later one, row by row.
+
+        It is 0 where the text has not that key, is not among the newest that are read, or was forgotten.
+
+        Parameters
+        ----------
+        keys
+            uint64[n, n_keys]: of the later text.
+        numbers
+            int64[n]: of the earlier text.
+        """
+        depths: Int32s = depths_by_key(self._postings, self._checked(keys), numbers, self._next, self._first_live)
+        return depths
+
+    def _checked(self, keys: UInt64s) -> UInt64s:
+        keys = np.ascontiguousarray(keys, np.uint64)
+        if not self.wide and ((keys >= 2**32) & (keys != NO_KEY)).any():
+            raise ValueError("keys of 2**32 and more need lists that are made with wide=True")
+        return keys
+
+    def _forget_before(self, first_live: int, next_number: int) -> None:
+        """Note which numbers are live, and how much is to be swept."""
+        if next_number - first_live > MOST_NUMBERS:
+            raise WindowError(
+                f"posting lists hold at most {MOST_NUMBERS:,} texts at a time. Give the window a shorter horizon."
+            )
+        n_gone, span = first_live - self._first_live, max(next_number - first_live, 1)
+        if self._next:
+            n_shards = len(self._postings.n_pages)
+            self._to_sweep = min(self._to_sweep + SWEEPS * n_shards * n_gone / span, float(n_shards))
+        self._next, self._first_live = next_number, first_live
+
+    def _sweep(self, n_texts: int) -> None:
+        """Sweep some shards, after so many texts were added."""
+        n_shards, span = len(self._postings.n_pages), self._next - self._first_live
+        step = min(self._to_sweep, FASTEST * SWEEPS * n_shards * n_texts / max(span, 1))
+        first, last = int(self._swept), int(min(self._swept + step, n_shards))
+        if last > first:
+            sweep_shards(self._postings, first, last, self._next, self._first_live)
+        self._to_sweep -= min(step, n_shards - self._swept)
+        self._swept = 0.0 if last == n_shards else self._swept + step
+
+    def _grow(self) -> None:
+        """Make larger what has no more room: the rows of the shards' pages, the pool of pages, or that of lists."""
+        postings, most_pages = self._postings, len(self._postings.pages)
+        n_used, n_slots = int(postings.book[FRESH_PAGE]) << PAGE_BITS, len(postings.slots)
+        n_more = int(n_slots * GROWTH) + (most_pages << PAGE_BITS)
+        if int(postings.n_pages.max()) == most_pages:
+            pages = np.zeros((2 * most_pages, len(postings.n_pages)), np.uint32)
+            pages[:most_pages] = postings.pages
+            self._postings = postings._replace(pages=pages)
+        elif n_slots - n_used < int(postings.n_pages.max()) + 1 << PAGE_BITS:
+            slots, uppers = longer(postings.slots, n_used, n_more), postings.uppers
+            self._postings = postings._replace(
+                slots=slots, uppers=longer(uppers, n_used, n_more) if self.wide else uppers
+            )
+        else:
+            n_used = int(postings.book[FRESH_BLOCK]) << int(BLOCK_BITS)
+            n_more = int(len(postings.words) * GROWTH) + int(postings.class_words[0])
+            self._postings = postings._replace(words=longer(postings.words, n_used, n_more))
+
+
+def live_in(ring: TextRing) -> LiveTexts:
+    """Return which numbers are live, and where their texts are."""
+    return LiveTexts(np.uint64(ring.next), np.uint64(ring.span), np.uint64(ring.first_slot))
+
+
+def block_classes(ring_size: int) -> Int64s:
+    """Return int64[n_classes]: words of a block of each class, rising, the last of which holds a ring."""
+    last = round_up(ring_size + 1)
+    words = [FEWEST_WORDS]
+    while words[-1] * CLASS_GROWTH < last:
+        words.append(round_up(int(words[-1] * CLASS_GROWTH)))
+    if len(words) > 1 and words[-1] * sqrt(CLASS_GROWTH) > last:
+        words.pop()
+    if words[-1] < last:
+        words.append(last)
+    return np.array(words, np.int64)
+
+
+def round_up(n_words: int) -> int:
+    """Return the next multiple of `FEWEST_WORDS`."""
+    return -(-n_words // FEWEST_WORDS) * FEWEST_WORDS
+
+
+def longer(pool: NDArray[Number], n_used: int, n: int) -> NDArray[Number]:
+    """Return a pool of ``n`` elements that begins with those used."""
+    larger: NDArray[Number] = aligned_zeros((n,), pool.dtype)
+    larger[:n_used] = pool[:n_used]
+    return larger
+
+
+def add_counts(parts: Sequence[PostingCounts]) -> PostingCounts:
+    """Return the counts of several slices as those of one."""
+    n_comparisons, n_look_ups, largest = zip(*parts, strict=True)
+    return PostingCounts(sum(n_comparisons), sum(n_look_ups), max(largest))

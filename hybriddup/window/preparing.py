@@ -1,0 +1,152 @@
+"""The steps that remember nothing: texts to fingerprints, candidate pairs to verified ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import (
+    CandidatePairs,
+    Fingerprints,
+    Int32s,
+    Int64s,
+    UInt64s,
+    VerifiedPairs,
+    text_lengths,
+)
+from hybriddup.run.components import Components
+from hybriddup.steps.parallel import start_in_background
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers.characters import count_classes
+from hybriddup.steps.verifiers.number_guard import number_keys, with_same_numbers
+from hybriddup.window.exact_keys import exact_keys, hash_keys
+from hybriddup.window.index import LiveTexts
+
+FEWEST_BESIDE = 128
+"""Texts for whose sketches another thread is woken."""
+
+TextsAt = Callable[[Int64s], Sequence[str]]
+"""Returns the compared texts at some positions of the window."""
+
+
+class PreparedTexts(NamedTuple):
+    """Texts that are to be looked up, with what the steps made of them."""
+
+    positions: Int64s
+    """int64[n], rising; by one in a batch that is decided."""
+    normalized: Sequence[str]
+    keys: list[tuple[bool, str]]
+    """What each must be equal in to be an exact repeat."""
+    hashes: UInt64s
+    """uint64[n]: of the keys."""
+    lengths: Int32s
+    live: LiveTexts
+    """Those that could be near repeats."""
+    places: Int64s
+    """int64[n_live]: which texts these are."""
+
+    @property
+    def text_numbers(self) -> Int64s:
+        """int64[n]: equal where the texts are equal."""
+        numbers: dict[tuple[bool, str], int] = {}
+        return np.fromiter((numbers.setdefault(key, len(numbers)) for key in self.keys), np.int64, len(self.keys))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The components of a window, and the work of a batch that needs nothing else."""
+
+    components: Components
+    workers: int
+
+    def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
+        """Return normalized texts ready to be looked up, at these positions."""
+        workers = self.workers if len(raw) >= FEWEST_BESIDE else 1
+        sketches_of = start_in_background(lambda: self.sketches(normalized), workers)
+        simhashes, lengths = self.components.fingerprinter.fingerprint(normalized), text_lengths(normalized)
+        keys = exact_keys(normalized, raw, simhashes.has_tokens)
+        chosen = np.flatnonzero(simhashes.is_comparable & self.components.bands.may_be_near(lengths))
+        prints = Fingerprints(
+            positions[chosen], simhashes.bits[chosen], self.components.bands.limits_of(lengths[chosen])
+        )
+        sketches = sketches_of()
+        live = self.live_texts(
+            [normalized[place] for place in chosen.tolist()], prints, None if sketches is None else sketches[chosen]
+        )
+        return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, live, chosen)
+
+    def live_texts(self, texts: Sequence[str], prints: Fingerprints, sketches: UInt64s | None) -> LiveTexts:
+        """Return texts with their block keys."""
+        index = self.components.block_index
+        keys = index.keys(texts, prints.bits)
+        return LiveTexts(prints, sketches, keys, index.probes(keys, prints.bits) if index.probes_others else keys)
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Fit the weighter on these texts, in place of what it weighed by before."""
+        maker = self.components.fingerprinter
+        maker.weighter.fit(maker.tokenizer.tokenize_batch(texts))
+
+    def sketches(self, texts: Sequence[str]) -> UInt64s | None:
+        """Return uint64[n, 2]: the sketches of the characters; None where no verifier tells how many are needed."""
+        return count_classes(texts, 1).sketches if self.counts_characters else None
+
+    def verifier_context(self, texts: Sequence[str]) -> VerifierContext:
+        """Return these texts as verifiers look at them."""
+        maker = self.components.fingerprinter
+        return VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers)
+
+    @cached_property
+    def counts_characters(self) -> bool:
+        """Whether a verifier tells how many characters a pair needs in common."""
+        return bool(self.components.bands.least_in_common().any())
+
+    def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> VerifiedPairs:
+        """Return the pairs that the verifier of their length accepts.
+
+        Parameters
+        ----------
+        pairs
+            Positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
+        """
+        local = self.localize(pairs, prepared, texts_at)
+        verified = self.components.bands.verify(local.pairs, local.lengths)
+        earlier, later = local.positions[verified.earlier], local.positions[verified.later]
+        return VerifiedPairs(
+            earlier,
+            later,
+            verified.hamming_distances,
+            verified.scores,
+            verified.thresholds,
+            verified.verifiers,
+            verified.length_bands,
+        )
+
+    def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> LocalPairs:
+        """Return the pairs by place among the texts that they need, and let the verifiers look at these texts."""
+        first, positions = int(prepared.positions[0]), np.unique(np.concatenate([pairs.earlier, pairs.later]))
+        n_of_window = int(np.searchsorted(positions, first))
+        in_batch = (positions[n_of_window:] - first).tolist()
+        texts = [*texts_at(positions[:n_of_window]), *(prepared.normalized[place] for place in in_batch)]
+        local = CandidatePairs(
+            np.searchsorted(positions, pairs.earlier),
+            np.searchsorted(positions, pairs.later),
+            pairs.hamming_distances,
+        )
+        if self.components.settings.numbers_must_match:
+            local = with_same_numbers(local, number_keys(texts))
+        self.components.plan.renew(self.verifier_context(texts))
+        return LocalPairs(local, positions, text_lengths(texts))
+
+
+class LocalPairs(NamedTuple):
+    """Pairs by place among a few texts."""
+
+    pairs: CandidatePairs
+    positions: Int64s
+    """int64[n_texts]: the position of the text at each place, rising."""
+    lengths: Int32s
+    """int32[n_texts]."""

@@ -1,0 +1,120 @@
+"""Looking into a window without changing it: similar posts, and counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s
+from hybriddup.data.removed import EQUAL
+from hybriddup.run.audit import wilson_interval
+from hybriddup.steps.deciding.most_candidates import most_candidates
+from hybriddup.steps.verifiers.judges import PairJudgement
+from hybriddup.window.event_time import NEVER, PostTimes
+from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
+from hybriddup.window.records import Match, WindowStats
+from hybriddup.window.state import WindowState
+
+FEWEST_SCORED, MOST_SCORED = 4, 256
+"""Posts with the fewest differing bits whose texts are looked at: so few however long the text is, and so many of a
+short one, or as many as are asked for if that is more."""
+
+
+def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
+    """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
+    prepared = state.prepare([text])
+    now = PostTimes(np.array([state.watermark]), np.array([state.watermark]), state.last_arrival)
+    # without sketches, posts are found too whose characters rule out that the score reaches the threshold
+    pairs = candidates_without_sketches(state, prepared, now)
+    equal = int(state.memory.equal_posts(prepared, now, state.store)[0])
+    share = most_candidates(prepared.lengths, most=MOST_SCORED)[0] / MOST_SCORED
+    n_scored = max(int(max(limit, MOST_SCORED) * share), FEWEST_SCORED)
+    nearest = np.argsort(pairs.hamming_distances, kind="stable")[:n_scored]
+    chosen = pairs.take(np.sort(nearest[pairs.earlier[nearest] != equal]))
+    matches = list(scored_matches(state, chosen, prepared))
+    matches += [equal_match(state, equal, prepared)] if equal >= 0 else []
+    matches.sort(key=lambda match: (not match.is_match, -match.score, match.position))
+    return matches[:limit]
+
+
+def candidates_without_sketches(state: WindowState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
+    """Return the pairs of a text with kept posts within the horizon, whatever their characters."""
+    near = state.memory.index.look_up(replace(prepared.live, sketches=None))
+    places = prepared.places[near.later]
+    stay = state.memory.still_match(near.earlier, places, now)
+    return CandidatePairs(near.earlier, prepared.positions[places], near.distances).take(stay)
+
+
+def equal_match(state: WindowState, position: int, prepared: PreparedTexts) -> Match:
+    """Return the match with a kept post whose text is equal."""
+    post = state.store.posts(np.array([position]))[0]
+    band = state.bands_of(prepared)[0]
+    return Match(post.id, position, post.text, post.time, 1.0, 1.0, True, 0, EQUAL, band)
+
+
+def scored_matches(state: WindowState, pairs: CandidatePairs, prepared: PreparedTexts) -> Iterator[Match]:
+    """Yield the kept posts of candidate pairs with their scores, whether they reach the threshold or not."""
+    if not len(pairs):
+        return
+    local = state.steps.localize(pairs, prepared, state.store.texts)
+    bands = state.steps.components.bands
+    of_pairs = bands.of_lengths(np.minimum(local.lengths[local.pairs.earlier], local.lengths[local.pairs.later]))
+    judgement = judge_fully(state.steps, local, of_pairs)
+    for place, post in enumerate(state.store.posts(local.positions[local.pairs.earlier])):
+        score, threshold = float(judgement.scores[place]), float(judgement.thresholds[place])
+        yield Match(
+            post.id,
+            post.position,
+            post.text,
+            post.time,
+            score,
+            threshold,
+            score >= threshold,
+            int(local.pairs.hamming_distances[place]),
+            bands.plan.names[int(judgement.verifiers[place])],
+            bands.names[int(of_pairs[place])],
+        )
+
+
+def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:
+    """Return what the judges of their bands say of pairs, with the score itself where it is under the threshold."""
+    plan = steps.components.bands.plan
+    judged = plan.judge(local.pairs, bands)
+    for which, verifier in enumerate(plan.verifiers):
+        # asked with a threshold of 0.0, a verifier gives the score and not just any number below the threshold
+        of_verifier = np.flatnonzero(judged.verifiers == which)
+        nothing: Float64s = np.zeros(len(of_verifier))
+        judged.scores[of_verifier] = verifier.score_pairs(local.pairs.take(of_verifier), nothing)
+    return judged
+
+
+def count_window(state: WindowState) -> WindowStats:
+    """Return the counts of a window."""
+    posts, report = state.counts.posts, state.memory.index.report()
+    decided = posts["kept"] + posts["exact"] + posts["near"]
+    audit = state.live_audit.counts()
+    n_duplicates = audit.n_found + audit.n_missed
+    return WindowStats(
+        n_kept_in_window=state.memory.kept.n_after(state.watermark - state.timing.horizon),
+        n_posts=decided,
+        n_kept=posts["kept"],
+        n_exact=posts["exact"],
+        n_near=posts["near"],
+        n_repeated_ids=posts["repeated_id"],
+        n_late=posts["late"],
+        n_expired=posts["expired"],
+        watermark=None if state.watermark == NEVER else state.watermark,
+        index_bytes=state.memory.n_bytes,
+        store_bytes=state.n_stored_bytes(),
+        index=report.shape,
+        limits_hit=dict(Counter(report.limits_hit) + state.counts.limits_hit),
+        by_band={band: dict(counts) for band, counts in state.counts.by_band.items()},
+        seconds=dict(state.counts.seconds),
+        estimated_recall=audit.estimated_recall,
+        recall_interval=wilson_interval(audit.n_found, n_duplicates) if n_duplicates else None,
+        audit=audit,
+        recipe_id=state.steps.components.recipe_id(),
+    )

@@ -1,0 +1,48 @@
+"""`hybriddup learn`: a file that runs and windows share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hybriddup.run.learned import load_recipe
+from tests.cli.conftest import Run
+
+POSTS = Path("tests/samples/posts.jsonl").resolve()
+
+
+def test_a_run_goes_by_what_was_learned(run: Run, tmp_path: Path) -> None:
+    """And `--save-recipe` writes the same again."""
+    recipe, saved, kept = tmp_path / "recipe.npz", tmp_path / "saved.npz", tmp_path / "kept.jsonl"
+    learned = run("learn", str(POSTS), "-o", str(recipe))
+    config = tmp_path / "mine.yaml"
+    config.write_text(f"recipe: {recipe}\n")
+
+    ran = run("dedupe", str(POSTS), "-o", str(kept), "--config", str(config), "--save-recipe", str(saved), "--quiet")
+
+    assert (learned.code, ran.code) == (0, 0)
+    assert f"recipe {load_recipe(recipe).id} in {recipe}" in learned.err
+    assert load_recipe(saved).id == load_recipe(recipe).id
+    assert 0 < len(kept.read_text("utf-8").splitlines()) < len(POSTS.read_text("utf-8").splitlines())
+
+
+def test_bad_lines_are_named_and_not_learned_from(run: Run, tmp_path: Path) -> None:
+    """The exit code says so; the recipe is written."""
+    posts, recipe = tmp_path / "posts.jsonl", tmp_path / "recipe.npz"
+    posts.write_text("\n".join([json.dumps({"text": "good morning"}), "broken", json.dumps({"text": "good night"})]))
+
+    ran = run("learn", str(posts), "-o", str(recipe))
+
+    assert ran.code == 1
+    assert "posts.jsonl:2" in ran.err
+    assert recipe.exists()
+
+
+def test_a_recipe_that_exists_is_not_replaced(run: Run, tmp_path: Path) -> None:
+    """Unless that is asked for."""
+    recipe = tmp_path / "recipe.npz"
+    recipe.write_bytes(b"mine")
+
+    assert run("learn", str(POSTS), "-o", str(recipe)).code == 2
+    assert recipe.read_bytes() == b"mine"
+    assert run("learn", str(POSTS), "-o", str(recipe), "--force").code == 0

@@ -1,0 +1,186 @@
+"""Posts from lists and data frames, and removed posts as a data frame."""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from hybriddup.data.frames import corpus_from_posts, removed_to_pandas
+from hybriddup.data.records import Removed
+from hybriddup.errors import HybriddupError, InputError
+
+COLUMNS = {"text": ["早上好", "lunch?", ""], "id": [7, 8, 9], "likes": [3, 1, 2]}
+DICTS = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*COLUMNS.values(), strict=True)]
+
+
+def read(posts: Any, order_field: str | None = None, **fields: str) -> Any:
+    return corpus_from_posts(posts, fields.get("text_field", "text"), fields.get("id_field", "id"), order_field)
+
+
+@pytest.mark.parametrize("make", [list, tuple, iter, np.array, pd.Series, pl.Series, lambda texts: (t for t in texts)])
+def test_texts_in_any_ordered_container_are_posts(make: Any) -> None:
+    """Lists, tuples, arrays, series and generators; the row is the id."""
+    corpus = read(make(COLUMNS["text"]))
+    assert corpus.texts == COLUMNS["text"]
+    assert list(corpus.ids) == corpus.rows.tolist() == [0, 1, 2]
+    assert corpus.n_rows == 3
+
+
+@pytest.mark.parametrize("make", [lambda: DICTS, lambda: pd.DataFrame(COLUMNS), lambda: pl.DataFrame(COLUMNS)])
+def test_dicts_and_data_frames_bring_ids_and_order(make: Any) -> None:
+    """The same posts in three forms are the same corpus."""
+    corpus = read(make(), "likes")
+    assert corpus.texts == COLUMNS["text"]
+    assert list(corpus.ids) == [7, 8, 9]
+    assert list(corpus.order_values or []) == [3, 1, 2]
+
+
+@pytest.mark.parametrize("make", [lambda: DICTS, lambda: pd.DataFrame(COLUMNS), lambda: pl.DataFrame(COLUMNS)])
+def test_fields_may_have_other_names(make: Any) -> None:
+    """What is called the text is the caller's choice."""
+    corpus = read(make(), text_field="text", id_field="likes")
+    assert list(corpus.ids) == [3, 1, 2]
+
+
+def test_index_of_a_data_frame_does_not_matter() -> None:
+    """Rows are positions, whatever pandas calls them."""
+    corpus = read(pd.DataFrame(COLUMNS, index=[5, 5, 2]))
+    assert corpus.rows.tolist() == [0, 1, 2]
+    assert corpus.texts == COLUMNS["text"]
+
+
+def test_post_without_id_has_its_row_for_one() -> None:
+    """Others keep theirs."""
+    assert list(read([{"text": "a", "id": "x"}, {"text": "b"}]).ids) == ["x", 1]
+
+
+@pytest.mark.parametrize("posts", [[], (), pd.DataFrame({"text": []}), pl.DataFrame({"text": []})])
+def test_no_posts_are_an_empty_corpus(posts: Any) -> None:
+    """Nothing to read is not an error."""
+    corpus = read(posts)
+    assert corpus.texts == []
+    assert corpus.rows.dtype == np.int64
+
+
+def test_texts_are_plain_strings() -> None:
+    """Numpy's own strings are turned into Python's."""
+    assert {type(text) for text in read(np.array(["a", "b"])).texts} == {str}
+
+
+def test_lone_surrogates_and_nul_are_text() -> None:
+    """Odd characters are no reason to refuse a post."""
+    assert read(["\ud800", "a\0b"]).texts == ["\ud800", "a\0b"]
+
+
+@pytest.mark.parametrize(
+    ("posts", "message"),
+    [
+        ("one text", r"got str 'one text'\. A list with one text is \[text\]\."),
+        (b"bytes", r"got bytes b'bytes'"),
+        ({"text": "a"}, r"got dict\. A list with one post is \[post\]\."),
+        ({"a", "b"}, r"got set, which has no order"),
+        (None, r"got None\."),
+        (3, r"got int 3\."),
+        (pl.LazyFrame(COLUMNS), r"got LazyFrame\. Collect it"),
+        (["a", 5], r"posts\[1\] must be a string.*got int 5\."),
+        (["a", None], r"posts\[1\] must be a string.*got None\."),
+        ([["a"]], r"posts\[0\] must be a string, or a mapping with the field 'text'; got list\."),
+        (["a", {"text": "b"}], r"posts\[1\] must be a string.*got dict"),
+        ([{"text": "a"}, "b"], r"posts\[1\] is str 'b', but posts\[0\] is a mapping"),
+        ([{"text": "a"}, {"body": "b", "id": 1}], r"posts\[1\] has no field 'text' \(fields: 'body', 'id'\)"),
+        ([{"text": 1.5}], r"posts\[0\]\['text'\] must be a string; got float 1\.5\."),
+        (pd.DataFrame({"text": ["a", None]}), r"row 1 of column 'text' must be a string; got"),
+        (pl.DataFrame({"text": ["a", None]}), r"row 1 of column 'text' must be a string; got None"),
+        (pd.DataFrame({"body": ["a"]}), r"has no column 'text' \(columns: 'body'\).*text_field"),
+        (pd.DataFrame([["a", "b"]], columns=["text", "text"]), r"has 2 columns named 'text'"),
+    ],
+)  # fmt: skip
+def test_posts_of_the_wrong_kind_are_refused_with_their_place(posts: Any, message: str) -> None:
+    """The message says where, what is allowed, what was given and what to do."""
+    with pytest.raises(InputError, match=message):
+        read(posts)
+
+
+@pytest.mark.parametrize("posts", [[{"text": "a"}], pd.DataFrame({"text": ["a"]}), pl.DataFrame({"text": ["a"]})])
+def test_id_field_that_was_asked_for_must_be_there(posts: Any) -> None:
+    """A misspelt name is an error; only the default name may be missing."""
+    with pytest.raises(InputError, match=r"'post_id'.*id_field"):
+        read(posts, id_field="post_id")
+
+
+@pytest.mark.parametrize("posts", [[{"text": "a", "likes": 1}, {"text": "b"}], pd.DataFrame({"text": ["a"]})])
+def test_field_that_decides_which_post_stays_must_be_there(posts: Any) -> None:
+    """`keep: {highest: FIELD}` needs a value of every post."""
+    with pytest.raises(InputError, match=r"'likes'.*keep: highest"):
+        read(posts, "likes")
+
+
+def test_plain_texts_have_no_field_to_keep_the_highest_of() -> None:
+    """The message names what would do."""
+    with pytest.raises(InputError, match=r"keep: \{highest: likes\} needs posts with fields.*first, last or longest"):
+        read(["a"], "likes")
+
+
+def test_long_values_are_cut_in_messages() -> None:
+    """A megabyte given by mistake does not fill the screen."""
+    with pytest.raises(InputError) as caught:
+        read("x" * 1_000_000)
+    assert len(str(caught.value)) < 300
+
+
+def test_reading_posts_imports_no_data_frame_library() -> None:
+    """Lists are read without pandas, polars or anything else that is slow to load."""
+    code = (
+        "import sys, hybriddup.data.frames as frames; frames.corpus_from_posts(['a', 'b'], 'text', 'id'); "
+        "print(sorted({'pandas', 'polars', 'numba', 'sklearn', 'scipy', 'jieba'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def removed_post(text: str, row: int = 1) -> Removed:
+    return Removed(row, f"id {row}", text, 0, "id 0", "near", 3, "edit", 0.9, 0.8, "7-20")
+
+
+def test_removed_posts_become_a_data_frame_of_their_fields() -> None:
+    """One row a post, one column a field, in the order of the fields."""
+    frame = removed_to_pandas([removed_post("早上好"), removed_post("早上好。", 2)])
+    assert list(frame.columns) == [
+        "row", "id", "text", "keeper_row", "keeper_id", "reason",
+        "hamming_distance", "verifier", "score", "threshold", "length_band",
+    ]  # fmt: skip
+    assert frame.to_dict("records")[1]["text"] == "早上好。"
+
+
+def test_data_frame_of_nothing_removed_has_the_same_columns() -> None:
+    """Code that adds up a column works on an empty result too."""
+    empty, filled = removed_to_pandas([]), removed_to_pandas([removed_post("a")])
+    assert list(empty.columns) == list(filled.columns)
+    numbers = ["row", "keeper_row", "hamming_distance", "score", "threshold"]
+    assert empty[numbers].dtypes.tolist() == filled[numbers].dtypes.tolist()
+
+
+def test_lone_surrogates_survive_in_a_data_frame() -> None:
+    """Text that is not valid Unicode is still shown as it was read."""
+    assert removed_to_pandas([removed_post("a\ud800")])["text"].tolist() == ["a\ud800"]
+
+
+def test_missing_pandas_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a traceback of an import."""
+    real_import = builtins.__import__
+
+    def without_pandas(name: str, *rest: Any) -> Any:
+        if name == "pandas":
+            raise ImportError(name)
+        return real_import(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    with pytest.raises(HybriddupError, match="pip install pandas"):
+        removed_to_pandas([])

@@ -1,0 +1,170 @@
+"""Outputs: all in place at the end, or every target as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hybriddup.errors import OutputError
+from hybriddup.files.outputs import Outputs
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_new_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def names() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+def write(target: str, content: bytes, *, force: bool = False) -> None:
+    with Outputs([], force=force) as outputs:
+        with outputs.add(target, "-o").open() as stream:
+            stream.write(content)
+        outputs.commit()
+
+
+def test_nothing_has_the_name_of_the_target_before_the_commit() -> None:
+    """Until then the bytes are in a hidden file beside it."""
+    with Outputs([], force=False) as outputs:
+        with outputs.add("kept", "-o").open() as stream:
+            stream.write(b"a")
+        assert not Path("kept").exists()
+        outputs.commit()
+    assert (Path("kept").read_bytes(), names()) == (b"a", ["kept"])
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_a_run_that_fails_leaves_the_target_as_it_was(error: type[BaseException]) -> None:
+    """Also where it was interrupted, or told to end."""
+    Path("kept").write_bytes(b"before")
+
+    def fail() -> None:
+        with Outputs([], force=True) as outputs, outputs.add("kept", "-o").open() as stream:
+            stream.write(b"after")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert (Path("kept").read_bytes(), names()) == (b"before", ["kept"])
+
+
+def test_an_existing_file_is_replaced_only_with_force() -> None:
+    """The message names both ways out."""
+    write("kept", b"first")
+    with pytest.raises(OutputError, match="kept exists already; replace it with --force, or name another file with -o"):
+        write("kept", b"second")
+    write("kept", b"third", force=True)
+    assert Path("kept").read_bytes() == b"third"
+
+
+def test_a_new_file_has_the_usual_permissions() -> None:
+    """Not those of a private temporary file."""
+    Path("usual").touch()
+    write("kept", b"")
+    assert Path("kept").stat().st_mode == Path("usual").stat().st_mode
+
+
+def test_a_replaced_file_keeps_its_permissions() -> None:
+    """Whoever could read it still can."""
+    write("kept", b"")
+    Path("kept").chmod(0o640)
+    write("kept", b"", force=True)
+    assert stat.S_IMODE(Path("kept").stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link() -> None:
+    """The file that it points to is replaced."""
+    Path("real").write_bytes(b"before")
+    Path("link").symlink_to("real")
+    write("link", b"after", force=True)
+    assert Path("link").is_symlink()
+    assert Path("real").read_bytes() == b"after"
+
+
+@pytest.mark.parametrize("target", ["posts", "./posts", "link", "hard"])
+def test_an_output_is_never_an_input(target: str) -> None:
+    """By whatever name, and even with force."""
+    Path("posts").write_bytes(b"posts")
+    Path("link").symlink_to("posts")
+    os.link("posts", "hard")
+    with pytest.raises(OutputError, match="is also an input"):
+        Outputs(["posts"], force=True).add(target, "-o")
+
+
+@pytest.mark.parametrize("target", ["kept", "./kept", "-"])
+def test_two_outputs_are_never_the_same(target: str) -> None:
+    """Both options are named."""
+    outputs = Outputs([], force=True)
+    outputs.add(target.removeprefix("./"), "-o")
+    with pytest.raises(OutputError, match="-o and --removed both write to"):
+        outputs.add(target, "--removed")
+
+
+def test_a_directory_is_no_output() -> None:
+    """Nor is a file in one that does not exist."""
+    outputs = Outputs([], force=True)
+    with pytest.raises(OutputError, match=r"-o \. is a directory"):
+        outputs.add(".", "-o")
+    with pytest.raises(OutputError, match="there is no directory"):
+        outputs.add("absent/kept", "-o")
+
+
+@pytest.mark.ordinary_user
+def test_a_directory_without_permission_is_noticed_at_the_start(tmp_path: Path) -> None:
+    """Not after an hour of deciding."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    with pytest.raises(OutputError, match="no permission to write"):
+        Outputs([], force=True).add(str(closed / "kept"), "-o")
+
+
+def test_devices_are_written_to_and_never_replaced() -> None:
+    """Neither do they need force."""
+    write(os.devnull, b"a")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+@pytest.mark.parametrize("n_bytes", [1, 10_000_000])
+def test_a_full_device_is_an_error_that_names_it(n_bytes: int) -> None:
+    """Whether the buffer or the device notices."""
+    with pytest.raises(OutputError, match="/dev/full could not be written: No space left on device"):
+        write("/dev/full", b"x" * n_bytes)
+
+
+WRITE_TOO_MUCH = """
+import os, resource, sys
+from hybriddup.errors import OutputError
+from hybriddup.files.outputs import Outputs
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+try:
+    with Outputs([], force=True) as outputs:
+        with outputs.add(sys.argv[1], "--removed").open() as stream:
+            for _ in range(100):
+                stream.write(os.urandom(50_000))
+        outputs.commit()
+except OutputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("target", ["kept", "kept.gz", "kept.zst"])
+def test_a_disk_that_fills_up_leaves_the_target_as_it_was(target: str) -> None:
+    """The message says what is free and what to do; a limit on file sizes plays the full disk."""
+    Path(target).write_bytes(b"before")
+    ran = subprocess.run(
+        [sys.executable, "-c", WRITE_TOO_MUCH, target], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True
+    )
+    message = ran.stdout.decode()
+    assert message.startswith(f"{target} could not be written: File too large. 100,000 bytes were written, ")
+    assert "choose another place with --removed" in message
+    assert (Path(target).read_bytes(), names()) == (b"before", [target])

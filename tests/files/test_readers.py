@@ -1,0 +1,450 @@
+"""Readers: what becomes a post, what becomes a bad row, and which number each row gets."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from hybriddup.errors import InputError
+from hybriddup.files.delimited import CsvReader, TsvReader
+from hybriddup.files.formats import Fields, Reader, RecordBatch, record_batches
+from hybriddup.files.formats import Record as ReadRecord
+from hybriddup.files.jsonl import JsonlReader
+from hybriddup.files.lines import LinesReader
+from hybriddup.files.sources import open_source
+
+Read = Callable[..., RecordBatch]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Return a function that reads bytes as a file of the reader's format, in one batch."""
+
+    def read_bytes(reader: Reader, content: bytes, name: str = "posts", **fields: Any) -> RecordBatch:
+        path = tmp_path / name
+        path.write_bytes(content)
+        batches = list(reader.read(open_source(str(path)), Fields(**fields)))
+        assert len(batches) <= 1
+        return batches[0] if batches else RecordBatch()
+
+    return read_bytes
+
+
+def reasons(batch: RecordBatch) -> list[str]:
+    return [bad.reason for bad in batch.bad]
+
+
+# Plain text
+
+
+def test_lines_are_posts_without_their_line_ends(read: Read) -> None:
+    """Both line ends are stripped, other white space is part of the post."""
+    assert read(LinesReader(), "one \r\n二\n\tthree".encode()).texts == ["one ", "二", "\tthree"]
+
+
+def test_an_empty_line_is_an_empty_post(read: Read) -> None:
+    """Rows of plain text are the lines of the file."""
+    batch = read(LinesReader(), b"a\n\nb\n")
+    assert batch.texts == ["a", "", "b"]
+    assert batch.rows.tolist() == [0, 1, 2]
+
+
+def test_only_newlines_end_a_line(read: Read) -> None:
+    """Unicode line separators, form feeds and lone carriage returns are text."""
+    text = "a\u2028b\x0cc\x85d\re"
+    assert read(LinesReader(), text.encode()).texts == [text]
+
+
+def test_a_line_that_is_not_utf8_is_bad_and_takes_a_row(read: Read) -> None:
+    """The rows after it keep their numbers."""
+    batch = read(LinesReader(), b"a\nb\xff\nc\n")
+    assert batch.texts == ["a", "c"]
+    assert batch.rows.tolist() == [0, 2]
+    assert (batch.bad[0].row, batch.bad[0].line) == (1, 2)
+    assert reasons(batch) == ["not valid UTF-8 (byte 0xff at position 1)"]
+
+
+def test_nul_is_text(read: Read) -> None:
+    """A NUL character does not end a post."""
+    assert read(LinesReader(), b"a\0b\n").texts == ["a\0b"]
+
+
+@pytest.mark.parametrize("reader", [LinesReader(), JsonlReader(), CsvReader(), TsvReader()])
+def test_an_empty_file_has_no_rows(read: Read, reader: Reader) -> None:
+    """No bytes, no posts, no error."""
+    assert read(reader, b"").end == 0
+
+
+@pytest.mark.parametrize(
+    ("reader", "content"),
+    [(LinesReader(), "hello"), (JsonlReader(), '{"text": "hello"}'), (CsvReader(), "text\nhello")],
+)
+def test_a_byte_order_mark_at_the_start_is_not_text(read: Read, reader: Reader, content: str) -> None:
+    """Files from Windows often begin with one."""
+    assert read(reader, content.encode("utf-8-sig")).texts == ["hello"]
+
+
+def test_utf16_is_an_error_that_says_how_to_convert(read: Read) -> None:
+    """Otherwise every line would be bad for a reason that nobody understands."""
+    with pytest.raises(InputError, match=r"is UTF-16.*iconv"):
+        read(LinesReader(), "hello\n".encode("utf-16"))
+
+
+# JSON Lines
+
+
+def test_text_id_and_order_value_come_from_their_fields(read: Read) -> None:
+    """The names of the fields are options."""
+    content = b'{"body": "hi", "key": "k1", "likes": 3}\n'
+    batch = read(JsonlReader(), content, text="body", id="key", order="likes")
+    assert (batch.texts, batch.ids, batch.order_values) == (["hi"], ["k1"], [3])
+
+
+def test_a_missing_id_is_none(read: Read) -> None:
+    """The row is put in its place when the files are joined."""
+    assert read(JsonlReader(), b'{"text": "hi"}\n{"text": "ho", "id": null}\n').ids == [None, None]
+
+
+def test_blank_lines_of_jsonl_are_no_rows_but_count_as_lines(read: Read) -> None:
+    """Row numbers skip them, line numbers do not."""
+    batch = read(JsonlReader(), b'{"text": "a"}\n\n  \r\n{"text": "b"}\n{"text": 1}\n')
+    assert batch.rows.tolist() == [0, 1]
+    assert (batch.bad[0].row, batch.bad[0].line) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text": "a"', "not valid JSON (Expecting ',' delimiter at character 13)"),
+        (b'["a"]', "not a JSON object but a list"),
+        (b'"a"', "not a JSON object but a string"),
+        (b"null", "not a JSON object but null"),
+        (b'{"txt": "a"}', "field 'text' is missing (fields: 'txt')"),
+        (b"{}", "field 'text' is missing (fields: none)"),
+        (b'{"text": null}', "field 'text' is not a string but null"),
+        (b'{"text": 12}', "field 'text' is not a string but a number"),
+        (b'{"text": ["a"]}', "field 'text' is not a string but a list"),
+        (b'{"text": true}', "field 'text' is not a string but true or false"),
+        (b'{"text": "\xff"}', "not valid UTF-8 (byte 0xff at position 10)"),
+        (b'{"text": "\xed\xa0\x80"}', "not valid UTF-8 (byte 0xed at position 10)"),
+        (b'{"text": "a\0"}', "not valid JSON (Invalid control character at at character 12)"),
+    ],
+)
+def test_a_line_without_a_usable_text_is_bad_for_a_stated_reason(read: Read, line: bytes, reason: str) -> None:
+    """The reason says what was found instead."""
+    assert reasons(read(JsonlReader(), line)) == [reason]
+
+
+def test_json_nested_without_end_is_a_bad_line(read: Read) -> None:
+    """A hostile line does not end the run."""
+    assert "nested too deeply" in reasons(read(JsonlReader(), b"[" * 100_000))[0]
+
+
+def test_lone_surrogates_in_escapes_are_text(read: Read) -> None:
+    """They are legal JSON, and real posts cut in the middle of an emoji have them."""
+    assert read(JsonlReader(), b'{"text": "a\\ud83d"}').texts == ["a\ud83d"]
+
+
+def test_nan_in_another_field_does_not_make_a_line_bad(read: Read) -> None:
+    """Python programs write it."""
+    assert read(JsonlReader(), b'{"text": "a", "score": NaN}').texts == ["a"]
+
+
+def test_ids_past_64_bits_are_exact(read: Read) -> None:
+    """A fast parser would make floats of them."""
+    assert read(JsonlReader(), b'{"text": "a", "id": 123456789012345678901234567890}').ids == [
+        123456789012345678901234567890
+    ]
+
+
+def test_a_text_of_a_megabyte_is_one_post(read: Read) -> None:
+    """Length is no reason to drop a post."""
+    text = "长" * 400_000
+    assert read(JsonlReader(), json.dumps({"text": text}).encode()).texts == [text]
+
+
+# CSV and TSV
+
+
+def test_columns_are_found_by_the_header(read: Read) -> None:
+    """Their order does not matter."""
+    batch = read(CsvReader(), b"likes,text,id\n3,hello,a\n4,world,b\n", order="likes")
+    assert (batch.texts, batch.ids, batch.order_values) == (["hello", "world"], ["a", "b"], ["3", "4"])
+
+
+def test_quoted_fields_hold_delimiters_quotes_and_line_ends(read: Read) -> None:
+    """A record may span lines; the lines of later bad rows count them."""
+    batch = read(CsvReader(), b'id,text\r\n1,"a, ""b""\r\nc"\r\n2\r\n')
+    assert batch.texts == ['a, "b"\r\nc']
+    assert (batch.bad[0].row, batch.bad[0].line) == (1, 4)
+
+
+def test_a_row_with_other_than_the_header_s_fields_is_bad(read: Read) -> None:
+    """A text with an unquoted comma would otherwise lose its end in silence."""
+    batch = read(CsvReader(), b"id,text\n1,hello, world\n2\n")
+    assert reasons(batch) == ["has 3 fields, the header names 2", "has 1 field, the header names 2"]
+
+
+def test_a_broken_quote_is_a_bad_row_and_reading_goes_on(read: Read) -> None:
+    """The records after it are read."""
+    batch = read(CsvReader(), b'id,text\n1,"a"b\n2,c\n')
+    assert batch.texts == ["c"]
+    assert reasons(batch) == ["not valid CSV (',' expected after '\"')"]
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b'id,text\n1,a\n2,"b\n3,c\n4,d\n', "posts:3: lines 3 to 5"),
+        (b'id,text\n1,a\n2,"b\n3,c\n4,d', "posts:3: lines 3 to 5"),
+        (b'id,text\n1,a\n2,"b', "posts:3: line 3"),
+        (b'id,"text\n1,a\n', "posts:1: lines 1 to 2"),
+        (b'id,text\n2,"\xff\n3,c\n', "posts:2: lines 2 to 3"),
+    ],
+)
+def test_a_quote_never_closed_is_an_error(read: Read, content: bytes, place: str) -> None:
+    """It swallows the rest of the file, which would be lost as one bad row."""
+    with pytest.raises(InputError, match=f"{place}: an opened quote is never closed"):
+        read(CsvReader(), content)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'id,text\n1,"a\n2,b\n3,"c\n4,d\n', "lines 2 to 4: not valid CSV (',' expected after '\"')"),
+        (b'id,text\n1,"a\n2,b",3\n4,d\n', "lines 2 to 3: has 3 fields, the header names 2"),
+    ],
+)
+def test_a_bad_row_of_several_lines_names_them(read: Read, content: bytes, reason: str) -> None:
+    """Posts may be hidden in it."""
+    batch = read(CsvReader(), content)
+    assert (batch.texts, reasons(batch)) == (["d"], [reason])
+
+
+def test_invalid_utf8_in_csv_is_a_bad_row(read: Read) -> None:
+    """Only that record is bad."""
+    batch = read(CsvReader(), b"text\na\n\xff\nb\n")
+    assert batch.texts == ["a", "b"]
+    assert reasons(batch) == ["not valid UTF-8 (byte 0xff at position 0)"]
+
+
+def test_a_long_field_is_no_broken_record(read: Read) -> None:
+    """The csv module alone stops at 131,072 characters."""
+    assert read(CsvReader(), b"text\n" + b"x" * 1_000_000).texts == ["x" * 1_000_000]
+
+
+def test_empty_lines_of_csv_are_no_rows(read: Read) -> None:
+    """An empty post is written as a pair of quotes."""
+    batch = read(CsvReader(), b'text\n\n""\n\na\n')
+    assert batch.texts == ["", "a"]
+    assert batch.rows.tolist() == [0, 1]
+
+
+def test_a_header_without_the_text_column_names_the_columns(read: Read) -> None:
+    """So that the user can pick one."""
+    with pytest.raises(InputError, match=r"posts:1: no column is called 'text'; the header names 'id', 'body'"):
+        read(CsvReader(), b"id,body\n1,a\n")
+
+
+def test_a_header_that_names_the_text_column_twice_is_an_error(read: Read) -> None:
+    """Either could be meant."""
+    with pytest.raises(InputError, match="more than one column is called 'text'"):
+        read(CsvReader(), b"text,text\na,b\n")
+
+
+def test_tsv_is_split_at_tabs(read: Read) -> None:
+    """Commas are text there."""
+    assert read(TsvReader(), b"id\ttext\n1\ta, b\n").texts == ["a, b"]
+
+
+# Batches and sources
+
+
+def test_rows_count_through_the_batches() -> None:
+    """A source longer than a batch numbers its rows without a gap."""
+    batches = list(record_batches((ReadRecord(str(i)) for i in range(10)), batch_rows=4))
+    assert [batch.rows.tolist() for batch in batches] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert [batch.end for batch in batches] == [4, 8, 10]
+
+
+def zst(content: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(content)
+
+
+@pytest.mark.parametrize(("pack", "suffix"), [(gzip.compress, ".gz"), (zst, ".zst")])
+@pytest.mark.parametrize("named", [True, False])
+def test_compressed_files_are_read_by_name_or_by_their_first_bytes(
+    read: Read, pack: Callable[[bytes], bytes], suffix: str, named: bool
+) -> None:
+    """A missing suffix does no harm."""
+    content = pack(b"a\n") + pack(b"b\n")
+    assert read(LinesReader(), content, "posts.txt" + suffix * named).texts == ["a", "b"]
+
+
+@pytest.mark.parametrize(("pack", "suffix"), [(gzip.compress, ".gz"), (zst, ".zst")])
+@pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
+def test_a_compressed_file_cut_short_is_an_error_that_names_it(
+    read: Read, pack: Callable[[bytes], bytes], suffix: str, kept: float
+) -> None:
+    """Half a corpus must not look like a whole one."""
+    content = pack(b"".join(b"%d\n" % (i * 7919 % 10007) for i in range(5000)))
+    with pytest.raises(InputError, match=f"posts.txt{suffix} ends in the middle"):
+        read(LinesReader(), content[: int(len(content) * kept)], "posts.txt" + suffix)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_file_that_is_not_what_its_suffix_says_is_an_error(read: Read, suffix: str) -> None:
+    """Its name is in the message."""
+    with pytest.raises(InputError, match=f"posts.txt{suffix} cannot be decompressed"):
+        read(LinesReader(), b"plain text\n", "posts.txt" + suffix)
+
+
+def test_a_missing_file_is_an_error_that_names_it() -> None:
+    """The reason of the operating system is in the message."""
+    with pytest.raises(InputError, match=r"absent.txt cannot be read: No such file"):
+        open_source("absent.txt")
+
+
+def test_a_directory_is_an_error_that_says_what_to_name(tmp_path: Path) -> None:
+    """It is not walked through."""
+    with pytest.raises(InputError, match="is a directory; name the files in it"):
+        open_source(str(tmp_path))
+
+
+def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
+    """The second pass must see the rows that the first one decided about."""
+    path = tmp_path / "posts.txt"
+    path.write_bytes(b"a\n")
+    source = open_source(str(path))
+    source.check_unchanged()
+    path.write_bytes(b"a\nb\n")
+    with pytest.raises(InputError, match="changed while it was being deduplicated"):
+        source.check_unchanged()
+
+
+def test_standard_input_can_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is copied to disk, because the kept records are copied in a second pass."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(b"a\nb\n"))))
+    source = open_source("-")
+    for _ in range(2):
+        assert [batch.texts for batch in LinesReader().read(source, Fields())] == [["a", "b"]]
+    source.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_can_be_read_twice(tmp_path: Path) -> None:
+    """Such as one from the shell's <(...)."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    feeder = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",))
+    feeder.start()
+    source = open_source(str(pipe))
+    feeder.join()
+    for _ in range(2):
+        assert [batch.texts for batch in LinesReader().read(source, Fields())] == [["a", "b"]]
+    source.check_unchanged()
+    source.close()
+
+
+# Parquet
+
+
+@pytest.fixture
+def parquet_bytes() -> Callable[..., bytes]:
+    """Return a function that makes a Parquet file of columns."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+
+    def make(columns: dict[str, Any], row_group_size: int = 2) -> bytes:
+        target = io.BytesIO()
+        parquet.write_table(pyarrow.table(columns), target, row_group_size=row_group_size)
+        return target.getvalue()
+
+    return make
+
+
+def parquet_reader() -> Reader:
+    from hybriddup.files.parquet import ParquetReader
+
+    return ParquetReader()
+
+
+def test_parquet_rows_are_read_through_its_row_groups(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
+    """Text, id and order value by column; a null text is a bad row."""
+    columns = {"id": [7, 8, 9, 10], "likes": [1, None, 3, 4], "text": ["a", None, "c", "d"]}
+    batch = read(parquet_reader(), parquet_bytes(columns), order="likes")
+    assert (batch.texts, batch.ids, batch.order_values) == (["a", "c", "d"], [7, 9, 10], [1, 3, 4])
+    assert batch.rows.tolist() == [0, 2, 3]
+    assert reasons(batch) == ["column 'text' is null"]
+
+
+def test_parquet_in_gzip_is_read(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
+    """Its index is at the end, so it is unpacked to disk first."""
+    content = gzip.compress(parquet_bytes({"text": ["a"]}))
+    assert read(parquet_reader(), content, "posts.parquet.gz").texts == ["a"]
+
+
+def test_a_dictionary_column_is_text(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
+    """pandas writes categories that way."""
+    pyarrow = pytest.importorskip("pyarrow")
+    assert read(parquet_reader(), parquet_bytes({"text": pyarrow.array(["a"]).dictionary_encode()})).texts == ["a"]
+
+
+def test_a_parquet_text_column_of_numbers_is_an_error(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
+    """A whole column of bad rows would say less."""
+    with pytest.raises(InputError, match="column 'text' holds int64, not strings"):
+        read(parquet_reader(), parquet_bytes({"text": [1]}))
+
+
+def test_a_parquet_without_the_text_column_names_its_columns(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
+    """So that the user can pick one."""
+    with pytest.raises(InputError, match="no column is called 'text'; the columns are 'id', 'body'"):
+        read(parquet_reader(), parquet_bytes({"id": [1], "body": ["a"]}))
+
+
+def test_a_file_that_is_no_parquet_is_an_error_that_names_it(read: Read) -> None:
+    """pyarrow's own message does not name it."""
+    pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match=r"posts.parquet cannot be read as Parquet"):
+        read(parquet_reader(), b"not parquet", "posts.parquet")
+
+
+def test_without_pyarrow_the_error_says_what_to_install(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named as pip takes it."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"pip install 'hybriddup\[parquet\]'"):
+        read(parquet_reader(), b"PAR1", "posts.parquet")
+
+
+# Batches of lines, which are read at once where all are plain, and one by one where some are not
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "line", [b"\n", b"{\n", b"[]\n", b'{"text": 1}\n', b'{"txt": "b"}\n', b'{"text": "b", "id": 1e300}\n', b"\xff\n"]
+)
+def test_an_unusual_line_changes_nothing_but_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int, line: bytes
+) -> None:
+    """Wherever it stands in a batch, its neighbours have the texts, ids, rows and lines that they have without it."""
+    monkeypatch.setattr("hybriddup.files.jsonl.BATCH_LINES", 2)
+    lines = [b'{"text": "%d", "id": %d}\n' % (i, i) for i in range(5)]
+    path = tmp_path / "posts.jsonl"
+    path.write_bytes(b"".join([*lines[:place], line, *lines[place:]]))
+    batches = list(JsonlReader().read(open_source(str(path)), Fields()))
+    is_row, is_text = not line.isspace(), b"1e300" in line
+    numbers = [i for i in range(6 if is_row else 5) if is_text or not is_row or i != place]
+    assert [row for batch in batches for row in batch.rows.tolist()] == numbers
+    own = [one for batch in batches for one in zip(batch.texts, batch.ids, strict=True) if one[0] != "b"]
+    assert own == [(str(i), i) for i in range(5)]
+    assert [bad.line for batch in batches for bad in batch.bad] == ([] if is_text or not is_row else [place + 1])

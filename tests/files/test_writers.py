@@ -1,0 +1,192 @@
+"""Writers: kept records come out byte for byte as they went in."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.data.records import Removed
+from hybriddup.errors import InputError
+from hybriddup.files import compression
+from hybriddup.files.copying import TextWriter
+from hybriddup.files.delimited import CsvReader, CsvWriter, TsvReader, TsvWriter
+from hybriddup.files.formats import Fields, Reader, Writer
+from hybriddup.files.jsonl import JsonlReader, JsonlWriter, write_removed
+from hybriddup.files.lines import LinesReader, LinesWriter
+from hybriddup.files.parquet import ParquetWriter
+from hybriddup.files.sources import Source, open_source
+
+Sources = Callable[..., list[Source]]
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    """Return a function that makes sources of bytes."""
+
+    def make(*contents: bytes) -> list[Source]:
+        paths = [tmp_path / f"source_{i}" for i in range(len(contents))]
+        for path, content in zip(paths, contents, strict=True):
+            path.write_bytes(content)
+        return [open_source(str(path)) for path in paths]
+
+    return make
+
+
+def written(writer: Writer, sources: Sequence[Source], keep: Sequence[int]) -> bytes:
+    target = io.BytesIO()
+    writer.write(sources, target, np.array(keep, np.bool_))
+    return target.getvalue()
+
+
+def test_kept_lines_keep_their_bytes_and_line_ends(sources: Sources) -> None:
+    """White space, broken UTF-8 and carriage returns are copied, not repaired."""
+    assert written(LinesWriter(), sources(b"a \r\nb\n\xff\n\nlast"), [1, 0, 1, 1, 1]) == b"a \r\n\xff\n\nlast"
+
+
+def test_kept_json_keeps_its_spelling(sources: Sources) -> None:
+    """Spaces, escapes, order of the fields and number formats are the user's."""
+    content = b'{ "text" : "\\u4f60", "n": 1.0 }\n\n{"text": "b"}\nbroken\n{"text": "\\ud800"}'
+    assert written(JsonlWriter(), sources(content), [1, 0, 1, 1]) == (
+        b'{ "text" : "\\u4f60", "n": 1.0 }\nbroken\n{"text": "\\ud800"}'
+    )
+
+
+def test_kept_csv_records_keep_their_quotes_under_the_header(sources: Sources) -> None:
+    """Records with line ends inside are copied whole."""
+    content = b'id,text\r\n1,"a\r\nb"\r\n2,"c"\r\n\r\n3,d\r\n'
+    assert written(CsvWriter(), sources(content), [1, 0, 1]) == b'id,text\r\n1,"a\r\nb"\r\n3,d\r\n'
+
+
+def test_several_tables_share_one_header(sources: Sources) -> None:
+    """Records of a file that ends without a line end do not run into those of the next."""
+    tables = sources(b"id\ttext\n1\ta", b"id\ttext\n", b"", b"id\ttext\n2\tb\n3\tc")
+    assert written(TsvWriter(), tables, [1, 1, 1]) == b"id\ttext\n1\ta\n2\tb\n3\tc"
+
+
+def test_a_byte_order_mark_stays_at_the_start_only(sources: Sources) -> None:
+    """Also where the first record goes, and never in the middle."""
+    mark = b"\xef\xbb\xbf"
+    assert written(LinesWriter(), sources(mark + b"a\nb\n", mark + b"c\n"), [0, 1, 1]) == mark + b"b\nc\n"
+
+
+def test_tables_with_other_columns_cannot_be_one_output(sources: Sources) -> None:
+    """It is said before the run, not after."""
+    with pytest.raises(InputError, match="has other columns than"):
+        CsvWriter().check(sources(b"id,text\n", b"text,id\n"))
+
+
+@pytest.mark.parametrize("keep", [[1], [1, 1, 1]])
+def test_another_number_of_rows_than_was_read_is_an_error(sources: Sources, keep: list[int]) -> None:
+    """The file changed in between."""
+    with pytest.raises(InputError, match="changed while"):
+        written(LinesWriter(), sources(b"a\nb\n"), keep)
+
+
+TEXT_FORMATS: list[tuple[Reader, Writer]] = [
+    (LinesReader(), LinesWriter()),
+    (JsonlReader(), JsonlWriter()),
+    (CsvReader(), CsvWriter()),
+    (TsvReader(), TsvWriter()),
+]
+
+
+@pytest.mark.parametrize(("reader", "writer"), TEXT_FORMATS)
+@given(content=st.lists(st.sampled_from([b'"', b",", b"\t", b"\r", b"\n", b"\r\n", b"a", b"{}", b"\xff", b" "])))
+def test_reader_and_writer_count_the_same_rows(
+    tmp_path_factory: pytest.TempPathFactory, reader: Reader, writer: Writer, content: list[bytes]
+) -> None:
+    """Whatever the bytes; and what is kept whole is the file without the lines that are no rows.
+
+    A quote that is never closed is refused when reading, so that there is nothing to write.
+    """
+    path = tmp_path_factory.mktemp("rows") / "posts"
+    path.write_bytes(b"text\n" + b"".join(content))
+    source = open_source(str(path))
+    try:
+        batches = list(reader.read(source, Fields()))
+    except InputError:  # a quote is never closed, so there is nothing to write
+        return
+    n_rows = batches[-1].end if batches else 0
+    everything = written(writer, [source], [1] * n_rows)
+    assert everything.split() == path.read_bytes().split()
+
+
+def test_parquet_keeps_schema_metadata_and_row_groups(tmp_path: Path) -> None:
+    """Only rows go."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    schema = pyarrow.schema(
+        [pyarrow.field("text", pyarrow.string(), metadata={"what": "post"}), ("n", pyarrow.int16())],
+        metadata={"origin": "crawler"},
+    )
+    table = pyarrow.table({"text": ["a", "b", None, "d", "e"], "n": [1, 2, 3, 4, 5]}, schema=schema)
+    path = tmp_path / "posts.parquet"
+    parquet.write_table(table, path, row_group_size=2, compression="zstd")
+    kept = written(ParquetWriter(), [open_source(str(path)), open_source(str(path))], [1, 0, 1, 0, 0, 0, 0, 0, 0, 1])
+    result = parquet.ParquetFile(io.BytesIO(kept))
+    assert result.schema_arrow.equals(schema, check_metadata=True)
+    assert result.read().column("n").to_pylist() == [1, 3, 5]
+    assert result.metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_parquet_with_another_schema_cannot_be_one_output(tmp_path: Path) -> None:
+    """The message shows both schemas."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"text": ["a"]}), tmp_path / "a.parquet")
+    parquet.write_table(pyarrow.table({"text": ["a"], "n": [1]}), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match="text: string, n: int64 instead of text: string"):
+        ParquetWriter().check([open_source(str(tmp_path / name)) for name in ("a.parquet", "b.parquet")])
+
+
+def removed(**changes: object) -> Removed:
+    fields = {"row": 3, "id": "x", "text": "你好", "keeper_row": 1, "keeper_id": 7, "reason": "near"} | {
+        "hamming_distance": 5, "verifier": "edit", "score": 0.8, "threshold": 0.8, "length_band": "7-20",
+    }  # fmt: skip
+    return Removed(**(fields | changes))  # type: ignore[arg-type]
+
+
+def test_a_removed_record_is_one_object_a_line() -> None:
+    """With the fields in the order of their declaration."""
+    target = io.BytesIO()
+    write_removed(target, [removed(), removed(row=4)])
+    first, second = target.getvalue().decode().splitlines()
+    assert first == (
+        '{"row":3,"id":"x","text":"你好","keeper_row":1,"keeper_id":7,"reason":"near",'
+        '"hamming_distance":5,"verifier":"edit","score":0.8,"threshold":0.8,"length_band":"7-20"}'
+    )
+    assert json.loads(second)["row"] == 4
+
+
+@pytest.mark.parametrize(("field", "value"), [("text", "a\ud83d"), ("id", 10**30), ("id", ["a", 1])])
+def test_what_is_unusual_in_json_survives_in_a_removed_record(field: str, value: object) -> None:
+    """Lone surrogates, whole numbers past 64 bits, and ids that are lists."""
+    target = io.BytesIO()
+    write_removed(target, [removed(**{field: value})])
+    assert json.loads(target.getvalue())[field] == value
+
+
+@given(pieces=st.lists(st.binary(max_size=9)), block_bytes=st.integers(1, 20))
+def test_gzip_written_in_blocks_is_what_was_written(pieces: list[bytes], block_bytes: int) -> None:
+    """However it was cut into pieces, which changes no byte of the file either; an empty output is a gzip file too."""
+    files = []
+    for parts in (pieces, [b"".join(pieces)]):
+        target = io.BytesIO()
+        with compression.compressing(target, "gz", block_bytes) as stream:
+            stream.writelines(parts)
+            stream.flush()
+        files.append(target.getvalue())
+    assert gzip.decompress(files[0]) == b"".join(pieces)
+    assert files[0] == files[1]
+
+
+def test_base_of_the_writers_of_text_cannot_be_made() -> None:
+    """A writer that does not say which records it copies is found at once, not in the middle of a file."""
+    with pytest.raises(TypeError, match="abstract method"):
+        TextWriter()  # type: ignore[abstract]

@@ -1,0 +1,89 @@
+"""Numbering equal keys, part by part, against a dict."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.kernels.key_groups import (
+    NO_GROUP,
+    NO_KEY,
+    deal_keys,
+    find_groups,
+    note_keys,
+    number_keys,
+    part_of,
+    write_numbers,
+)
+
+NONE = int(NO_KEY)
+some_keys = st.sampled_from([0, 1, 2, 5, 2**32, 2**63, 2**64 - 2, NONE, NONE]) | st.integers(0, NONE)
+tables_of_keys = st.integers(0, 5).flatmap(
+    lambda width: st.lists(st.lists(some_keys, min_size=width, max_size=width), max_size=12).map(
+        lambda rows: np.array(rows, np.uint64).reshape(len(rows), width)
+    )
+)
+
+
+@given(tables_of_keys, st.integers(0, 14))
+def test_every_key_is_dealt_once_with_its_place(keys: np.ndarray, part_bits: int) -> None:
+    """To the part that its hash says, in the order of places; `NO_KEY` is left out."""
+    dealt = deal_keys(keys, part_bits)
+    parts = [slice(*dealt.bounds[part : part + 2]) for part in range(2**part_bits)]
+    flat = keys.ravel().tolist()
+    assert sorted(dealt.entries.tolist()) == [entry for entry, key in enumerate(flat) if key != NONE]
+    assert [flat[entry] for entry in dealt.entries] == dealt.keys.tolist()
+    for part in (part for part in range(2**part_bits) if parts[part].start < parts[part].stop):
+        assert {int(part_of(key, part_bits)) for key in dealt.keys[parts[part]]} == {part}
+        assert dealt.entries[parts[part]].tolist() == sorted(dealt.entries[parts[part]].tolist())
+
+
+@given(st.lists(st.integers(0, 12) | st.integers(0, NONE - 1), max_size=60), st.integers(1, 4))
+def test_equal_keys_get_one_number(keys: list[int], fewest: int) -> None:
+    """From 0 on, with how often each stands there; a key that stands there less often than asked gets none."""
+    numbers, sizes = number_keys(np.array(keys, np.uint64), fewest)
+    counts = Counter(keys)
+    number_of = dict(zip(keys, numbers.tolist(), strict=True))
+    assert [number_of[key] for key in keys] == numbers.tolist()
+    frequent = [key for key in counts if counts[key] >= fewest]
+    assert sorted(number_of[key] for key in frequent) == list(range(len(sizes)))
+    assert all(sizes[number_of[key]] == counts[key] for key in frequent)
+    assert {number_of[key] for key in counts if counts[key] < fewest} <= {int(NO_GROUP)}
+
+
+@pytest.mark.parametrize("part_bits", [1, 5, 14])
+@given(st.lists(tables_of_keys, max_size=3))
+def test_numbers_are_written_where_their_keys_stood(part_bits: int, slices: list[np.ndarray]) -> None:
+    """Slice by slice, parts one after another: equal keys have equal groups, different ones different groups."""
+    dealt = [deal_keys(keys, part_bits) for keys in slices]
+    n_parts = 2**part_bits
+    keys_of = [[one.keys[one.bounds[part] : one.bounds[part + 1]] for one in dealt] for part in range(n_parts)]
+    numbered = [number_keys(np.concatenate([np.zeros(0, np.uint64), *keys]), 1) for keys in keys_of]
+    numbers = np.concatenate([numbers for numbers, _ in numbered])
+    first_groups = np.cumsum([0, *(len(sizes) for _, sizes in numbered)])
+    places = np.cumsum([0, *(len(numbers) for numbers, _ in numbered)])[:-1]
+    seen = dict[int, int]()
+    for keys, one in zip(slices, dealt, strict=True):
+        groups = np.full(keys.shape, NO_GROUP, np.uint32)
+        write_numbers(numbers, places, first_groups, one, groups)
+        places = places + np.diff(one.bounds)
+        for key, group in zip(keys.ravel().tolist(), groups.ravel().tolist(), strict=True):
+            assert group == (int(NO_GROUP) if key == NONE else seen.setdefault(key, group))
+    assert sorted(seen.values()) == list(range(first_groups[-1]))
+
+
+@given(tables_of_keys, tables_of_keys)
+def test_noted_keys_are_found_and_no_others(keys: np.ndarray, others: np.ndarray) -> None:
+    """A key without a group is not noted."""
+    group_of = {key: number for number, key in enumerate(dict.fromkeys(keys.ravel().tolist())) if number % 3}
+    group_of.pop(NONE, None)
+    groups = np.array([group_of.get(key, int(NO_GROUP)) for key in keys.ravel().tolist()], np.uint32)
+    table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.uint32)
+    note_keys(keys, groups.reshape(keys.shape), table, numbers)
+    for asked in (keys, others):
+        expected = [group_of.get(key, int(NO_GROUP)) for key in asked.ravel().tolist()]
+        assert find_groups(asked, table, numbers).ravel().tolist() == expected

@@ -1,0 +1,170 @@
+"""The audit: an estimate of what stage 1 missed, from a sample of the kept posts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import hybriddup
+from hybriddup.data.records import NO_COUNTS, CandidatePairs, VerifiedPairs
+from hybriddup.kernels.group_search import TextColumns
+from hybriddup.run.audit import MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
+from tests.builders import make_limits, words_of
+from tests.posts import load_sample
+
+
+def accept_all(pairs: CandidatePairs) -> VerifiedPairs:
+    """A verifier that finds every candidate a match."""
+    ones, zeros = np.ones(len(pairs)), np.zeros(len(pairs), np.int32)
+    return VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, ones, ones, zeros, zeros)
+
+
+def refuse_all(pairs: CandidatePairs) -> VerifiedPairs:
+    """A verifier that finds no match."""
+    return accept_all(pairs.take(np.zeros(len(pairs), np.bool_)))
+
+
+def columns_of(numbers: list[int], words: int) -> TextColumns:
+    """Texts with these fingerprints, matching within 36 bits."""
+    limits = make_limits(len(numbers), max_hamming_distances=36)
+    return TextColumns(words_of(numbers, words), *limits, NO_COUNTS.sketches)
+
+
+def estimate_all(
+    columns: TextColumns,
+    n_removed: int,
+    verify: Callable[[CandidatePairs], VerifiedPairs],
+    sample: int,
+    workers: int = 1,
+) -> Estimate | None:
+    """The estimate where all of these texts were kept."""
+    return estimate_recall(columns, np.arange(len(columns.bits)), n_removed, verify, sample=sample, workers=workers)
+
+
+def kept_with_missed(n: int, n_missed: int) -> TextColumns:
+    """Kept posts far apart, of which some, spread over all of them, are copies of the post before.
+
+    With 512 bits, no two random fingerprints come within three eighths of them.
+    """
+    rng = np.random.default_rng(n)
+    numbers = [int.from_bytes(rng.bytes(64), "little") for _ in range(n)]
+    for copy in rng.choice(np.arange(1, n), n_missed, replace=False).tolist():
+        numbers[copy] = numbers[copy - 1]
+    return columns_of(numbers, 8)
+
+
+def test_recall_is_removed_among_removed_and_missed() -> None:
+    """30 removed and 10 kept that should have gone."""
+    estimate = estimate_all(kept_with_missed(200, 10), 30, accept_all, sample=1000)
+    assert estimate == (0.75, 0.0)
+
+
+def test_nothing_missed_is_full_recall() -> None:
+    """With every kept post looked at there is no margin either."""
+    assert estimate_all(kept_with_missed(50, 0), 5, accept_all, sample=50) == (1.0, 0.0)
+
+
+def test_pairs_that_the_verifier_refuses_are_not_missed() -> None:
+    """Near fingerprints alone are no match."""
+    assert estimate_all(kept_with_missed(50, 10), 5, refuse_all, sample=50) == (1.0, 0.0)
+
+
+def test_nothing_removed_and_nothing_missed_gives_no_estimate() -> None:
+    """There is no share to give."""
+    assert estimate_all(kept_with_missed(50, 0), 0, accept_all, sample=50) is None
+
+
+def test_no_kept_posts_give_full_recall() -> None:
+    """Nothing could have been missed."""
+    assert estimate_all(columns_of([], 2), 3, accept_all, sample=50) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sample_estimates_the_whole_within_its_margin(workers: int) -> None:
+    """400 of 2,000 kept posts looked at, of which a tenth were missed: .5 of 400 that should have gone."""
+    estimate = estimate_all(kept_with_missed(2000, 200), 200, accept_all, sample=400, workers=workers)
+    assert estimate is not None
+    assert abs(estimate.share - 0.5) <= estimate.margin < 0.1
+
+
+def test_margin_stays_honest_when_nothing_is_found_in_a_sample() -> None:
+    """3,000 of a million kept posts without a miss do not prove that there is none."""
+    estimate = recall_of(100_000, 1_000_000, 0, 3000)
+    assert estimate.share == 1.0
+    assert 0.005 < estimate.margin < 0.03
+
+
+def test_limits_are_widened_where_near_repeats_are_looked_for() -> None:
+    """To three eighths of the bits, or by a few where they are wider still; exact repeats stay exact."""
+    limits = np.array([-1, 3, 63], np.int32)
+    assert widened(limits, 128).tolist() == [-1, 48, 63 + WIDER_BY]
+    assert widened(limits, 64).tolist() == [-1, 24, 64]
+
+
+def test_only_kept_posts_are_compared() -> None:
+    """A text that was removed has been missed by none."""
+    columns, kept = columns_of([5, 5, 2**100 - 1, 2**100 - 1], 2), np.array([0, 3])
+    assert estimate_recall(columns, kept, 2, accept_all, sample=10, workers=1) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("distance", [3, 8, 16])
+def test_limit_that_is_too_narrow_is_seen(distance: int) -> None:
+    """The estimate is of what the rule by text would remove, not of what the run's own limit lets through."""
+
+    def run(max_hamming_distance: int) -> hybriddup.Result:
+        verifier = {"use": "edit", "threshold": 0.8}
+        band = {"max_hamming_distance": max_hamming_distance, "verifier": verifier}
+        return hybriddup.dedupe(load_sample("posts.jsonl"), config={"lengths": [band]})
+
+    narrow, wide = run(distance), run(64)
+    measured = len(narrow.removed) / len(wide.removed)
+    assert measured < 0.9
+    assert narrow.summary.estimated_stage1_recall == pytest.approx(measured, abs=0.05)
+
+
+def test_sample_shrinks_where_many_pairs_come_up() -> None:
+    """The verifiers are asked about a bounded number of pairs, and the margin says what that costs."""
+    rng = np.random.default_rng(5)
+    numbers = [int(number) for number in rng.integers(0, 2**20, 3000)]
+    crowd = columns_of(numbers, 2)
+    asked = []
+
+    def count(pairs: CandidatePairs) -> VerifiedPairs:
+        asked.append(len(pairs))
+        return refuse_all(pairs)
+
+    estimate = estimate_all(crowd, 100, count, sample=3000)
+    assert estimate is not None
+    assert sum(asked) < 2 * MAX_PAIRS
+    assert estimate.margin > 0.0
+
+
+def family(n: int) -> list[str]:
+    """Posts of which each is a near repeat of the first."""
+    return ["你妈妈喊你回家吃饭哦，回家罗回家罗" + "！" * i for i in range(n)]
+
+
+def test_run_without_an_audit_has_no_estimate() -> None:
+    """The sample is an option, 0 switches the estimate off."""
+    summary = hybriddup.dedupe(family(3), config={"audit": {"sample": 0}}).summary
+    assert (summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin) == (None, None)
+
+
+def test_run_that_finds_all_says_so() -> None:
+    """A small corpus is scanned, so nothing is missed but what lies beyond the Hamming limit."""
+    assert hybriddup.dedupe(family(3)).summary.estimated_stage1_recall == 1.0
+
+
+def test_estimate_sees_what_the_keys_miss() -> None:
+    """One shingle a text misses many edited copies; the estimate is close to what a scan tells."""
+    rng = np.random.default_rng(11)
+    letters = list("的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学")
+    originals = ["".join(rng.choice(letters, 30)) for _ in range(600)]
+    copies = [text[:5] + "好" + text[6:20] + "吗" + text[21:] for text in originals[:300]]
+    blocks = [{"use": "shingles", "n_shingles": 1}, {"use": "scan"}]
+    few, all_of_them = (hybriddup.dedupe(originals + copies, config={"blocks": block}) for block in blocks)
+    measured = len(few.removed) / len(all_of_them.removed)
+    assert measured < 0.9
+    assert few.summary.estimated_stage1_recall == pytest.approx(measured, abs=0.01)

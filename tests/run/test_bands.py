@@ -1,0 +1,173 @@
+"""Length bands: which one judges a pair, what its limits are, and who can be near at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.config.load import open_session
+from hybriddup.data.records import CandidatePairs, PairLimits
+from hybriddup.run.bands import Bands, LimitsByLength, can_be_near
+from hybriddup.run.components import Components
+from hybriddup.steps.verifiers import VerifierContext
+from tests.builders import make_limits, make_pairs
+
+
+def make_bands(config: Any) -> tuple[Bands, Components]:
+    """The bands of a configuration, with the components of a run."""
+    settings, manager = open_session(config, entry_points=False)
+    components = Components.create(settings, manager.registry, workers=1)
+    return components.bands, components
+
+
+def edit_band(threshold: float, distance: int, **up_to: int) -> dict[str, Any]:
+    return {**up_to, "max_hamming_distance": distance, "verifier": {"use": "edit", "threshold": threshold}}
+
+
+THREE_BANDS = {"lengths": [{"up_to": 6, "exact_only": True}, edit_band(0.9, 44, up_to=20), edit_band(0.8, 30)]}
+
+
+def lengths_of(*lengths: int) -> np.ndarray:
+    return np.array(lengths, np.int32)
+
+
+def test_bands_end_where_they_say_inclusive() -> None:
+    """Lengths 0 to 6, 7 to 20, and 21 upward."""
+    bands, _ = make_bands(THREE_BANDS)
+    assert bands.of_lengths(lengths_of(0, 6, 7, 20, 21, 10**6)).tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_single_band_covers_every_length() -> None:
+    """From empty texts to the longest."""
+    bands, _ = make_bands({"lengths": [edit_band(0.8, 30)]})
+    assert bands.of_lengths(lengths_of(0, 10**6)).tolist() == [0, 0]
+
+
+def test_bands_are_named_by_their_lengths() -> None:
+    """As removed posts show them."""
+    assert make_bands(THREE_BANDS)[0].names == ("0-6", "7-20", "21-")
+
+
+def test_limits_are_those_of_the_band() -> None:
+    """No distance is within that of exact repeats; partners reach as far as the threshold allows."""
+    limits = make_bands(THREE_BANDS)[0].limits_of(lengths_of(6, 9, 20, 40))
+    assert limits.max_hamming_distances.tolist() == [-1, 44, 44, 30]
+    assert limits.max_partner_lengths.tolist()[1:] == [11, 24, 60]
+
+
+def test_shares_in_common_are_those_of_the_band() -> None:
+    """Nothing is asked where only exact repeats are removed; elsewhere what the verifier tells of its threshold."""
+    limits = make_bands(THREE_BANDS)[0].limits_of(lengths_of(6, 9, 20, 40))
+    assert limits.common_of_shorter.tolist() == pytest.approx([0.0, 0.45, 0.45, 0.4])
+    assert limits.common_of_longer.tolist() == pytest.approx([0.0, 0.45, 0.45, 0.4])
+    assert {column.dtype for column in limits[3:]} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("verifier", "shares"),
+    [
+        ({"use": "edit", "threshold": 0.9, "distance": "levenshtein"}, (0.0, 0.9)),
+        ({"use": "lcs", "threshold": 0.6, "relative_to": "shorter"}, (0.6, 0.0)),
+        ({"use": "cosine", "threshold": 0.6}, (0.0, 0.0)),
+        ({"all": [{"use": "cosine", "threshold": 0.6}, {"use": "edit", "threshold": 0.8}]}, (0.4, 0.4)),
+        ({"any": [{"use": "lcs", "threshold": 0.6}, {"use": "edit", "threshold": 0.8}]}, (0.0, 0.4)),
+        ({"any": [{"use": "cosine", "threshold": 0.6}, {"use": "edit", "threshold": 0.8}]}, (0.0, 0.0)),
+    ],
+    ids=str,
+)
+def test_shares_in_common_are_those_of_the_verifiers(verifier: dict[str, Any], shares: tuple[float, float]) -> None:
+    """Single, of the strictest member of `all`, and of what all members of `any` ask for."""
+    bands, _ = make_bands({"lengths": [{"max_hamming_distance": 30, "verifier": verifier}]})
+    assert bands.least_in_common().T.tolist() == [pytest.approx(shares)]
+
+
+def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
+    """The accepted pairs of the texts, with threshold and band, when every pair is a candidate."""
+    bands, components = make_bands(config)
+    components.plan.prepare(VerifierContext(texts, components.fingerprinter.tokenizer, 128, 1))
+    pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
+    verified = bands.verify(pairs, lengths_of(*map(len, texts)))
+    columns = (verified.earlier, verified.later, verified.thresholds, verified.length_bands)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_pair_is_judged_by_the_band_of_its_shorter_text(turned: bool) -> None:
+    """20 and 24 characters score .909: enough for .9, the threshold of the shorter, whichever came first."""
+    texts = ["a" * 20, "a" * 20 + "bbbb"]
+    assert verify(THREE_BANDS, texts[::-1] if turned else texts) == [(0, 1, 0.9, 1)]
+
+
+def test_pair_just_under_the_threshold_of_the_shorter_is_refused() -> None:
+    """20 and 25 characters score .889, which the band of the longer would accept."""
+    assert verify(THREE_BANDS, ["a" * 20, "a" * 20 + "bbbbb"]) == []
+
+
+def test_band_of_exact_repeats_accepts_no_pair() -> None:
+    """Not even one with a score of 1."""
+    assert verify(THREE_BANDS, ["aaaaaa", "aaaaaa", "aaaaaaa"]) == []
+
+
+def test_no_pairs_are_verified_to_none() -> None:
+    """The columns are empty, not missing."""
+    bands, components = make_bands(THREE_BANDS)
+    components.plan.prepare(VerifierContext([], components.fingerprinter.tokenizer, 128, 1))
+    none = CandidatePairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32))
+    assert len(bands.verify(none, lengths_of())) == 0
+
+
+@given(
+    st.lists(st.integers(1, 12), max_size=12),
+    st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=13, max_size=13),
+)
+def test_who_can_be_near_equals_trying_every_partner(lengths: list[int], bands: list[tuple[bool, int]]) -> None:
+    """A text stays out only where neither its own limits nor those of any shorter text allow it a partner."""
+    limits = make_limits(
+        len(lengths),
+        lengths=lengths,
+        max_hamming_distances=[3 if bands[length][0] else -1 for length in lengths],
+        max_partner_lengths=[length + bands[length][1] for length in lengths],
+    )
+    near = can_be_near(limits).tolist()
+    for place, length in enumerate(lengths):
+        if any(is_allowed(limits, length, other) for spot, other in enumerate(lengths) if spot != place):
+            assert near[place]
+
+
+def is_allowed(limits: PairLimits, length: int, other: int) -> bool:
+    """Whether a pair of texts of these lengths could be near."""
+    shorter = limits.lengths.tolist().index(min(length, other))
+    return bool(
+        limits.max_hamming_distances[shorter] >= 0 and max(length, other) <= limits.max_partner_lengths[shorter]
+    )
+
+
+def test_texts_that_may_only_be_exact_repeats_stay_out_of_stage_1() -> None:
+    """Which spares comparing them; the longer ones beside them stay in."""
+    assert can_be_near(make_bands(THREE_BANDS)[0].limits_of(lengths_of(1, 6, 7, 30))).tolist() == [
+        False,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_text_above_a_near_band_can_be_near_a_shorter_one() -> None:
+    """Exact repeats only from 21 on: 22 characters are within reach of 20, 40 are not."""
+    bands, _ = make_bands({"lengths": [edit_band(0.9, 44, up_to=20), {"exact_only": True}]})
+    assert can_be_near(bands.limits_of(lengths_of(20, 22, 40))).tolist() == [True, True, False]
+
+
+@given(st.lists(st.integers(0, 60), max_size=20))
+def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
+    """Looked up once a length, they are what asking for every text gives."""
+    bands, _ = make_bands(THREE_BANDS)
+    texts = np.array(lengths, np.int32)
+    by_length = LimitsByLength.of(bands, texts)
+    for looked_up, asked in zip(by_length.of_texts(), bands.limits_of(texts), strict=True):
+        assert looked_up.tolist() == asked.tolist()
+    assert by_length.is_near().tolist() == can_be_near(bands.limits_of(texts)).tolist()

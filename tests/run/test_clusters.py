@@ -1,0 +1,88 @@
+"""Clusters of a result: by keeper, and by chains of verified pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.data.records import Removed
+from hybriddup.run.result import Result
+from hybriddup.run.summary import Summary
+from tests import reference
+
+
+def result_of(n_rows: int, keepers: dict[int, int], verified: list[tuple[int, int]]) -> Result:
+    """A result in which ``keepers`` names the kept row of each removed one."""
+    removed = [
+        Removed(row, row, f"text {row}", keeper, keeper, "near", 1, "edit", 0.9, 0.8, "7-20")
+        for row, keeper in sorted(keepers.items())
+    ]
+    kept = [row for row in range(n_rows) if row not in keepers]
+    return Result(kept, removed, Summary(), n_rows, np.array(verified, np.int64).reshape(-1, 2))
+
+
+@st.composite
+def decided(draw: st.DrawFn) -> Result:
+    """Rows decided one by one over random matches, some of them only found after the decision."""
+    n_rows = draw(st.integers(0, 14))
+    pairs = [(a, b) for b in range(n_rows) for a in range(b)]
+    matches = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    order = draw(st.permutations(range(n_rows)))
+    decisions = reference.greedy_decide(order, dict.fromkeys(matches))
+    return result_of(n_rows, {row: found[0] for row, found in decisions.keepers.items()}, sorted(matches))
+
+
+def test_no_rows_have_no_clusters() -> None:
+    """Nothing read, nothing clustered."""
+    result = result_of(0, {}, [])
+    assert result.clusters() == result.clusters(connected=True) == []
+
+
+def test_keeper_comes_first_though_it_is_the_last_row() -> None:
+    """With `keep: last` the keeper follows the rows that were removed for it."""
+    result = result_of(6, {1: 4, 0: 4, 2: 3}, [(0, 4), (1, 4), (2, 3)])
+    assert result.clusters() == [[3, 2], [4, 0, 1]]
+    assert result.clusters(connected=True) == [[3, 2], [4, 0, 1]]
+
+
+def test_chain_is_one_component_with_both_kept_rows_first() -> None:
+    """Row 2 matches the removed row 1 but not its keeper, so it is kept, and only a chain links it to row 0."""
+    result = result_of(4, {1: 0}, [(0, 1), (1, 2)])
+    assert result.clusters() == [[0, 1]]
+    assert result.clusters(connected=True) == [[0, 2, 1]]
+
+
+def test_exact_repeats_are_linked_without_a_verified_pair() -> None:
+    """They were settled before any pair was verified."""
+    assert result_of(3, {2: 0}, []).clusters(connected=True) == [[0, 2]]
+
+
+@given(decided())
+@settings(max_examples=80, deadline=None)
+def test_keeper_clusters_partition_the_removed_rows(result: Result) -> None:
+    """Each removed row stands once, behind its own keeper."""
+    clusters = result.clusters()
+    assert {row: cluster[0] for cluster in clusters for row in cluster[1:]} == {
+        removed.row: removed.keeper_row for removed in result.removed
+    }
+    assert sum(len(cluster) - 1 for cluster in clusters) == len(result.removed)
+    assert {cluster[0] for cluster in clusters} <= set(result.kept)
+
+
+@given(decided())
+@settings(max_examples=80, deadline=None)
+def test_connected_clusters_equal_their_plain_twin(result: Result) -> None:
+    """Walking from row to row finds the same components."""
+    edges = [*result.verified_rows.tolist(), *((removed.row, removed.keeper_row) for removed in result.removed)]
+    expected = [part for part in reference.connected_components(range(result.n_rows), edges) if len(part) > 1]
+    assert sorted(map(sorted, result.clusters(connected=True))) == sorted(expected)
+
+
+@given(decided())
+@settings(max_examples=80, deadline=None)
+def test_connected_clusters_begin_with_their_kept_rows(result: Result) -> None:
+    """Kept rows rise, then removed rows rise."""
+    kept = set(result.kept)
+    for cluster in result.clusters(connected=True):
+        assert cluster == sorted(cluster, key=lambda row: (row not in kept, row))

@@ -1,0 +1,122 @@
+"""Keep policies change the order of deciding: by place, by length, by the value of a field."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hybriddup
+from hybriddup.config.settings import KeepHighest
+from hybriddup.data.corpus import Corpus
+from hybriddup.errors import InputError
+from hybriddup.run.deciding_order import deciding_order
+
+# 17 to 19 characters each, and all near repeats of one another
+FAMILY = [
+    "你妈妈喊你回家吃饭哦，回家罗回家罗",
+    "你妈妈喊你回家吃饭哦，回家罗回家罗！！",
+    "你妈妈喊你回家吃饭哦，回家罗回家罗！",
+]
+
+
+def order(policy: Any, texts: list[str] | None = None, values: list[Any] | None = None) -> list[int]:
+    """The order in which posts are decided."""
+    texts = texts if texts is not None else ["x"] * len(values or [])
+    rows = np.arange(len(texts), dtype=np.int64)
+    return deciding_order(Corpus(texts, list(rows), rows, values), policy).tolist()
+
+
+def by_value(values: list[Any]) -> list[int]:
+    """The order by the values of a field."""
+    return order(KeepHighest(highest="likes"), values=values)
+
+
+def test_first_decides_in_input_order() -> None:
+    """So the first of a set of repeats stays."""
+    assert order("first", ["a", "b", "c"]) == [0, 1, 2]
+
+
+def test_last_decides_in_reverse() -> None:
+    """So the last one stays."""
+    assert order("last", ["a", "b", "c"]) == [2, 1, 0]
+
+
+def test_longest_decides_by_length_and_then_input_order() -> None:
+    """Of equally long posts the first stays."""
+    assert order("longest", ["bb", "a", "ccc", "dd"]) == [2, 0, 3, 1]
+
+
+def test_highest_decides_by_value_and_then_input_order() -> None:
+    """Of equal values the first stays."""
+    assert by_value([1, 3, 2, 3]) == [1, 3, 2, 0]
+
+
+@pytest.mark.parametrize("policy", ["first", "last", "longest", KeepHighest(highest="likes")])
+def test_no_posts_have_no_order(policy: Any) -> None:
+    """Nothing in, nothing out."""
+    assert order(policy, []) == []
+
+
+def test_numbers_written_as_text_are_compared_as_numbers() -> None:
+    """CSV has nothing but text, and there "9" is above "10"."""
+    assert by_value(["9", "10", " 9.5 ", "-1"]) == [1, 2, 0, 3]
+
+
+def test_dates_are_compared_as_text() -> None:
+    """ISO 8601 sorts by time that way."""
+    assert by_value(["2025-10-17", "2025-10-19", "2025-10-18"]) == [1, 2, 0]
+
+
+@pytest.mark.parametrize("missing", [None, "", "  ", "nan", float("nan"), np.float64("nan"), pd.NA, pd.NaT])
+def test_post_without_a_value_is_decided_last(missing: Any) -> None:
+    """However a file or a data frame says that there is none; the others are still compared as numbers."""
+    assert by_value([missing, "9", "10", missing]) == [2, 1, 0, 3]
+
+
+def test_large_ids_are_compared_exactly() -> None:
+    """Two numbers that are one as floating point."""
+    assert by_value([2**60, 2**60 + 1, str(2**60 + 2)]) == [2, 1, 0]
+
+
+def test_text_that_spells_no_number_is_no_value_among_numbers() -> None:
+    """One ``N/A`` does not turn the others into text."""
+    assert by_value(["N/A", "9", "10"]) == [2, 1, 0]
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5), st.floats(-5, 5)), max_size=12))
+def test_order_by_value_equals_its_plain_twin(values: list[float | None]) -> None:
+    """Highest first, ties and absent values in input order."""
+    expected = sorted(range(len(values)), key=lambda i: -math.inf if values[i] is None else values[i], reverse=True)
+    assert by_value(values) == sorted(expected, key=lambda i: values[i] is None)
+
+
+def test_values_that_cannot_be_ordered_are_an_error() -> None:
+    """It names the field, what it holds and what to do."""
+    with pytest.raises(InputError, match=r"keep: \{highest: likes\} needs values .* holds dict and int"):
+        by_value([1, {}, 2])
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept"),
+    [("first", 0), ("last", 2), ("longest", 1), ({"highest": "likes"}, 2)],
+)
+def test_policy_says_which_of_a_family_stays(keep: Any, kept: int) -> None:
+    """Through the public API; the removed posts name the one that stays."""
+    posts = [{"text": text, "likes": likes} for text, likes in zip(FAMILY, [5, 1, 30], strict=True)]
+    config = {"keep": keep, "normalizer": {"use": "none"}}
+    result = hybriddup.dedupe(posts, config=config)
+    assert result.kept == [kept]
+    assert {post.keeper_row for post in result.removed} == {kept}
+
+
+@pytest.mark.parametrize("keep", ["last", "longest"])
+def test_policy_settles_exact_repeats_too(keep: str) -> None:
+    """The last of equal posts stays, and of posts equal after normalizing the longest."""
+    posts = ["今天天气真好，出门走走吧", "今天天气真好，出门走走吧 http://t.cn/abc", "今天天气真好，出门走走吧 "]
+    assert hybriddup.dedupe(posts, config={"keep": keep}).kept == [{"last": 2, "longest": 1}[keep]]

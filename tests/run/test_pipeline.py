@@ -1,0 +1,244 @@
+"""The steps of a run put together: counts that add up, progress that is told, limits that are reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybriddup
+from hybriddup.config.load import open_session
+from hybriddup.data.corpus import Corpus
+from hybriddup.run.pipeline import run
+from hybriddup.run.result import Result
+from hybriddup.steps.verifiers import LeastInCommon
+from hybriddup.steps.verifiers.judges import SingleJudge
+from tests.posts import generated_posts, load_sample
+
+POSTS = generated_posts(1, 600)
+
+
+def dedupe(config: Any = "weibo", posts: list[str] | None = None, **options: Any) -> Result:
+    """A run over the generated posts."""
+    return hybriddup.dedupe(POSTS if posts is None else posts, config=config, **options)
+
+
+def test_every_row_is_kept_or_removed() -> None:
+    """Once, and in input order."""
+    result = dedupe()
+    removed = [post.row for post in result.removed]
+    assert sorted(result.kept + removed) == list(range(len(POSTS)))
+    assert (result.kept, removed) == (sorted(result.kept), sorted(removed))
+
+
+def test_counts_of_the_summary_add_up() -> None:
+    """Read is kept, exact and near."""
+    result = dedupe()
+    summary = result.summary
+    assert summary.n_read == len(POSTS) == summary.n_kept + summary.n_exact + summary.n_near
+    assert (summary.n_kept, summary.n_exact + summary.n_near) == (len(result.kept), len(result.removed))
+    assert summary.n_exact == sum(post.reason == "exact" for post in result.removed) > 0
+    assert 0 < summary.n_near <= summary.n_verified_pairs <= summary.n_candidate_pairs
+
+
+def test_verified_pairs_are_rows_of_the_input() -> None:
+    """As many as the summary says, and each near removal's pair of texts is among them."""
+    result = dedupe()
+    assert len(result.verified_rows) == result.summary.n_verified_pairs
+    pairs = {frozenset((POSTS[a], POSTS[b])) for a, b in result.verified_rows.tolist()}
+    normalized = {
+        frozenset((POSTS[post.row], POSTS[post.keeper_row])) for post in result.removed if post.reason == "near"
+    }
+    assert len(normalized & pairs) >= 0.9 * len(normalized)
+
+
+def test_summary_names_what_was_used() -> None:
+    """The configuration, the workers, the recipe and how stage 1 was built."""
+    summary = dedupe("twitter", workers=2).summary
+    assert (summary.config, summary.workers, len(summary.recipe_id)) == ("twitter", 2, 32)
+    assert summary.blocks.shape.startswith("shingles: ")
+
+
+def test_summary_is_plain_data() -> None:
+    """For JSON; nested parts too."""
+    written = dedupe().summary.to_dict()
+    assert isinstance(written["blocks"], dict)
+    assert all(isinstance(timing, dict) for timing in written["timings"])
+
+
+def test_steps_are_timed_in_their_order() -> None:
+    """Each once, with what went through it."""
+    summary = dedupe().summary
+    assert [timing.step for timing in summary.timings] == [
+        "normalize",
+        "exact",
+        "fingerprint",
+        "block index",
+        "characters",
+        "verify",
+        "audit",
+        "decide",
+    ]
+    assert {timing.n for timing in summary.timings if timing.step in ("normalize", "exact", "decide")} == {len(POSTS)}
+
+
+class Listener:
+    """Progress that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, int | None]] = []
+        self.done: dict[str, int] = {}
+        self.n_finished = 0
+
+    def start(self, step: str, total: int | None, unit: str) -> None:  # noqa: ARG002
+        self.begun.append((step, total))
+
+    def advance(self, n: int) -> None:
+        step = self.begun[-1][0]
+        self.done[step] = self.done.get(step, 0) + n
+
+    def finish(self) -> None:
+        self.n_finished += 1
+
+    def note(self, message: str) -> None:
+        raise AssertionError(f"compiled kernels are loaded already: {message}")
+
+
+def test_progress_tells_each_step_to_its_end() -> None:
+    """Steps that count reach the total that they announced."""
+    dedupe()  # the kernels are compiled now
+    settings, manager = open_session("weibo", entry_points=False)
+    listener = Listener()
+    rows = np.arange(len(POSTS), dtype=np.int64)
+    run(Corpus(POSTS, list(rows), rows), settings, manager.registry, workers=1, progress=listener)
+    totals = dict(listener.begun)
+    assert listener.n_finished == len(listener.begun)
+    assert listener.done == {step: totals[step] for step in ("fingerprint", "block index")}
+
+
+def test_rows_of_bad_records_are_skipped() -> None:
+    """Rows are those of the input, gaps included, in kept, removed and verified pairs."""
+    text = "你妈妈喊你回家吃饭哦，回家罗回家罗"
+    texts = [text, text + "！", "完全不同的另一条", text]
+    corpus = Corpus(texts, ["a", "b", "c", "d"], np.array([1, 4, 5, 9]), n_rows=12, n_bad_records=8)
+    settings, manager = open_session("weibo", entry_points=False)
+    result = run(corpus, settings, manager.registry, workers=1)
+    assert result.kept == [1, 5]
+    found = [(post.row, post.id, post.keeper_row, post.keeper_id, post.reason) for post in result.removed]
+    assert found == [(4, "b", 1, "a", "near"), (9, "d", 1, "a", "exact")]
+    assert result.verified_rows.tolist() == [[1, 4]]
+    assert (result.n_rows, result.summary.n_bad_lines) == (12, 8)
+
+
+@pytest.mark.parametrize("use", ["scan", "shingles"])
+def test_largest_bucket_and_comparisons_are_reported(use: str) -> None:
+    """For whatever index."""
+    report = dedupe({"blocks": {"use": use}}).summary.blocks
+    assert 0 < report.largest_bucket <= report.n_comparisons
+    assert report.n_look_ups > 0
+
+
+def test_bucket_limit_that_is_hit_is_in_the_summary() -> None:
+    """And the index no longer calls itself exact; no record is dropped."""
+    posts = [f"今天天气真好，我们去公园走走吧，第{i}次" for i in range(60)]
+    blocks = {"use": "shingles", "n_shingles": 2, "max_bucket_size": 5, "common_in": 1000}
+    band = {"max_hamming_distance": 30, "verifier": {"use": "edit", "threshold": 1.0}}
+    result = dedupe({"blocks": blocks, "lengths": [band]}, posts)
+    report = result.summary.blocks
+    assert report.limits_hit["max_bucket_size"] > 0
+    assert not report.exact
+    assert len(result.kept) + len(result.removed) == len(posts)
+
+
+def test_limits_that_are_not_hit_are_not_reported() -> None:
+    """An empty list of limits is good news."""
+    assert dedupe().summary.blocks.limits_hit == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"normalizer": {"urls": "mask"}},
+        {"tokenizer": {"other": [3, 4]}},
+        {"tokenizer": {"use": "words"}},
+        {"weighter": {"clip": [1, 5]}},
+        {"weighter": {"use": "tf"}},
+        {"hasher": {"seed": 1}},
+        {"hasher": {"use": "md5"}},
+        {"fingerprint": {"bits": 64}, "lengths": [{"exact_only": True}]},
+    ],
+    ids=str,
+)
+def test_recipe_changes_with_each_part_of_a_fingerprint(change: dict[str, Any]) -> None:
+    """Fingerprints of two recipes are never compared."""
+    assert dedupe(change, POSTS[:50]).summary.recipe_id != dedupe({}, POSTS[:50]).summary.recipe_id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lengths": [{"exact_only": True}]},
+        {"blocks": {"use": "scan"}},
+        {"numbers_must_match": True},
+        {"keep": "first"},
+        {"audit": {"sample": 0}},
+    ],
+    ids=str,
+)
+def test_recipe_does_not_change_with_what_compares_fingerprints(change: dict[str, Any]) -> None:
+    """Thresholds can be tuned over stored fingerprints."""
+    assert dedupe(change, POSTS[:50]).summary.recipe_id == dedupe({}, POSTS[:50]).summary.recipe_id
+
+
+def test_recipe_changes_with_the_corpus_that_weights_were_fitted_on() -> None:
+    """Fitted weights are part of what makes a fingerprint."""
+    first, second = [f"今天天气真好{i}" for i in range(99)], [f"明天再说吧朋友{i}" for i in range(99)]
+    assert dedupe({}, first).summary.recipe_id != dedupe({}, second).summary.recipe_id
+
+
+@pytest.mark.parametrize("use", ["scan", "shingles"])
+@pytest.mark.parametrize("name", ["jaccard", "cosine", "lcs", "hamming"])
+def test_other_verifiers_run_through(use: str, name: str) -> None:
+    """Each names itself in what it removes, with a score at its threshold or above."""
+    band = {"max_hamming_distance": 30, "verifier": {"use": name, "threshold": 0.7}}
+    result = dedupe({"blocks": {"use": use}, "lengths": [band]}, [post["text"] for post in load_sample("posts.jsonl")])
+    near = [post for post in result.removed if post.reason == "near"]
+    assert near
+    assert {(post.verifier, post.threshold, post.length_band) for post in near} == {(name, 0.7, "0-")}
+    assert all(0.7 <= post.score <= 1.0 for post in near)
+
+
+ALL_OF = {"all": [{"use": "edit", "threshold": 0.7}, {"use": "jaccard", "threshold": 0.3}]}
+ANY_OF = {"any": [{"use": "edit", "threshold": 0.9}, {"use": "lcs", "threshold": 0.8, "relative_to": "shorter"}]}
+
+
+@pytest.mark.parametrize("use", ["scan", "shingles"])
+@pytest.mark.parametrize(
+    "verifier",
+    [
+        {"use": "edit", "threshold": 0.7},
+        {"use": "edit", "threshold": 0.8, "distance": "levenshtein"},
+        {"use": "lcs", "threshold": 0.75},
+        {"use": "lcs", "threshold": 0.9, "relative_to": "shorter"},
+        ALL_OF,
+        ANY_OF,
+    ],
+    ids=str,
+)
+def test_pairs_ruled_out_by_their_characters_change_no_result(
+    use: str, verifier: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fewer pairs are handed to the verifiers; what is removed for what stays the same."""
+    bands = [
+        {"up_to": 15, "max_hamming_distance": 50, "verifier": {"use": "edit", "threshold": 0.85}},
+        {"max_hamming_distance": 50, "verifier": verifier},
+    ]
+    blocks = {"use": use} if use == "scan" else {"use": use, "max_bucket_size": 0, "max_candidates": 0}
+    config = {"blocks": blocks, "lengths": bands}
+    told = dedupe(config)
+    monkeypatch.setattr(SingleJudge, "least_in_common", lambda _: LeastInCommon())
+    untold = dedupe(config)
+    assert (told.kept, told.removed) == (untold.kept, untold.removed)
+    assert told.summary.n_candidate_pairs < untold.summary.n_candidate_pairs
+    assert told.summary.estimated_stage1_recall == untold.summary.estimated_stage1_recall

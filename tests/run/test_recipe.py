@@ -1,0 +1,141 @@
+"""The recipe id: changes with whatever makes a fingerprint, and with nothing else."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.config import Settings, load_settings
+from hybriddup.plugin.manager import create_plugin_manager
+from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_id, recipe_parts
+
+
+class Part:
+    """A component that adds to the recipe."""
+
+    def __init__(self, **own: Any) -> None:
+        self.own = own
+
+    def recipe(self) -> dict[str, Any]:
+        return self.own
+
+
+@pytest.fixture(scope="module")
+def weibo() -> Settings:
+    return load_settings("weibo", create_plugin_manager(entry_points=False))
+
+
+def changed(config: dict[str, Any]) -> Settings:
+    return load_settings(config, create_plugin_manager(entry_points=False))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"normalizer": {"use": "none"}},
+        {"normalizer": {"urls": "mask"}},
+        {"tokenizer": {"cjk": [1, 3]}},
+        {"weighter": {"clip": [2, 6]}},
+        {"hasher": {"seed": 1}},
+        {"hasher": {"use": "md5"}},
+        {"fingerprint": {"bits": 256}},
+    ],
+)
+def test_what_makes_a_fingerprint_changes_the_id(weibo: Settings, change: dict[str, Any]) -> None:
+    """Each part counts, with each of its options."""
+    assert recipe_id(changed(change), {}) != recipe_id(weibo, {})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"blocks": {"use": "scan"}},
+        {"keep": "last"},
+        {"audit": {"sample": 0}},
+        {"numbers_must_match": True},
+        {"lengths": [{"exact_only": True}]},
+        {"tokenizer": dict(reversed(Settings().tokenizer.to_dict().items()))},
+    ],
+)
+def test_what_makes_no_fingerprint_leaves_the_id(weibo: Settings, change: dict[str, Any]) -> None:
+    """Thresholds can be tuned on saved fingerprints, and the order of options says nothing."""
+    assert recipe_id(changed(change), {}) == recipe_id(weibo, {})
+
+
+@pytest.mark.parametrize("role", ["normalizer", "tokenizer", "weighter", "hasher"])
+def test_recipe_of_a_component_changes_the_id(weibo: Settings, role: str) -> None:
+    """A dictionary or a fitted table with another checksum makes other fingerprints."""
+    first, second = (recipe_id(weibo, {role: Part(checksum=checksum)}) for checksum in ("abc", "abd"))
+
+    assert len({first, second, recipe_id(weibo, {})}) == 3
+
+
+def test_checksum_takes_the_place_of_the_option_of_its_name(weibo: Settings) -> None:
+    """Where a dictionary lies on a machine is no part of the recipe; what is in it is."""
+    parts = recipe_parts(weibo, {"tokenizer": Part(cjk="checksum")})
+
+    assert parts["tokenizer"] == {**weibo.tokenizer.to_dict(), "cjk": "checksum"}
+
+
+def test_id_is_the_same_on_every_machine() -> None:
+    """A fixed id: it changes only with a new recipe format, and then with a changelog line."""
+    parts = {
+        "format": 1,
+        "normalizer": {"use": "none"},
+        "tokenizer": {"use": "char_ngrams", "cjk": [1, 2], "other": [2, 3]},
+        "weighter": {"use": "tf"},
+        "hasher": {"use": "xxh3", "seed": 0},
+        "fingerprint": {"bits": 128},
+    }
+
+    assert hash_recipe(parts) == "63c8b342a96d3b91de92da0a63eac716"
+
+
+def test_numbers_of_numpy_are_plain_numbers(weibo: Settings) -> None:
+    """A component need not convert what it computed."""
+    assert recipe_id(weibo, {"weighter": Part(n=np.int64(3))}) == recipe_id(weibo, {"weighter": Part(n=3)})
+
+
+def test_comparison_names_every_difference() -> None:
+    """A store that refuses a recipe says which parts differ."""
+    first = changed({"tokenizer": {"cjk": [1, 2]}, "weighter": {"use": "tf"}, "hasher": {"seed": 7}})
+    second = changed({"tokenizer": {"cjk": [2, 2]}, "weighter": {"use": "uniform"}, "hasher": {"use": "md5"}})
+
+    assert compare_recipes(recipe_parts(first, {}), recipe_parts(second, {})) == [
+        "tokenizer.cjk is [1,2] in one and [2,2] in the other",
+        'weighter.use is "tf" in one and "uniform" in the other',
+        'hasher.use is "xxh3" in one and "md5" in the other',
+        "hasher.seed is 7 in one and null in the other",
+    ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(st.text(max_size=3), JSON, max_size=4))
+def test_equal_parts_have_one_id_and_no_difference(parts: dict[str, Any]) -> None:
+    """However the keys are ordered."""
+    turned = dict(reversed(parts.items()))
+
+    assert hash_recipe(turned) == hash_recipe(parts)
+    assert compare_recipes(turned, parts) == []
+
+
+def test_edit_of_a_function_of_the_calling_program_changes_the_id() -> None:
+    """No release stands for it, so its code does."""
+
+    def id_of(code: str) -> str:
+        manager = create_plugin_manager(entry_points=False)
+        manager.registry.add_tokenizer("mine", eval(code))  # noqa: S307  in no file, as in a notebook
+        tokenizer = manager.registry.create_by_name("tokenizer", "mine")
+        return recipe_id(load_settings({"tokenizer": {"use": "mine"}}, manager), {"tokenizer": tokenizer})
+
+    assert id_of("lambda text: [text[:2]]") == id_of("lambda text: [text[:2]]")
+    assert id_of("lambda text: [text[:2]]") != id_of("lambda text: [text[:3]]")

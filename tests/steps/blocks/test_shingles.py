@@ -1,0 +1,83 @@
+"""`shingles`: the keys of a text are its first shingles, and what is learned goes on in another instance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hybriddup.data.records import NO_KEY
+from hybriddup.errors import ConfigError
+from hybriddup.steps.blocks import count_shared
+from hybriddup.steps.blocks.shingles import COMMON, Shingles
+
+TEXT = "你妈妈喊你回家吃饭哦，回家罗回家罗"
+OTHERS = [f"转发微博 第{number}条 {chr(0x4E00 + 7 * number)}{chr(0x5E00 + 11 * number)}" for number in range(30)]
+
+
+def make_shingles(**options: int) -> Shingles:
+    index = Shingles(Shingles.Options.model_validate(options))
+    index.prepare(128, 40)
+    return index
+
+
+def keys_of(index: Shingles, *texts: str) -> NDArray[np.uint64]:
+    return index.keys(texts, np.zeros((len(texts), 2), np.uint64))
+
+
+def test_a_text_has_as_many_keys_as_asked_for() -> None:
+    """Rising, each once; a text without characters has none."""
+    keys = keys_of(make_shingles(n_shingles=5), TEXT, "")
+    assert keys.shape == (2, 5)
+    assert keys[0].tolist() == sorted(set(keys[0].tolist()))
+    assert keys[1].tolist() == [NO_KEY] * 5
+
+
+def test_limits_are_those_of_the_options() -> None:
+    """Zero stands for all; nothing is promised, and texts are looked up by their own keys."""
+    index = make_shingles(max_bucket_size=7, max_candidates=0)
+    assert (index.max_bucket_size, index.max_candidates) == (7, 0)
+    assert (index.is_complete, index.probes_others) == (False, False)
+    assert index.describe() == "shingles: 16 of each text, 12 of one in Han"
+
+
+def test_an_edited_copy_shares_keys() -> None:
+    """And another text none."""
+    keys = keys_of(make_shingles(), TEXT, TEXT.replace("喊", "叫"), "明天下雨吗，要不要带伞出门")
+    assert count_shared(keys[0], keys[1]) >= 5
+    assert count_shared(keys[0], keys[2]) == 0
+
+
+def test_what_many_texts_have_is_no_key_where_there_is_another() -> None:
+    """Once learned, two of them share no key but common ones at the end."""
+    before, after = make_shingles(n_shingles=3), make_shingles(n_shingles=3)
+    after.learn(OTHERS)
+    shared = [count_shared(*keys_of(index, *OTHERS[:2])) for index in (before, after)]
+    assert shared[0] > shared[1] == 0
+
+
+def test_learned_shingles_go_on_in_another_instance() -> None:
+    """Array by array."""
+    index, other = make_shingles(), make_shingles()
+    index.learn(OTHERS)
+    assert keys_of(index, *OTHERS).tolist() != keys_of(other, *OTHERS).tolist()
+    other.use_learned({name: array.copy() for name, array in index.learned().items()})
+    assert keys_of(index, *OTHERS).tolist() == keys_of(other, *OTHERS).tolist()
+
+
+@pytest.mark.parametrize(
+    "learned",
+    [{}, {COMMON: np.zeros(5, np.uint32)}, {COMMON: np.zeros(2**15, np.uint64)}],
+    ids=["nothing", "another size", "another type"],
+)
+def test_learned_shingles_of_another_version_are_refused(learned: dict[str, NDArray[np.uint32]]) -> None:
+    """They would be read as something that they are not."""
+    with pytest.raises(ConfigError, match=r"of another version of hybriddup\. Learn the recipe anew\."):
+        make_shingles().use_learned(learned)
+
+
+def test_only_the_beginning_of_a_long_text_is_learned_from() -> None:
+    """What comes after 2,048 characters counts for nothing."""
+    index = make_shingles()
+    index.learn(["一" * 2048 + TEXT] * 20)
+    assert keys_of(index, TEXT).tolist() == keys_of(make_shingles(), TEXT).tolist()

@@ -1,0 +1,132 @@
+"""Pairs that cannot have enough characters in common are not listed; all others within their limits are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybriddup.data.records import Fingerprints
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks.scan import Scan
+from tests import reference
+from tests.steps.block_runs import (
+    SHORT,
+    Triple,
+    find_pairs,
+    in_common_enough,
+    plain_pairs,
+    prints_of_texts,
+)
+from tests.steps.blocks.test_exact import make_blocks, make_probing
+
+seeds = st.integers(0, 2**32)
+row_cuts = st.lists(st.integers(0, 40), max_size=3)
+indexes = pytest.mark.parametrize(
+    "index", [Scan(), make_blocks(6, 2), make_blocks(12, 8), make_probing(4)], ids=["scan", "blocks", "many", "probing"]
+)
+
+
+def would_match(a: str, b: str) -> bool:
+    """Whether the verifiers that the limits of `prints_of_texts` stand for accept a pair."""
+    if min(len(a), len(b)) <= SHORT:
+        return reference.indel_similarity(a, b) * 100 >= 90
+    return reference.lcs_similarity(a, b) * 100 >= 80
+
+
+@indexes
+@pytest.mark.parametrize("bits", [64, 256])
+@settings(max_examples=20)
+@given(seed=seeds, cuts=row_cuts)
+def test_listed_pairs_are_those_that_could_have_enough_in_common(
+    index: BlockIndex, bits: int, seed: int, cuts: list[int]
+) -> None:
+    """Of the pairs within distance and length, by comparing all with all in plain Python, in any batches."""
+    prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, bits, 4)
+    expected = [pair for pair in plain_pairs(prints) if in_common_enough(characters, texts, pair)]
+    assert find_pairs(index, prints, cuts, characters=characters) == expected
+
+
+@indexes
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_pairs_that_a_verifier_would_accept_are_all_listed(index: BlockIndex, seed: int) -> None:
+    """By the scores of the texts themselves."""
+    prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    matching = {pair for pair in plain_pairs(prints) if would_match(texts[pair[0]], texts[pair[1]])}
+    assert matching <= set(find_pairs(index, prints, characters=characters))
+
+
+def test_pairs_of_the_property_are_both_listed_and_refused() -> None:
+    """Or the properties here would hold without being asked."""
+    n_within, n_listed, n_matching = 0, 0, 0
+    for seed in range(20):
+        prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+        within = plain_pairs(prints)
+        n_within += len(within)
+        n_listed += sum(in_common_enough(characters, texts, pair) for pair in within)
+        n_matching += sum(would_match(texts[earlier], texts[later]) for earlier, later, _ in within)
+    assert 100 < n_matching < n_listed < n_within / 2
+
+
+def within_length(prints: Fingerprints) -> list[Triple]:
+    """The pairs whose lengths alone leave it open that they have enough in common."""
+    lengths = dict(zip(prints.positions.tolist(), prints.limits.lengths.tolist(), strict=True))
+
+    def is_open(pair: Triple) -> bool:
+        shorter, longer = sorted(lengths[position] for position in pair[:2])
+        return 100 * shorter >= (45 * (shorter + longer) if shorter <= SHORT else 80 * longer)
+
+    return [pair for pair in plain_pairs(prints) if is_open(pair)]
+
+
+@indexes
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_without_counts_characters_refuse_no_pair(index: BlockIndex, seed: int) -> None:
+    """Though the limits ask for shares: every pair is listed whose lengths allow them."""
+    prints, *_ = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    assert set(within_length(prints)) <= set(find_pairs(index, prints)) <= set(plain_pairs(prints))
+
+
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
+    """A band whose verifier does not tell, beside one that does: the shorter text's is what counts."""
+    prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    asks = prints.limits.lengths <= SHORT
+    limits = prints.limits._replace(
+        common_of_shorter=np.where(asks, prints.limits.common_of_shorter, np.float32(0)),
+        common_of_longer=np.where(asks, prints.limits.common_of_longer, np.float32(0)),
+    )
+    prints = Fingerprints(prints.positions, prints.bits, limits)
+    expected = [
+        pair
+        for pair in plain_pairs(prints)
+        if min(len(texts[position]) for position in pair[:2]) > SHORT or in_common_enough(characters, texts, pair)
+    ]
+    assert find_pairs(Scan(), prints, characters=characters) == expected
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_list_the_same_pairs(workers: int) -> None:
+    """Slices and tables in threads, with characters asked."""
+    prints, texts, characters = prints_of_texts(np.random.default_rng(3), 1100, 64, 4)
+    expected = [pair for pair in plain_pairs(prints) if in_common_enough(characters, texts, pair)]
+    for index in (Scan(), make_blocks(6, 2)):
+        assert find_pairs(index, prints, [50], characters=characters, workers=workers) == expected
+
+
+def test_characters_past_what_a_byte_counts_refuse_no_pair() -> None:
+    """Texts of one letter many times over: 255 stands for any number of them."""
+    for text in ("a" * 254, "a" * 255, "a" * 3000, "ab" * 1500):
+        prints, _, characters = prints_of_texts(np.random.default_rng(0), 4, 64, 64, text=text)
+        assert [pair[:2] for pair in find_pairs(Scan(), prints, characters=characters)] == [
+            (0, 1),
+            (0, 2),
+            (0, 3),
+            (1, 2),
+            (1, 3),
+            (2, 3),
+        ]

@@ -1,0 +1,89 @@
+"""Equal keys of many texts get one number, whatever the slices and workers; and which texts may be crowded out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.data.records import NO_KEY, UInt64s
+from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates.groups import Groups, KeyTable, group_texts
+
+NO_TABLE_KEYS = KeyTable(np.zeros(2, np.uint64), np.zeros(2, np.uint32))
+lists_of_keys = st.lists(st.lists(st.integers(0, 9), unique=True, max_size=4), max_size=30)
+
+
+class Digits(BlockIndex):
+    """The keys of a text are its digits, in as many columns as it takes."""
+
+    def __init__(self, *, probes_others: bool) -> None:
+        self.probes_others = probes_others
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        keys = np.full((len(texts), max(map(len, texts), default=0) or 1), NO_KEY, np.uint64)
+        for row, text in zip(keys, texts, strict=True):
+            row[: len(text)] = list(map(int, text))
+        return keys
+
+
+def group(
+    lists: list[list[int]], *, probes_others: bool = False, texts_a_slice: int = 2**15, workers: int = 1
+) -> Groups:
+    texts, bits = ["".join(map(str, keys)) for keys in lists], np.zeros((len(lists), 1), np.uint64)
+    index, is_near = Digits(probes_others=probes_others), np.array([len(keys) != 3 for keys in lists], np.bool_)
+    return group_texts(index, texts, bits, is_near, workers, texts_a_slice=texts_a_slice)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@given(lists=lists_of_keys, probes_others=st.booleans(), texts_a_slice=st.sampled_from([1, 3, 100]))
+def test_equal_keys_are_one_group(
+    workers: int, lists: list[list[int]], probes_others: bool, texts_a_slice: int
+) -> None:
+    """With its size; texts that are not compared have none, nor has a key that no other text has or looks up."""
+    groups = group(lists, probes_others=probes_others, texts_a_slice=texts_a_slice, workers=workers)
+    near = [keys if len(keys) != 3 else [] for keys in lists]
+    counts = Counter(chain.from_iterable(near))
+    group_of = dict[int, int]()
+    for keys, own in zip(near, groups.own.tolist(), strict=True):
+        for key, number in zip(keys, own, strict=False):
+            group_of.setdefault(key, number)
+        expected = [group_of[key] for key in keys]
+        assert own == expected + [int(NO_GROUP)] * (len(own) - len(keys))
+    grouped = {key: number for key, number in group_of.items() if number != NO_GROUP}
+    assert set(grouped) == {key for key, n in counts.items() if n >= 2 or probes_others}
+    assert {grouped[key]: counts[key] for key in grouped} == dict(enumerate(groups.sizes.tolist()))
+    assert (groups.table is not None) is probes_others
+    if groups.table is not None:
+        found = groups.table.groups(np.arange(12, dtype=np.uint64)[None, :])[0].tolist()
+        assert found == [grouped.get(key, int(NO_GROUP)) for key in range(12)]
+
+
+@given(lists_of_keys, st.integers(0, 4), st.integers(1, 9))
+def test_texts_that_may_be_crowded_out_are_told(lists: list[list[int]], most: int, most_pairs: int) -> None:
+    """Some key has more other texts than are looked at, or all keys together have more than are verified."""
+    near = [keys if len(keys) != 3 else [] for keys in lists]
+    counts = Counter(chain.from_iterable(near))
+    others = [[counts[key] - 1 for key in keys] for keys in near]
+    told = group(lists).may_be_crowded(most, np.full(len(lists), most_pairs))
+    assert told.tolist() == [sum(some) > most_pairs or (most > 0 and max(some, default=0) >= most) for some in others]
+
+
+@pytest.mark.parametrize(("most", "most_pairs", "expected"), [(2, 99, True), (3, 99, False), (0, 1, True)])
+def test_texts_that_look_into_any_group_may_be_crowded_by_any(most: int, most_pairs: int, expected: bool) -> None:
+    """What they are looked up by is not among their own keys."""
+    groups = Groups(np.array([[0], [0], [0]], np.uint32), np.array([3], np.uint32), NO_TABLE_KEYS)
+    assert groups.may_be_crowded(most, np.full(3, most_pairs)).tolist() == [expected] * 3
+
+
+def test_copies_are_of_the_groups_of_their_texts() -> None:
+    """Which then have more texts."""
+    groups = group([[1, 2], [2], [1, 2, 3, 4]]).take(np.array([0, 0, 1, 2, 2]))
+    assert sorted(groups.sizes.tolist()) == [4, 5]
+    assert groups.own[0].tolist() == groups.own[1].tolist()

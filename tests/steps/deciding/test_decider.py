@@ -1,0 +1,38 @@
+"""What is decided equals the rule in plain Python, however the texts are cut into batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.steps.deciding.crowds import as_outcome, decide_by_package, decide_by_rule, make_crowd
+
+seeds = st.integers(0, 2**32)
+
+
+@given(seeds, st.sampled_from([1, 2, 7, 16, 2**14]))
+def test_decisions_and_counted_limits_equal_the_rule(seed: int, texts_a_batch: int) -> None:
+    """Kept texts, keepers and counts are those of deciding text by text, whatever the batches."""
+    crowd = make_crowd(seed)
+    assert as_outcome(*decide_by_package(crowd, texts_a_batch)) == decide_by_rule(crowd)
+
+
+@given(seeds, st.sampled_from([1, 3, 10]))
+def test_deciding_crowded_batches_in_halves_changes_nothing(seed: int, fewest_texts: int) -> None:
+    """However small the batches that are cut in two, the rule decides, equal texts in both halves among them."""
+    crowd = make_crowd(seed)
+    halved = decide_by_package(crowd, fewest_texts=fewest_texts, most_comparisons=0)
+    assert as_outcome(*halved) == decide_by_rule(crowd)
+
+
+@pytest.mark.parametrize("texts_a_batch", [1500, 4000])
+def test_workers_change_nothing(texts_a_batch: int) -> None:
+    """Batches of enough texts for two workers are decided alike by one, the counts of all work included."""
+    names = np.unique(np.random.default_rng(5).integers(0, 5000, 4000), return_inverse=True)[1]
+    crowd = make_crowd(11, n_distinct=int(names.max()) + 1, n_keys=300, names=names, max_bucket_size=3)
+    (alone, report), (shared, shared_report) = (decide_by_package(crowd, texts_a_batch, n) for n in (1, 2))
+    assert as_outcome(alone, report) == as_outcome(shared, shared_report)
+    assert report == shared_report
+    assert as_outcome(alone, report).near

@@ -1,0 +1,70 @@
+"""Exact repeats: equal after normalizing, but texts that say nothing any more equal only what they were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hybriddup
+from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tokens
+
+raw_texts = st.lists(st.sampled_from(["a", "A", "b", "!", "！", " ", "", "\ud800", "猫"]), max_size=12)
+
+
+def fold(text: str) -> str:
+    """A normalizer in one line: case, width of the exclamation mark and white space go."""
+    return text.lower().replace("！", "!").strip()
+
+
+def plain_firsts(keys: list[tuple[str, str]]) -> list[int]:
+    """The first place of each key, by looking through the list."""
+    return [keys.index(key) for key in keys]
+
+
+@given(raw_texts)
+def test_first_equal_text_is_found(raw: list[str]) -> None:
+    """Each text points at the first that is equal after normalizing; an empty one at the first equal before."""
+    normalized = [fold(text) for text in raw]
+    keys = [(text, "" if text else before) for text, before in zip(normalized, raw, strict=True)]
+    equal = find_equal_texts(normalized, raw)
+    assert equal.first_of.tolist() == plain_firsts(keys)
+    assert equal.distinct.tolist() == sorted(set(plain_firsts(keys)))
+
+
+@given(raw_texts)
+def test_texts_without_tokens_are_parted_by_what_they_were(raw: list[str]) -> None:
+    """Punctuation has no tokens here: ``!`` and ``！`` are equal after normalizing, yet not repeats."""
+    normalized = [fold(text) for text in raw]
+    equal = find_equal_texts(normalized, raw)
+    has_tokens = np.array([normalized[place].isalnum() for place in equal.distinct], np.bool_)
+    parted = part_without_tokens(equal, has_tokens, raw)
+    keys = [(text, "" if text.isalnum() else before) for text, before in zip(normalized, raw, strict=True)]
+    assert parted.first_of.tolist() == plain_firsts(keys)
+    assert parted.distinct.tolist() == sorted(set(plain_firsts(keys)))
+
+
+def test_nothing_is_parted_where_every_text_has_tokens() -> None:
+    """The usual case costs nothing."""
+    equal = EqualTexts(np.array([0, 0, 2]), np.array([0, 2]))
+    assert part_without_tokens(equal, np.array([True, True]), ["a", "A", "b"]) is equal
+
+
+@pytest.mark.parametrize("config", ["weibo", "benchmark"])
+def test_exact_repeats_name_the_first_of_them(config: str) -> None:
+    """With the evidence of an exact repeat: no bit differs, and the score is that of equality."""
+    posts = ["今天天气真好", "别的", "今天天气真好", "今天天气真好"]
+    found = [
+        (post.row, post.keeper_row, post.reason, post.hamming_distance, post.verifier, post.score, post.threshold)
+        for post in hybriddup.dedupe(posts, config=config).removed
+    ]
+    assert found == [(2, 0, "exact", 0, "equal", 1.0, 1.0), (3, 0, "exact", 0, "equal", 1.0, 1.0)]
+
+
+def test_repeat_of_a_near_repeat_names_the_kept_post() -> None:
+    """Rows 1 and 2 are equal, and near row 0: both are removed for row 0, with one score."""
+    copy = "你妈妈叫你回家吃饭啦，回家罗回家罗"
+    removed = hybriddup.dedupe(["你妈妈喊你回家吃饭哦，回家罗回家罗", copy, copy + " "]).removed
+    assert [(post.row, post.keeper_row, post.reason) for post in removed] == [(1, 0, "near"), (2, 0, "near")]
+    assert removed[0].score == removed[1].score

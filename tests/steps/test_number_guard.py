@@ -1,0 +1,70 @@
+"""Digits: two posts that differ in a number are the user's decision, by `numbers_must_match`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hybriddup
+from hybriddup.steps.verifiers.number_guard import number_keys, with_same_numbers
+from tests.builders import make_pairs
+
+EPISODES = ["《寻常人家》第一季 EP01 中英字幕 高清", "《寻常人家》第一季 EP02 中英字幕 高清"]
+CASES = ["截至昨日24时，全市新增确诊10例，无新增死亡病例", "截至昨日24时，全市新增确诊12例，无新增死亡病例"]
+differing_numbers = pytest.mark.parametrize("posts", [EPISODES, CASES], ids=["episodes", "cases"])
+
+texts_with_digits = st.lists(st.text(alphabet="a1２ 0.", max_size=6), min_size=1, max_size=6)
+
+
+def digit_runs(text: str) -> list[str]:
+    """The runs of digits, by walking over the text."""
+    return "".join(character if character.isdecimal() else " " for character in text).split()
+
+
+@given(texts_with_digits)
+def test_keys_are_equal_exactly_where_the_numbers_are(texts: list[str]) -> None:
+    """Same runs of digits in the same order."""
+    keys = number_keys(texts).tolist()
+    for a, key_a in zip(texts, keys, strict=True):
+        for b, key_b in zip(texts, keys, strict=True):
+            assert (key_a == key_b) == (digit_runs(a) == digit_runs(b))
+
+
+def test_guard_keeps_pairs_with_the_same_numbers_only() -> None:
+    """By position; texts without digits have the same numbers, none."""
+    pairs = with_same_numbers(make_pairs([(0, 1), (0, 2), (1, 2), (3, 4)]), number_keys(["1", "2", "1", "a", "b"]))
+    assert list(zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)) == [(0, 2), (3, 4)]
+
+
+@differing_numbers
+def test_posts_that_differ_in_a_number_are_near_by_default(posts: list[str]) -> None:
+    """One character of many differs."""
+    assert hybriddup.dedupe(posts).kept == [0]
+
+
+@differing_numbers
+@pytest.mark.parametrize("config", [{"numbers_must_match": True}, "sms", "headlines"])
+def test_guard_keeps_posts_that_differ_in_a_number(posts: list[str], config: object) -> None:
+    """Where the configuration asks for it, as those for messages and headlines do."""
+    assert hybriddup.dedupe(posts, config=config).kept == [0, 1]  # type: ignore[arg-type]
+
+
+@differing_numbers
+def test_masked_digits_are_all_alike(posts: list[str]) -> None:
+    """To reduce posts to their templates: then they are exact repeats."""
+    result = hybriddup.dedupe(posts, config={"normalizer": {"digits": "mask"}})
+    assert [post.reason for post in result.removed] == ["exact"]
+
+
+def test_guard_does_not_part_posts_with_the_same_numbers() -> None:
+    """It refuses on numbers only."""
+    posts = [CASES[0], CASES[0].replace("，", "。")[:-1] + "！"]
+    assert hybriddup.dedupe(posts, config={"numbers_must_match": True}).kept == [0]
+
+
+def test_later_post_with_the_number_of_a_kept_one_is_still_removed() -> None:
+    """The guard looks at pairs: the third repeats the first though the second lies between."""
+    posts = [*CASES, CASES[0].replace("全市", "本市")]
+    result = hybriddup.dedupe(posts, config={"numbers_must_match": True})
+    assert [(post.row, post.keeper_row) for post in result.removed] == [(2, 0)]

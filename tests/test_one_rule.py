@@ -1,0 +1,77 @@
+"""Runs and windows decide by one rule: with the same recipe, the same rows go, with the same keepers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hybriddup
+from tests.posts import load_sample
+
+Decided = dict[int, tuple[int, str, int, float]]
+"""By row: the keeper's row, the reason, the differing bits and the score."""
+
+SAMPLES = ("posts.jsonl", "pairs.jsonl")
+CROWDED = {"blocks": {"max_bucket_size": 1, "max_candidates": 1, "common_in": 1000}}
+
+
+def texts_of(sample: str) -> list[str]:
+    """The posts of a sample file, pairs one after another."""
+    records = load_sample(sample)
+    if "text" in records[0]:
+        return [record["text"] for record in records]
+    return [text for record in records for text in (record["a"], record["b"])]
+
+
+def by_run(posts: list[str], config: dict[str, Any]) -> tuple[Decided, dict[str, int]]:
+    """What a run removes, and the limits that it hit."""
+    result = hybriddup.dedupe(posts, config=config)
+    removed = {post.row: (post.keeper_row, post.reason, post.hamming_distance, post.score) for post in result.removed}
+    return removed, result.summary.blocks.limits_hit
+
+
+def by_window(posts: list[str], config: dict[str, Any], batch: int) -> tuple[Decided, dict[str, int]]:
+    """What a window removes of posts sent in batches, and the limits that it hit."""
+    removed: Decided = {}
+    with hybriddup.Window.open(None, config=config, horizon="9000d") as window:
+        for first in range(0, len(posts), batch):
+            sent = [{"id": row, "text": posts[row]} for row in range(first, min(first + batch, len(posts)))]
+            for decision in window.add_many(sent):
+                if (found := decision.evidence) is not None:
+                    removed[int(decision.id)] = (int(found.of), found.reason, found.hamming_distance, found.score)
+        return removed, window.stats().limits_hit
+
+
+@pytest.mark.parametrize("batch", [1, 7, 256, 4096])
+@pytest.mark.parametrize("settings", [{}, CROWDED], ids=["as shipped", "crowded"])
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_run_and_a_window_remove_the_same_rows_with_the_same_keepers(
+    sample: str, settings: dict[str, Any], batch: int, tmp_path: Path
+) -> None:
+    """Evidence and limits included, whatever the batches."""
+    posts, path = texts_of(sample), tmp_path / "recipe.npz"
+    hybriddup.learn(posts, path, config=settings)
+    config = {**settings, "recipe": str(path)}
+
+    removed, limits = by_run(posts, config)
+
+    assert len(removed) > 20
+    assert by_window(posts, config, batch) == (removed, limits)
+    assert (sum(limits.values()) > 0) == (settings is CROWDED)
+
+
+def test_crowded_posts_are_decided_alike() -> None:
+    """Ten templates, each posted a hundred times with other numbers, and copies of them all."""
+    posts = [
+        f"模板{n % 10}：今天第{n * 7919 % 1000}位观众是尾号{n * 104729 % 10000}的朋友，恭喜！" for n in range(1000)
+    ]
+    posts += posts[::3]
+    config = {"blocks": {"max_bucket_size": 16, "max_candidates": 8}, "weighter": {"use": "tf"}}
+
+    removed, limits = by_run(posts, {**config, "blocks": {**config["blocks"], "common_in": 10**6}})
+    of_window, limits_of_window = by_window(posts, {**config, "blocks": {**config["blocks"], "common_in": 10**6}}, 256)
+
+    assert limits["max_bucket_size"] > 0
+    assert (of_window, limits_of_window) == (removed, limits)
