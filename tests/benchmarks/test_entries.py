@@ -24,6 +24,7 @@ NOT_CALLED = {
     "popcount",
     "posting_lists",
     "residues",
+    "short_runs",
     "vectors",
 }
 """Modules of what only kernels call, such as single instructions: it is compiled into these and has no time of its own.
