@@ -18,18 +18,26 @@ N_LANES = 8
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 
     def near_of_eight(
-        first_words: UInt64s,
-        second_words: UInt64s,
+        words: UInt64s,
         place: np.uint64,
+        step: np.uint64,
         first_word: np.uint64,
         second_word: np.uint64,
         limit: np.uint64,
+        shortest: np.uint64,
+        more: np.uint64,
     ) -> np.uint64:
-        """Return which of eight fingerprints from ``place`` on are within the limit of a query, bit by bit."""
+        """Return which of eight texts are within the limits of a query, bit by bit.
+
+        The first words of their fingerprints lie from ``place`` on, the second words ``step`` after, and words with
+        their lengths in the lower halves twice that. A length may be ``shortest`` or up to ``more`` longer.
+        """
         near = 0
         for lane in range(N_LANES):
-            differing = (first_words[int(place) + lane] ^ first_word, second_words[int(place) + lane] ^ second_word)
-            near |= (sum(int(word).bit_count() for word in differing) <= limit) << lane
+            first, second, last = (int(words[int(place) + column * int(step) + lane]) for column in range(3))
+            distance = (first ^ int(first_word)).bit_count() + (second ^ int(second_word)).bit_count()
+            is_near = distance <= limit and 0 <= (last & 0xFFFFFFFF) - int(shortest) <= more
+            near |= bool(is_near) << lane
         return np.uint64(near)
 
     def near_in_line(words: UInt64s, place: np.uint64, word: np.uint64, limit: np.uint64) -> np.uint64:
@@ -46,24 +54,31 @@ else:
     @intrinsic
     def near_of_eight(
         typing_context: Any,  # noqa: ARG001  (numba passes the context by position)
-        first_words: Any,
-        second_words: Any,
+        words: Any,
         place: Any,
+        step: Any,
         first_word: Any,
         second_word: Any,
         limit: Any,
+        shortest: Any,
+        more: Any,
     ) -> Any:
-        """Return which of eight fingerprints from ``place`` on are within the limit of a query, bit by bit."""
+        """Return which of eight texts are within the limits of a query, bit by bit, as above."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            firsts, seconds, start, first, second, most = arguments
+            array, firsts, apart, first, second, most, least, span = arguments
+            data, seconds = data_of(context, builder, signature.args[0], array), builder.add(firsts, apart)
             distances = builder.add(
-                distances_from(builder, data_of(context, builder, signature.args[0], firsts), start, first),
-                distances_from(builder, data_of(context, builder, signature.args[1], seconds), start, second),
+                distances_from(builder, data, firsts, first), distances_from(builder, data, seconds, second)
             )
-            return flags_within(builder, distances, most)
+            last = words_from(builder, data, builder.add(seconds, apart))
+            lengths = builder.and_(last, in_all_lanes(builder, WORD(0xFFFFFFFF)))
+            over = builder.sub(lengths, in_all_lanes(builder, least))  # a shorter one wraps around
+            is_length = builder.icmp_unsigned("<=", over, in_all_lanes(builder, span))
+            is_near = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, most))
+            return as_flags(builder, builder.and_(is_near, is_length))
 
-        return types.uint64(first_words, second_words, place, first_word, second_word, limit), generate
+        return types.uint64(words, place, step, first_word, second_word, limit, shortest, more), generate
 
     @intrinsic
     def near_in_line(typing_context: Any, words: Any, place: Any, word: Any, limit: Any) -> Any:  # noqa: ARG001
@@ -103,12 +118,18 @@ else:
 
     def flags_within(builder: Any, distances: Any, limit: Any) -> Any:
         """Return which of eight distances are within the limit, bit by bit."""
-        within = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, limit))
-        return builder.zext(builder.bitcast(within, ir.IntType(N_LANES)), WORD)
+        return as_flags(builder, builder.icmp_unsigned("<=", distances, in_all_lanes(builder, limit)))
+
+    def as_flags(builder: Any, lanes: Any) -> Any:
+        """Return a word with a bit for each lane."""
+        return builder.zext(builder.bitcast(lanes, ir.IntType(N_LANES)), WORD)
+
+    def words_from(builder: Any, data: Any, start: Any) -> Any:
+        """Return the eight words from ``start`` on."""
+        return builder.load(builder.bitcast(builder.gep(data, [start]), WORDS.as_pointer()), align=WORD.width // 8)
 
     def distances_from(builder: Any, data: Any, start: Any, word: Any) -> Any:
         """Return how many bits of a word differ from each of the eight from ``start`` on."""
-        words = builder.load(builder.bitcast(builder.gep(data, [start]), WORDS.as_pointer()), align=WORD.width // 8)
         kind = ir.FunctionType(WORDS, [WORDS])
         popcount = builder.module.declare_intrinsic(f"llvm.ctpop.v{N_LANES}i64", fnty=kind)
-        return builder.call(popcount, [builder.xor(words, in_all_lanes(builder, word))])
+        return builder.call(popcount, [builder.xor(words_from(builder, data, start), in_all_lanes(builder, word))])

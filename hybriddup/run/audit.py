@@ -15,7 +15,10 @@ import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Int32s, Int64s
 from hybriddup.data.spread import spread_rows
-from hybriddup.kernels.group_search import HEAD, NearPairs, TextColumns, hold_texts, pack_facts, search_kept
+from hybriddup.kernels.group_search import NearPairs, search_rings
+from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
+from hybriddup.kernels.rings import add_kept, make_rings
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.parallel import map_slices
 
@@ -26,6 +29,8 @@ MAX_PAIRS = 200_000
 """About as many pairs as the verifiers are asked about; where more come up, the sample is made smaller."""
 FIRST_LOOK = 64
 """Posts by which it is estimated how many pairs will come up."""
+LENGTH_CLASSES = 64
+"""Classes of about as many kept posts each, at most; of a length there is one."""
 Z_95 = 1.96
 
 
@@ -70,23 +75,45 @@ def estimate_recall(
 
 
 class WideScan:
-    """All kept posts, to be compared with some, within more bits than the run allows."""
+    """All kept posts, to be compared with some, within more bits than the run allows.
+
+    They lie in rings by length, so that a post is compared with those of lengths that could match.
+    """
 
     def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
         self._workers = workers
         self._columns = columns._replace(max_distances=widened(columns.max_distances, 64 * columns.bits.shape[1]))
-        self._places = hold_texts(columns.bits, kept)
-        self._head = np.zeros(1, HEAD)
-        self._head["n_kept"] = self._head["room"] = len(kept)
+        self._facts, self._shortest_partners = pack_facts(columns), shortest_partners(columns)
+        lengths = columns.lengths[kept]
+        bounds = np.unique(np.quantile(lengths, np.linspace(0, 1, LENGTH_CLASSES + 1)[1:-1], method="lower"))
+        classes = np.searchsorted(bounds, lengths, side="right")
+        sizes = np.bincount(classes, minlength=len(bounds) + 1)
+        self._rings, self._starts = make_rings(sizes.astype(np.uint32))
+        own = self._starts[classes][:, None]
+        add_kept(columns, kept, np.ones(len(kept), np.bool_), own, own, self._rings, 0)
+        self._shortest, self._longest_partner = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
+        np.minimum.at(self._shortest, classes, lengths)
+        np.maximum.at(self._longest_partner, classes, columns.max_partner_lengths[kept])
 
     def pairs(self, positions: Int64s) -> CandidatePairs:
         """Return the pairs of some kept posts with earlier ones."""
-        widest, facts = int(self._columns.max_distances.max(initial=0)), pack_facts(self._columns)
+        widest, all_of_each = int(self._columns.max_distances.max(initial=0)), np.zeros((0, 0), np.int32)
+        longest, lengths = self._columns.max_partner_lengths[positions], self._columns.lengths[positions]
+        could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
+        starts = np.where(could_match, self._starts, NO_GROUP)
 
         def search(first: int, last: int) -> NearPairs:
-            some = positions[first:last]
-            groups = np.zeros((len(some), 1), np.uint32)
-            near: NearPairs = search_kept(self._columns, facts, some, groups, self._head, self._places, widest)[0]
+            some = slice(first, last)
+            near: NearPairs = search_rings(
+                self._columns,
+                self._facts,
+                self._shortest_partners,
+                positions[some],
+                starts[some],
+                all_of_each,
+                self._rings,
+                widest,
+            )[0]
             return near
 
         parts = map_slices(search, len(positions), self._workers)

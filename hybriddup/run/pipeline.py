@@ -13,7 +13,7 @@ import numpy as np
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_COUNTS, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs, text_lengths
-from hybriddup.kernels.group_search import TextColumns
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import estimate_recall
 from hybriddup.run.bands import LimitsByLength

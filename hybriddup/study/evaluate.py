@@ -13,8 +13,8 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s
-from hybriddup.kernels.group_search import distances_within
 from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.pair_limits import distances_within
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands
 from hybriddup.run.clock import Clock

@@ -9,7 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.kernels.decide import NONE
-from hybriddup.kernels.group_search import TextColumns
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Near
 from hybriddup.steps.deciding.contest import Verify

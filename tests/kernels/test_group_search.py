@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import UInt32s
-from hybriddup.kernels.batch_groups import count_kept_before, gather_groups, most_in_groups, search_batch
-from hybriddup.kernels.group_search import (
-    HEAD,
-    Heads,
-    Places,
-    TextColumns,
-    add_kept,
-    depths_in_groups,
-    hold_texts,
-    pack_facts,
-    search_kept,
-)
-from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.vectors import N_LANES
+from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.kernels.batch_groups import count_groups, count_kept_before, fill_rings, most_in_groups, number_batch
+from hybriddup.kernels.group_search import NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
+from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
+from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
 
 NONE = int(NO_GROUP)
 N_TEXTS = 40
 N_GROUPS = 4
+ALL = np.zeros((0, 0), np.int32)
+"""In the place of ranks: all texts of each ring are looked at."""
 seeds = st.integers(0, 2**32)
 Pair = tuple[int, int, int, int]
 """Earlier and later text, differing bits, depth."""
@@ -58,11 +49,24 @@ def make_groups(rng: np.random.Generator) -> UInt32s:
     return groups
 
 
-def make_rings(room: int) -> tuple[Heads, Places]:
-    """Empty rings of so many places each."""
-    heads, n = np.zeros(N_GROUPS, HEAD), N_GROUPS * room + N_LANES
-    heads["start"], heads["room"] = room * np.arange(N_GROUPS), room
-    return heads, Places(np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint32))
+def empty_rings(room: int) -> tuple[UInt64s, UInt32s]:
+    """Empty rings of so many places each, one a group."""
+    return make_rings(np.full(N_GROUPS, room, np.uint32))
+
+
+def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
+    """The starts of the rings of some groups."""
+    return np.append(starts, NO_GROUP)[np.minimum(groups, N_GROUPS)]
+
+
+def search(
+    texts: TextColumns, rows: Int64s, starts: UInt32s, rings: UInt64s, ranks: Int32s = ALL
+) -> tuple[NearPairs, SearchCounts]:
+    """What is found within the widest limit of any text."""
+    found: tuple[NearPairs, SearchCounts] = search_rings(
+        texts, pack_facts(texts), shortest_partners(texts), rows, starts, ranks, rings, 7
+    )
+    return found
 
 
 def groups_of(row: UInt32s) -> list[int]:
@@ -97,22 +101,23 @@ def test_the_newest_of_each_group_are_found_with_their_depths(words: int, room: 
     """Rings that wrap; each text looks up what was kept before it, and depths are those in the lists."""
     rng = np.random.default_rng(seed)
     texts, own, probed, is_kept = make_texts(rng, words), make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.8
-    (heads, places), members = make_rings(room), {group: list[int]() for group in range(N_GROUPS)}
+    (rings, starts), members = empty_rings(room), {group: list[int]() for group in range(N_GROUPS)}
+    own_starts, probed_starts = starts_of(own, starts), starts_of(probed, starts)
     for row in range(N_TEXTS):
         newest = {group: texts_[-room:] for group, texts_ in members.items()}
-        looked_into, rows = groups_of(probed[row]), np.array([row])
-        found, counts = search_kept(texts, pack_facts(texts), rows, probed[row : row + 1], heads, places, 7)
+        looked_into, rows, one = groups_of(probed[row]), np.array([row]), slice(row, row + 1)
+        found, counts = search(texts, rows, probed_starts[one], rings)
         expected = plain_pairs(texts, row, newest, looked_into)
         assert as_pairs(found) == expected
         sizes = [len(newest[group]) for group in looked_into]
         largest = max((len(members[group]) for group in looked_into), default=0)
         assert tuple(counts) == (len(sizes), sum(sizes), largest)
         for other, *_ in expected:
-            wanted = probed[row : row + 1]
-            depths = depths_in_groups(np.array([other]), own[other : other + 1], wanted, heads, places)[0]
+            of_other = own_starts[other : other + 1]
+            depths = depths_in_rings(np.array([other]), of_other, probed_starts[one], rings)[0]
             assert depths.tolist() == [depth_in(newest.get(group, []), other) for group in probed[row].tolist()]
         chosen = np.array([is_kept[row]])
-        n_crowded = add_kept(texts.bits, rows, chosen, probed[row : row + 1], own[row : row + 1], heads, places, room)
+        n_crowded = add_kept(texts, rows, chosen, probed_starts[one], own_starts[one], rings, room)
         assert n_crowded == sum(len(members[group]) > room for group in looked_into)
         for group in groups_of(own[row]) if is_kept[row] else []:
             members[group].append(row)
@@ -128,30 +133,14 @@ def test_adding_at_once_is_adding_one_by_one(seed: int) -> None:
     """Rings, and the look-ups that met a crowded group; without a limit none is."""
     rng = np.random.default_rng(seed)
     texts, own, is_kept = make_texts(rng, 2), make_groups(rng), rng.random(N_TEXTS) < 0.8
-    rows, (heads, places), (others, other_places) = np.arange(N_TEXTS), make_rings(3), make_rings(3)
-    at_once = add_kept(texts.bits, rows, is_kept, own, own, heads, places, 3)
+    rows, (rings, starts), (others, _) = np.arange(N_TEXTS), empty_rings(3), empty_rings(3)
+    own = starts_of(own, starts)
+    at_once = add_kept(texts, rows, is_kept, own, own, rings, 3)
     parts = [slice(row, row + 1) for row in rows]
-    one_by_one = [
-        add_kept(texts.bits, rows[one], is_kept[one], own[one], own[one], others, other_places, 3) for one in parts
-    ]
+    one_by_one = [add_kept(texts, rows[one], is_kept[one], own[one], own[one], others, 3) for one in parts]
     assert at_once == sum(one_by_one)
-    assert heads.tolist() == others.tolist()
-    assert all((a == b).all() for a, b in zip(places, other_places, strict=True))
-    assert add_kept(texts.bits, rows, is_kept, own, own, heads, places, 0) == 0
-
-
-@pytest.mark.parametrize("words", [1, 2])
-@given(seed=seeds)
-def test_held_texts_are_one_group(words: int, seed: int) -> None:
-    """All of them, in the order given."""
-    rng = np.random.default_rng(seed)
-    texts, rows = make_texts(rng, words), np.flatnonzero(rng.random(N_TEXTS) < 0.7)
-    head = np.zeros(1, HEAD)
-    head["n_kept"] = head["room"] = len(rows)
-    groups = np.zeros((N_TEXTS, 1), np.uint32)
-    found, _ = search_kept(texts, pack_facts(texts), np.arange(N_TEXTS), groups, head, hold_texts(texts.bits, rows), 7)
-    members = {0: rows.tolist()}
-    assert as_pairs(found) == [pair for row in range(N_TEXTS) for pair in plain_pairs(texts, row, members, [0])]
+    assert rings.tolist() == others.tolist()
+    assert add_kept(texts, rows, is_kept, own, own, rings, 0) == 0
 
 
 @pytest.mark.parametrize("words", [1, 2, 3])
@@ -160,9 +149,10 @@ def test_texts_of_a_batch_find_those_before_them(words: int, seed: int) -> None:
     """As if each had been added before the next came."""
     rng = np.random.default_rng(seed)
     texts, own, probed = make_texts(rng, words), make_groups(rng), make_groups(rng)
-    groups = gather_groups(texts, own, probed, N_GROUPS)
+    rings, starts = make_rings(count_groups(own, N_GROUPS))
+    looked_into, ranks = fill_rings(texts, own, probed, starts, rings)
     rows = np.flatnonzero(rng.random(N_TEXTS) < 0.8)
-    found, counts = search_batch(texts, pack_facts(texts), rows, probed, groups, 7)
+    found, counts = search(texts, rows, looked_into[rows], rings, ranks[rows])
     expected, n_comparisons = list[Pair](), 0
     for row in rows.tolist():
         before = {group: [r for r in range(row) if group in own[r].tolist()] for group in range(N_GROUPS)}
@@ -177,11 +167,11 @@ def test_groups_of_a_batch_are_counted(seed: int) -> None:
     """The largest that each text looks into, about half of all comparisons, and kept texts before each."""
     rng = np.random.default_rng(seed)
     own, probed, is_kept = make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.5
-    groups = gather_groups(make_texts(rng, 1), own, probed, N_GROUPS)
+    n_texts = count_groups(own, N_GROUPS)
     members = {group: [row for row in range(N_TEXTS) if group in own[row].tolist()] for group in range(N_GROUPS)}
     sizes = [[len(members[group]) for group in groups_of(row)] for row in probed]
-    assert [last - first for first, last in pairwise(groups.starts.tolist())] == list(map(len, members.values()))
-    most, n_comparisons = most_in_groups(probed, groups.starts)
+    assert n_texts.tolist() == list(map(len, members.values()))
+    most, n_comparisons = most_in_groups(probed, n_texts)
     assert most.tolist() == [max(some, default=0) for some in sizes]
     assert n_comparisons == sum(size // 2 for some in sizes for size in some)
     assert count_kept_before(own, probed, is_kept, N_GROUPS).tolist() == [
@@ -194,7 +184,33 @@ def test_no_texts_are_no_special_case() -> None:
     """Nothing to look up, and nothing to find."""
     texts = TextColumns(*(column[:0] for column in make_texts(np.random.default_rng(0), 1)))
     nothing, no_groups = np.zeros(0, np.int64), np.zeros((0, 2), np.uint32)
-    heads, places = make_rings(1)
-    assert as_pairs(search_kept(texts, pack_facts(texts), nothing, no_groups, heads, places, -1)[0]) == []
-    groups = gather_groups(texts, no_groups, no_groups, 0)
-    assert as_pairs(search_batch(texts, pack_facts(texts), nothing, no_groups, groups, -1)[0]) == []
+    rings, starts = empty_rings(1)
+    assert as_pairs(search(texts, nothing, no_groups, rings)[0]) == []
+    rings, starts = make_rings(count_groups(no_groups, 0))
+    looked_into, ranks = fill_rings(texts, no_groups, no_groups, starts, rings)
+    assert as_pairs(search(texts, nothing, looked_into, rings, ranks)[0]) == []
+
+
+def test_the_shortest_partner_is_the_first_that_reaches_a_text() -> None:
+    """By the limits of the shorter ones; a text that none reaches has its own length."""
+    lengths, longest = np.array([4, 2, 3, 9, 2], np.int32), np.array([5, 2, 4, 10, 3], np.int32)
+    texts = make_texts(np.random.default_rng(0), 1)._replace(lengths=lengths, max_partner_lengths=longest)
+    assert shortest_partners(texts).tolist() == [3, 2, 2, 9, 2]
+
+
+@given(seeds)
+def test_numbers_of_a_batch_are_those_of_keys_that_chosen_texts_share(seed: int) -> None:
+    """Equal keys have equal numbers, from 0 on, if a chosen text has the key and it stands there twice."""
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, 12, (9, 3)).astype(np.uint64)
+    keys[rng.random(keys.shape) < 0.2] = NO_KEY
+    chosen = np.flatnonzero(rng.random(len(keys)) < 0.5)
+    numbers, n = number_batch(keys, chosen)
+    flat, wanted = keys.ravel().tolist(), set(keys[chosen].ravel().tolist()) - {int(NO_KEY)}
+    shared = {key for key in wanted if flat.count(key) > 1}
+    number_of = dict(zip(flat, numbers.ravel().tolist(), strict=True))
+    assert n == len(shared)
+    assert sorted(number_of[key] for key in shared) == list(range(n))
+    assert all(
+        number == (number_of[key] if key in shared else NONE) for key, number in zip(flat, numbers.ravel(), strict=True)
+    )

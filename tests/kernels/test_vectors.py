@@ -23,20 +23,31 @@ def first_after_fetching(words: np.ndarray, place: np.uint64) -> np.uint64:
 
 
 @njit
-def near_of(first_words, second_words, place, first_word, second_word, limit):  # type: ignore[no-untyped-def]
+def near_of(words, place, step, first_word, second_word, limit, shortest, more):  # type: ignore[no-untyped-def]
     """Intrinsics can be called from compiled code only."""
-    return near_of_eight(first_words, second_words, place, first_word, second_word, limit)
+    return near_of_eight(words, place, step, first_word, second_word, limit, shortest, more)
 
 
 @pytest.mark.parametrize("start", [0, 5, 19])
-@given(seed=seeds, limit=st.integers(0, 128))
-def test_near_of_eight_are_those_within_the_limit(start: int, seed: int, limit: int) -> None:
-    """Of two words each, one bit a place; the limit is inclusive."""
-    numbers = clustered_numbers(np.random.default_rng(seed), start + N_LANES, 128, 80)
-    columns, query = words_of(numbers, 2), words_of(numbers[:1], 2)[0]
-    near = near_of(columns[:, 0].copy(), columns[:, 1].copy(), np.uint64(start), *query, np.uint64(limit))
+@given(seed=seeds, limit=st.integers(0, 128), shortest=st.integers(0, 2**32 - 1), more=st.integers(0, 2**32 - 1))
+def test_near_of_eight_are_those_within_the_limits(start: int, seed: int, limit: int, shortest: int, more: int) -> None:
+    """Of two words each, one bit a place; distance and lengths are inclusive, and rows above lengths do not matter."""
+    rng = np.random.default_rng(seed)
+    numbers = clustered_numbers(rng, start + N_LANES, 128, 80)
+    near_lengths = np.clip(
+        shortest + rng.integers(-2, 3, len(numbers)) + more * rng.integers(0, 2, len(numbers)), 0, None
+    )
+    lengths = near_lengths.astype(np.uint64) & np.uint64(2**32 - 1)
+    rows = rng.integers(0, 2**32, len(numbers), dtype=np.uint64) << np.uint64(32)
+    words, query = np.concatenate([*words_of(numbers, 2).T, rows | lengths]), words_of(numbers[:1], 2)[0]
+    limits = np.array([limit, shortest, more], np.uint64)
+    near = near_of(words, np.uint64(start), np.uint64(len(numbers)), *query, *limits)
     distances = [reference.hamming_distance(number, numbers[0]) for number in numbers[start:]]
-    assert [int(near) >> place & 1 for place in range(64)] == [d <= limit for d in distances] + [0] * (64 - N_LANES)
+    expected = [
+        distance <= limit and shortest <= length <= shortest + more
+        for distance, length in zip(distances, lengths[start:].tolist(), strict=True)
+    ]
+    assert [int(near) >> place & 1 for place in range(64)] == expected + [0] * (64 - N_LANES)
 
 
 @njit
@@ -60,7 +71,7 @@ def test_limits_are_unsigned(limit: int) -> None:
     """A limit that no distance reaches lets everything pass, one with the highest bit set too."""
     words = np.full(N_LANES, 2**64 - 1, np.uint64)
     nothing = np.uint64(0)
-    near = near_of(words, words, np.uint64(0), nothing, nothing, np.uint64(limit))
+    near = near_of(words, np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(limit), nothing, np.uint64(2**64 - 1))
     assert int(near) == (2**N_LANES - 1 if limit >= 128 else 0)
 
 

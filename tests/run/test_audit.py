@@ -9,7 +9,7 @@ import pytest
 
 import hybriddup
 from hybriddup.data.records import NO_COUNTS, CandidatePairs, VerifiedPairs
-from hybriddup.kernels.group_search import TextColumns
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.run.audit import MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
 from tests.builders import make_limits, words_of
 from tests.posts import load_sample

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from hybriddup.data.records import NO_COUNTS, CharacterCounts, Fingerprints
-from hybriddup.kernels.group_search import TextColumns
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Near
 from hybriddup.steps.candidates.groups import group_texts

@@ -14,7 +14,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, UInt64s
-from hybriddup.kernels.group_search import SearchCounts, TextColumns
+from hybriddup.kernels.group_search import SearchCounts
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockReport
 
 
@@ -33,6 +34,9 @@ class Batch:
     times: Float64s | None = None
     oldest: Float64s | None = None
     """float64[n]: a text matches earlier ones whose time is after its own oldest one; None = whatever their times."""
+    may_be_crowded: Bools | None = None
+    """bool[n]: which texts are looked up by a key that more than ``max_bucket_size`` texts may have by then; None = all
+    of them."""
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -49,6 +53,7 @@ class Batch:
             self.text_numbers[chosen],
             None if self.times is None else self.times[chosen],
             None if self.oldest is None else self.oldest[chosen],
+            None if self.may_be_crowded is None else self.may_be_crowded[chosen],
         )
 
 

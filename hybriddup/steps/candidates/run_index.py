@@ -12,19 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
-from hybriddup.kernels.group_search import (
-    HEAD,
-    NearPairs,
-    Places,
-    SearchCounts,
-    TextColumns,
-    add_kept,
-    depths_in_groups,
-    pack_facts,
-    search_kept,
-)
+from hybriddup.kernels.group_search import NearPairs, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.vectors import N_LANES
+from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
+from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch, Near, count_search, join_near
 from hybriddup.steps.candidates.groups import Groups
@@ -62,39 +53,39 @@ class RunIndex:
         self.report = BlockReport(shape=index.describe(), exact=index.is_complete and not is_limited)
         self._index, self._groups, self._columns = index, groups, columns
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
-        self._facts = pack_facts(columns)
+        self._facts, self._shortest = pack_facts(columns), shortest_partners(columns)
         self._widest = int(columns.max_distances.max(initial=0))
-        self._heads = np.zeros(len(groups.sizes), HEAD)
         most = index.max_bucket_size or len(columns.bits)
-        self._heads["room"] = np.minimum(groups.sizes, most)
-        ends = np.cumsum(self._heads["room"], dtype=np.int64)
-        self._heads["start"][1:] = ends[:-1]
-        n_places = int(ends[-1]) + N_LANES if len(ends) else N_LANES
-        self._places = Places(
-            np.zeros(n_places, np.uint64), np.zeros(n_places, np.uint64), np.zeros(n_places, np.uint32)
-        )
+        self._rings, self._starts = make_rings(np.minimum(groups.sizes, np.uint32(most)))
+        self._is_crowded = np.append(groups.sizes > most, False)
 
     def batch(self, positions: Int64s) -> Batch:
         """Return the texts at these positions as a batch, its keys being the groups."""
         columns = self._columns.take(positions)
-        keys = probes = as_keys(self._groups.own[positions])
+        own = probed = self._groups.own[positions]
+        keys = probes = as_keys(own, self._starts)
         if self._groups.table is not None:
-            own = self._index.keys([self._texts[position] for position in positions.tolist()], columns.bits)
-            probes = as_keys(self._groups.table.groups(self._index.probes(own, columns.bits)))
-        return Batch(positions, keys, probes, columns, self._text_numbers[positions])
+            made = self._index.keys([self._texts[position] for position in positions.tolist()], columns.bits)
+            probed = self._groups.table.groups(self._index.probes(made, columns.bits))
+            probes = as_keys(probed, self._starts)
+        crowded = self._is_crowded[np.minimum(probed, np.uint32(len(self._starts)))]
+        numbers = self._text_numbers[positions]
+        return Batch(positions, keys, probes, columns, numbers, may_be_crowded=np.any(crowded, axis=1))
 
     def look_up(self, batch: Batch) -> Near:
         """Return the pairs of a batch with kept texts, of each key the newest ones."""
-        groups = as_groups(batch.probes)
+        starts, all_of_each = as_starts(batch.probes), np.zeros((0, 0), np.int32)
 
         def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
-            found: tuple[NearPairs, SearchCounts] = search_kept(
+            some = slice(first, last)
+            found: tuple[NearPairs, SearchCounts] = search_rings(
                 self._columns,
                 self._facts,
-                batch.positions[first:last],
-                groups[first:last],
-                self._heads,
-                self._places,
+                self._shortest,
+                batch.positions[some],
+                starts[some],
+                all_of_each,
+                self._rings,
                 self._widest,
             )
             return found
@@ -107,30 +98,25 @@ class RunIndex:
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: which number from the newest the earlier text has in each group, 0 = none."""
-        own, groups = self._groups.own[earlier], as_groups(batch.probes[rows])
-        depths: Int64s = depths_in_groups(earlier, own, groups, self._heads, self._places)
+        own = as_starts(as_keys(self._groups.own[earlier], self._starts))
+        depths: Int64s = depths_in_rings(earlier, own, as_starts(batch.probes[rows]), self._rings)
         return depths
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Take in the kept ones of a batch, and count the look-ups that met a crowded group."""
-        n_crowded = add_kept(
-            self._columns.bits,
-            batch.positions,
-            is_kept,
-            as_groups(batch.probes),
-            as_groups(batch.keys),
-            self._heads,
-            self._places,
-            self._index.max_bucket_size,
-        )
+        own, probed = as_starts(batch.keys), as_starts(batch.probes)
+        most = self._index.max_bucket_size
+        n_crowded = add_kept(self._columns, batch.positions, is_kept, probed, own, self._rings, most)
         self.report.hit("max_bucket_size", n_crowded)
 
 
-def as_keys(groups: UInt32s) -> UInt64s:
-    """Return groups as keys."""
-    return np.where(groups == NO_GROUP, np.uint64(NO_KEY), groups.astype(np.uint64))
+def as_keys(groups: UInt32s, starts: UInt32s) -> UInt64s:
+    """Return the starts of the rings of groups, which stand for their keys."""
+    with_none = np.append(starts, NO_GROUP).astype(np.uint64)
+    with_none[-1] = NO_KEY
+    return with_none[np.minimum(groups, np.uint32(len(starts)))]
 
 
-def as_groups(keys: UInt64s) -> UInt32s:
-    """Return keys that `as_keys` made as groups again."""
+def as_starts(keys: UInt64s) -> UInt32s:
+    """Return the starts of rings that `as_keys` made keys."""
     return keys.astype(np.uint32)  # NO_KEY has the low bits of NO_GROUP

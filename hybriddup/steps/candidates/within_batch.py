@@ -7,15 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, UInt32s
-from hybriddup.kernels.batch_groups import (
-    BatchGroups,
-    count_kept_before,
-    gather_groups,
-    most_in_groups,
-    number_batch,
-    search_batch,
-)
-from hybriddup.kernels.group_search import NearPairs, SearchCounts, pack_facts
+from hybriddup.kernels.batch_groups import count_groups, count_kept_before, fill_rings, most_in_groups, number_batch
+from hybriddup.kernels.group_search import NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.pair_limits import pack_facts, shortest_partners
+from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Near, count_search, join_near
 from hybriddup.steps.parallel import map_slices
@@ -32,7 +27,8 @@ class WithinBatch:
     own: UInt32s
     probed: UInt32s
     """uint32[n, n_keys], uint32[n, n_probes]: numbers of the keys, `NO_GROUP` for those that stand once only."""
-    groups: BatchGroups
+    sizes: UInt32s
+    """uint32[n_groups]: texts of each group."""
     most: Int64s
     """int64[n]: texts with a key that each is looked up by, at most."""
     n_comparisons: int
@@ -41,16 +37,21 @@ class WithinBatch:
     @property
     def n_groups(self) -> int:
         """How many keys several texts share."""
-        return len(self.groups.starts) - 1
+        return len(self.sizes)
 
     def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> Near:
         """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too."""
         columns = self.batch.columns
-        widest, facts = int(columns.max_distances.max(initial=0)), pack_facts(columns)
+        widest = int(columns.max_distances.max(initial=0))
+        facts, shortest = pack_facts(columns), shortest_partners(columns)
+        rings, starts = make_rings(self.sizes)
+        looked_into, ranks = fill_rings(columns, self.own, self.probed, starts, rings)
+        looked_into, ranks = looked_into[rows], ranks[rows]
 
         def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
-            found: tuple[NearPairs, SearchCounts] = search_batch(
-                columns, facts, rows[first:last], self.probed, self.groups, widest
+            some = slice(first, last)
+            found: tuple[NearPairs, SearchCounts] = search_rings(
+                columns, facts, shortest, rows[some], looked_into[some], ranks[some], rings, widest
             )
             return found
 
@@ -65,15 +66,23 @@ class WithinBatch:
         return counts
 
 
-def group_batch(batch: Batch) -> WithinBatch:
-    """Return the texts of a batch, at least one, by key."""
+def group_batch(batch: Batch, chosen: Int64s | None = None) -> WithinBatch:
+    """Return the texts of a batch, at least one, by key.
+
+    Parameters
+    ----------
+    chosen
+        int64[n], rising: rows. Keys that none of these has are left out, so that the others have fewer groups than they
+        should; None = all.
+    """
+    chosen = np.arange(len(batch)) if chosen is None else chosen
     if batch.probes is batch.keys:
-        numbers, n_groups = number_batch(batch.keys)
+        numbers, n_groups = number_batch(batch.keys, chosen)
         own = probed = numbers
     else:
-        numbers, n_groups = number_batch(np.concatenate([batch.keys, batch.probes], axis=1))
+        numbers, n_groups = number_batch(np.concatenate([batch.keys, batch.probes], axis=1), chosen)
         n_keys = batch.keys.shape[1]
         own, probed = np.ascontiguousarray(numbers[:, :n_keys]), np.ascontiguousarray(numbers[:, n_keys:])
-    groups = gather_groups(batch.columns, own, probed, n_groups)
-    most, n_comparisons = most_in_groups(probed, groups.starts)
-    return WithinBatch(batch, own, probed, groups, most, n_comparisons)
+    sizes = count_groups(own, n_groups)
+    most, n_comparisons = most_in_groups(probed, sizes)
+    return WithinBatch(batch, own, probed, sizes, most, n_comparisons)

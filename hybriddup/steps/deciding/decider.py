@@ -64,21 +64,29 @@ class Decider:
 
     def decide(self, batch: Batch) -> Decisions:
         """Return the decisions about a batch, at least one text, none of which equals a kept one of the index."""
-        near, grouped = self.index.look_up(batch), group_batch(batch)
+        near, most_with_key = self.index.look_up(batch), self._most_with_key(batch)
         held = np.zeros(len(batch), np.bool_)
         while True:
             evidence = Evidence()
-            first = BatchContest(batch, BatchPairs.of_index(near), grouped.most, None, self.limits, self.index, held)
+            first = BatchContest(batch, BatchPairs.of_index(near), most_with_key, None, self.limits, self.index, held)
             first.settle(self.verify, evidence)
             rest = np.flatnonzero(first.status == UNDECIDED)
-            others = grouped if len(rest) == len(batch) else group_batch(batch.take(rest))
+            others = group_batch(batch if len(rest) == len(batch) else batch.take(rest))
             if self.splits and self._is_crowded(others):
                 return self._decide_halves(batch)
             last = self._decide_rest(first, rest, others, evidence)
-            overtaken = self._overtaken(first, grouped, rest[last.status == KEPT])
+            overtaken = self._overtaken(first, rest[last.status == KEPT])
             if not len(overtaken):
                 return self._finish(first, rest, last, evidence)
             held[overtaken] = True
+
+    def _most_with_key(self, batch: Batch) -> Int64s:
+        """Return int64[n]: so many texts of a batch have a key in common, of those keys that may become crowded."""
+        crowded = np.arange(len(batch)) if batch.may_be_crowded is None else np.flatnonzero(batch.may_be_crowded)
+        most = np.zeros(len(batch), np.int64)
+        if self.limits.max_bucket_size and len(crowded):
+            most[crowded] = group_batch(batch, crowded).most[crowded]
+        return most
 
     def _is_crowded(self, grouped: WithinBatch) -> bool:
         n = len(grouped.batch)
@@ -110,21 +118,24 @@ class Decider:
         last.settle(self.verify, evidence)
         return last
 
-    def _overtaken(self, first: BatchContest, grouped: WithinBatch, kept: Int64s) -> Int64s:
+    def _overtaken(self, first: BatchContest, kept: Int64s) -> Int64s:
         """Return the rows of texts that the index removed, by a match that need not be among the nearest candidates.
 
         Where a text has more candidates than are verified, kept ones of the batch may be nearer than its match. That
         is next to never so, and only asked of texts with many others of the batch around them.
         """
         removed = np.flatnonzero(first.status == NEAR)
+        if not len(removed):
+            return removed
         is_kept = np.zeros(len(first.batch), np.bool_)
         is_kept[kept] = True
+        grouped = group_batch(first.batch, removed)
         most = self.limits.most_pairs(first.batch.columns.lengths)
         n_candidates = first.n_pairs + grouped.n_kept_before(is_kept)
         asked = removed[n_candidates[removed] > most[removed]]
         if not len(asked):
             return asked
-        near = grouped.pairs(asked, BlockReport(), self.workers)
+        near = group_batch(first.batch, asked).pairs(asked, BlockReport(), self.workers)
         distances = first.pairs.distances[first.deciding[near.later]]
         nearer = near.later[is_kept[near.earlier] & (near.distances < distances)]
         n_nearer = np.bincount(nearer, minlength=len(first.batch)) + first.n_nearer

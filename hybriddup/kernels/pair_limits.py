@@ -1,0 +1,114 @@
+"""The limits of pairs: lengths, the characters that the two must have in common, and Hamming distance.
+
+The first two need 32 bytes a text and rule most pairs out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.data.records import Float32s, Int32s, Int64s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.characters import count_lacking
+from hybriddup.kernels.hamming import differing_bits
+from hybriddup.kernels.ring_texts import least_common
+
+FACT = np.dtype(
+    [
+        ("low", np.uint64),
+        ("high", np.uint64),
+        ("length", np.int32),
+        ("max_partner_length", np.int32),
+        ("common_of_shorter", np.float32),
+        ("common_of_longer", np.float32),
+    ]
+)
+"""What rules most pairs of a text out: the sketch of its characters, and its limits. 32 bytes, so that asking about a
+text waits for memory once."""
+Facts = NDArray[np.void]
+
+
+class TextColumns(NamedTuple):
+    """What is known of each text, by row."""
+
+    bits: UInt64s
+    """uint64[n, words]."""
+    lengths: Int32s
+    max_distances: Int32s
+    max_partner_lengths: Int32s
+    common_of_shorter: Float32s
+    common_of_longer: Float32s
+    """As `hybriddup.data.records.PairLimits` has them."""
+    sketches: UInt64s
+    """As `hybriddup.data.records.CharacterCounts` has them; no rows = characters are not asked."""
+
+    def take(self, chosen: Int64s | slice) -> "TextColumns":
+        """Return the chosen texts, in the order given."""
+        return TextColumns._make(column[chosen] if len(column) else column for column in self)
+
+
+@njit(cache=True, nogil=True)
+def pack_facts(texts: TextColumns) -> Facts:
+    """Return FACT[n]: what rules most pairs of each text out."""
+    facts = np.zeros(len(texts.lengths), FACT)
+    for row in range(len(facts)):
+        if len(texts.sketches) > 0:
+            facts[row]["low"], facts[row]["high"] = texts.sketches[row, 0], texts.sketches[row, 1]
+        facts[row]["length"] = texts.lengths[row]
+        facts[row]["max_partner_length"] = texts.max_partner_lengths[row]
+        facts[row]["common_of_shorter"] = texts.common_of_shorter[row]
+        facts[row]["common_of_longer"] = texts.common_of_longer[row]
+    return facts
+
+
+def shortest_partners(texts: TextColumns) -> Int32s:
+    """Return int32[n]: no shorter text is within the limits of length of each; its own where that is the smallest.
+
+    ``max_partner_lengths`` say it of a shorter text and a longer one; this is the same, seen from the longer.
+    """
+    lengths, places = np.unique(texts.lengths, return_inverse=True)
+    reach = np.zeros(len(lengths), np.int32)
+    np.maximum.at(reach, places, texts.max_partner_lengths)
+    longest = np.maximum.accumulate(reach)
+    first = np.minimum(np.searchsorted(longest, lengths), np.arange(len(lengths)))
+    return np.asarray(lengths[first][places], np.int32)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def may_be_within(facts: Facts, a: int, b: int) -> bool:
+    """Return whether the lengths of two texts and the sketches of their characters leave a pair possible.
+
+    Texts without sketches have all zeros, which lack nothing.
+    """
+    a_is_shorter = facts[a]["length"] < facts[b]["length"]
+    shorter, longer = facts[a if a_is_shorter else b], facts[b if a_is_shorter else a]
+    if longer["length"] > shorter["max_partner_length"]:
+        return False
+    lacking = count_lacking(shorter["low"], shorter["high"], longer["low"], longer["high"])
+    needed = least_common(
+        np.int64(shorter["length"]),
+        np.int64(longer["length"]),
+        shorter["common_of_shorter"],
+        shorter["common_of_longer"],
+    )
+    return bool(lacking <= shorter["length"] - needed)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def distance_within(texts: TextColumns, a: int, b: int) -> int:
+    """Return how many bits of two texts differ, or -1 where that is more than the limit of the shorter one."""
+    shorter = a if texts.lengths[a] < texts.lengths[b] else b
+    distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
+    return distance if distance <= texts.max_distances[shorter] else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
+    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out."""
+    distances = np.full(len(a), -1, np.int64)
+    facts = pack_facts(texts)
+    for pair in range(len(a)):
+        if may_be_within(facts, a[pair], b[pair]):
+            distances[pair] = distance_within(texts, a[pair], b[pair])
+    return distances

@@ -1,0 +1,227 @@
+"""Rings: the newest texts of each group of texts that share a key.
+
+A ring begins with its head: how many texts were added to it in the lower half of a word, how many it has room for in
+the upper. Three columns follow: the first words of the fingerprints, the second words, and the rows of the texts in the
+upper halves of words with their lengths in the lower. So a small ring lies in one or two lines of the cache, and a look
+into it waits for memory once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.kernels.popcount import lowest_bit
+from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
+
+START_UNIT = 2
+"""Words from one possible start of a ring to the next, so that 32 bits name all starts in 64 GiB."""
+N_COLUMNS = 3
+HALF = np.uint64(32)
+LOW_HALF = np.uint64(0xFFFFFFFF)
+ONE = np.uint64(1)
+FETCH_HEADS, FETCH_REST = 6, 3
+"""Texts ahead of which the heads and the rest of rings are fetched: memory takes that long to answer."""
+FETCHED_WITH_HEAD = 6
+"""Words after a head that the fetching of the head brings."""
+MOST_FETCHED = 48
+"""Texts of a ring that are fetched early; what follows is read in order."""
+
+
+class Wanted(NamedTuple):
+    """What is looked for in rings: texts near a fingerprint, of lengths in a range."""
+
+    first_word: np.uint64
+    second_word: np.uint64
+    limit: np.uint64
+    """Differing bits, at most."""
+    shortest: np.uint64
+    more: np.uint64
+    """The longest length is so much more than the shortest."""
+
+
+def make_rings(rooms: UInt32s) -> tuple[UInt64s, UInt32s]:
+    """Return the words of empty rings with room for so many texts each, and uint32[n]: the start of each, in units."""
+    sizes = 1 + N_COLUMNS * rooms.astype(np.int64)
+    ends = np.cumsum((sizes + START_UNIT - 1) // START_UNIT)
+    n_units = int(ends[-1]) if len(ends) else 0
+    rings = np.zeros(START_UNIT * n_units + N_LANES, np.uint64)  # by numpy, which asks for large pages
+    starts = np.zeros(len(rooms), np.int64)
+    starts[1:] = ends[:-1]
+    rings[START_UNIT * starts] = rooms.astype(np.uint64) << HALF
+    return rings, starts.astype(np.uint32)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def place_of(start: np.uint32) -> int:
+    """Return the place of a ring's head among the words."""
+    return np.int64(start) * START_UNIT
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def n_added(rings: UInt64s, head: int) -> int:
+    """Return how many texts were added to a ring."""
+    return np.int64(rings[head] & LOW_HALF)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def room_of(rings: UInt64s, head: int) -> int:
+    """Return how many texts a ring has room for."""
+    return np.int64(rings[head] >> HALF)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def newest_of(n_kept: int, room: int) -> int:
+    """Return the place of the newest text among those of a ring, of which there is at least one."""
+    return (n_kept - 1) % room if n_kept > room else n_kept - 1
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def depth_of(place: int, newest: int, size: int) -> int:
+    """Return how far from the newest a place of a ring with ``size`` texts is, 1 = the newest."""
+    return newest - place + 1 if place <= newest else newest - place + size + 1
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
+    """Return the first two words of a fingerprint, the second 0 where there is one."""
+    return bits[row, 0], bits[row, 1] if bits.shape[1] > 1 else np.uint64(0)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def add_to_ring(
+    rings: UInt64s, start: np.uint32, first_word: np.uint64, second_word: np.uint64, last_word: np.uint64
+) -> None:
+    """Add a text to a ring with room for at least one; the oldest text of a full one makes room."""
+    head = place_of(start)
+    n_kept, room = n_added(rings, head), room_of(rings, head)
+    place = head + 1 + (n_kept % room if n_kept >= room else n_kept)
+    rings[place], rings[place + room], rings[place + 2 * room] = first_word, second_word, last_word
+    rings[head] += ONE
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def row_and_length(row: int, length: np.int32) -> np.uint64:
+    """Return a word of the last column."""
+    return (np.uint64(row) << HALF) | np.uint64(length)
+
+
+@njit(cache=True, nogil=True)
+def add_kept(
+    texts: TextColumns, rows: Int64s, is_kept: Bools, probed: UInt32s, own: UInt32s, rings: UInt64s, most: int
+) -> int:
+    """Add the kept ones of some texts to their rings, in order; return how many look-ups met a crowded group.
+
+    Parameters
+    ----------
+    rows, is_kept
+        int64[n], bool[n].
+    probed, own
+        uint32[n, m], uint32[n, n_keys]: the starts of the rings that each text looked into, and of those that it is
+        added to; `NO_GROUP` for none.
+    most
+        A group with more texts before a text is crowded for it; 0 = none is.
+    """
+    n_crowded = np.int64(0)
+    for i in range(len(rows)):
+        fetch_heads(own, min(i + FETCH_HEADS, len(rows) - 1), rings)
+        if most > 0:
+            for j in range(probed.shape[1]):
+                n_crowded += probed[i, j] != NO_GROUP and n_added(rings, place_of(probed[i, j])) > most
+        if is_kept[i]:
+            first_word, second_word = two_words(texts.bits, rows[i])
+            last_word = row_and_length(rows[i], texts.lengths[rows[i]])
+            for j in range(own.shape[1]):
+                if own[i, j] != NO_GROUP:
+                    add_to_ring(rings, own[i, j], first_word, second_word, last_word)
+    return n_crowded
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def fetch_heads(starts: UInt32s, i: int, rings: UInt64s) -> None:
+    """Fetch the heads of the rings of a text, and what lies beside them."""
+    for j in range(starts.shape[1]):
+        if starts[i, j] != NO_GROUP:
+            head = place_of(starts[i, j])
+            fetch_early(rings, np.uint64(head))
+            fetch_early(rings, np.uint64(head + FETCHED_WITH_HEAD))
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def fetch_rest(starts: UInt32s, i: int, rings: UInt64s) -> None:
+    """Fetch the fingerprints in the larger rings of a text; their heads were fetched before."""
+    for j in range(starts.shape[1]):
+        if starts[i, j] == NO_GROUP:
+            continue
+        head = place_of(starts[i, j])
+        room = room_of(rings, head)
+        size = min(n_added(rings, head), min(room, MOST_FETCHED))
+        if N_COLUMNS * room > FETCHED_WITH_HEAD:
+            for place in range(head + 1, head + 1 + size, N_LANES):
+                for column in range(N_COLUMNS):
+                    fetch_early(rings, np.uint64(place + column * room))
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
+    """Write the texts of a ring within some limits into ``hits`` after the first ``n_hits``; return how many there are.
+
+    A hit is the row of the text in the upper 32 bits, its depth in the lower: 1 for the place ``newest`` of the ring,
+    and one more for each place before it, the last coming before the first. There is room for ``size`` more.
+    """
+    room = np.uint64(room_of(rings, head))
+    for first in range(0, size, N_LANES):
+        place = np.uint64(head + 1 + first)
+        near = near_of_eight(
+            rings,
+            place,
+            room,
+            wanted.first_word,
+            wanted.second_word,
+            wanted.limit,
+            wanted.shortest,
+            wanted.more,
+        )
+        if size - first < N_LANES:
+            near &= (ONE << np.uint64(size - first)) - ONE
+        while near != 0:
+            lane = lowest_bit(near)
+            near &= near - ONE
+            row = rings[place + room + room + lane] >> HALF
+            hits[n_hits] = (row << HALF) | np.uint64(depth_of(first + np.int64(lane), newest, size))
+            n_hits += 1
+    return n_hits
+
+
+@njit(cache=True, nogil=True)
+def depths_in_rings(earlier: Int64s, own: UInt32s, starts: UInt32s, rings: UInt64s) -> Int64s:
+    """Return int64[n, m]: how far from the newest a text stands in each of some rings; 0 where it does not.
+
+    Parameters
+    ----------
+    earlier, own
+        int64[n], uint32[n, n_keys]: rows, and the starts of the rings that these texts were added to.
+    starts
+        uint32[n, m].
+    """
+    depths = np.zeros(starts.shape, np.int64)
+    for i in range(len(earlier)):
+        for j in range(starts.shape[1]):
+            for k in range(own.shape[1]):
+                if starts[i, j] != NO_GROUP and own[i, k] == starts[i, j]:
+                    depths[i, j] = depth_in_ring(earlier[i], place_of(starts[i, j]), rings)
+    return depths
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def depth_in_ring(row: int, head: int, rings: UInt64s) -> int:
+    """Return how far from the newest a text stands in a ring, 1 = the newest; 0 where it does not."""
+    n_kept, room = n_added(rings, head), room_of(rings, head)
+    size = min(n_kept, room)
+    for place in range(size):
+        if np.int64(rings[head + 1 + 2 * room + place] >> HALF) == row:
+            return depth_of(place, newest_of(n_kept, room), size)
+    return np.int64(0)
