@@ -13,6 +13,7 @@ from hybriddup.kernels.key_groups import (
     DealtKeys,
     deal_keys,
     find_groups,
+    mark_crowded,
     note_keys,
     number_keys,
     write_numbers,
@@ -68,11 +69,8 @@ class Groups:
         if self.table is not None:  # a text may look into any group
             any_is_larger = max_bucket_size > 0 and bool((self.sizes > max_bucket_size).any())
             return np.asarray((most_pairs < n) | any_is_larger)
-        others = np.append(self.sizes, np.uint32(1))[np.minimum(self.own, np.uint32(len(self.sizes)))] - np.uint32(1)
-        crowded = others.sum(axis=1, dtype=np.int64) > most_pairs
-        if max_bucket_size:
-            crowded |= (others >= max_bucket_size).any(axis=1)
-        return np.asarray(crowded)
+        crowded: Bools = mark_crowded(self.own, self.sizes, max_bucket_size, most_pairs)
+        return crowded
 
     def take(self, rows: Int64s) -> Groups:
         """Return the groups of other texts: these, some of which may come several times."""
@@ -82,6 +80,25 @@ class Groups:
             groups = self.own[n_more == n]
             np.add.at(sizes, groups[groups != NO_GROUP], np.uint32(n))
         return Groups(own, sizes, self.table)
+
+
+class KeyRoom:
+    """Memory for the keys of all texts, in one piece where it is known how many there are.
+
+    What is freed in many pieces stays with the process; one that is this large goes back to the system.
+    """
+
+    def __init__(self, n_texts: int, n_keys: int | None) -> None:
+        self._n_keys = n_keys
+        self._keys = np.empty(n_texts * (n_keys or 0), np.uint64)
+        self._entries = np.empty(len(self._keys), np.uint32)
+
+    def of(self, first: int, size: int) -> tuple[UInt64s, UInt32s]:
+        """Return uint64[n], uint32[n]: room for so many keys of the texts from ``first`` on."""
+        if self._n_keys is None:
+            return np.empty(size, np.uint64), np.empty(size, np.uint32)
+        part = slice(first * self._n_keys, first * self._n_keys + size)
+        return self._keys[part], self._entries[part]
 
 
 def group_texts(
@@ -112,9 +129,11 @@ def group_texts(
     bounds = [(first, min(first + size, len(texts))) for first in range(0, len(texts), size)]
     part_bits = min(max((8 * len(texts) // KEYS_A_PART).bit_length(), 1), MOST_PART_BITS)
 
+    room = KeyRoom(len(texts), index.n_keys)
+
     def deal_slice(some: tuple[int, int]) -> tuple[DealtKeys, int]:
         keys = keys_of(some)
-        return deal_keys(keys, part_bits), keys.shape[1]
+        return deal_keys(keys, part_bits, *room.of(some[0], keys.size)), keys.shape[1]
 
     dealt = list(map_threads(deal_slice, bounds, workers))
     own, sizes = number_all(
