@@ -24,6 +24,7 @@ NONE = np.int64(-1)
 ASKED_FOR = 4
 """Of a text with too many pairs, so many times the most are verified beforehand: some will turn out not to be
 candidates, and the next nearest take their places."""
+FARTHEST = np.int32(2**31 - 1)
 NOT_CHOSEN, CHOSEN, CUT = np.int8(0), np.int8(1), np.int8(2)
 
 
@@ -285,3 +286,45 @@ def nearest_limit(distances: Int32s, verdicts: Int8s, most: int) -> tuple[int, i
         left -= counts[distance]
         distance += 1
     return distance, left
+
+
+@njit(cache=True, nogil=True)
+def keep_nearest(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> tuple[Bools, Int32s]:
+    """Return which pairs may be among the nearest of their texts, and int32[n_texts]: the largest distance of such.
+
+    Parameters
+    ----------
+    later
+        int64[n_pairs], rising: the row of the later text.
+    is_sure
+        bool[n_pairs]: whether a pair is a candidate for sure.
+    most_pairs
+        int64[n_texts]: of each text's candidates so many are verified. Where more than that are sure, one more of them
+        is kept, so that it is seen that some were left out.
+    """
+    is_kept, farthest = np.ones(len(later), np.bool_), np.full(len(most_pairs), FARTHEST, np.int32)
+    first = 0
+    while first < len(later):
+        row, last = later[first], first
+        while last < len(later) and later[last] == row:
+            last += 1
+        if last - first > most_pairs[row]:
+            farthest[row] = distance_of_sure(distances[first:last], is_sure[first:last], most_pairs[row])
+            for pair in range(first, last):
+                is_kept[pair] = distances[pair] <= farthest[row]
+        first = last
+    return is_kept, farthest
+
+
+@njit(cache=True, nogil=True)
+def distance_of_sure(distances: Int32s, is_sure: Bools, most: int) -> np.int32:
+    """Return the smallest distance within which more sure pairs are than ``most``; `FARTHEST` where there are none."""
+    counts = np.zeros(np.int64(distances.max()) + 1, np.int64)
+    for i in range(len(distances)):
+        counts[distances[i]] += is_sure[i]
+    n = np.int64(0)
+    for distance in range(len(counts)):
+        n += counts[distance]
+        if n > most:
+            return np.int32(distance)
+    return FARTHEST

@@ -12,7 +12,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.key_groups import NO_GROUP, SPREAD
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.popcount import lowest_bit
 from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
@@ -197,31 +197,57 @@ def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted,
 
 
 @njit(cache=True, nogil=True)
-def depths_in_rings(earlier: Int64s, own: UInt32s, starts: UInt32s, rings: UInt64s) -> Int64s:
-    """Return int64[n, m]: how far from the newest a text stands in each of some rings; 0 where it does not.
+def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: UInt64s) -> Int64s:
+    """Return int64[n, m]: how far from the newest some texts stand in each of some rings, 1 = the newest; 0 = nowhere.
 
     Parameters
     ----------
-    earlier, own
-        int64[n], uint32[n, n_keys]: rows, and the starts of the rings that these texts were added to.
+    rows, earlier
+        int64[n], int64[n]: whose rings, rising, and which text, of each row once.
     starts
-        uint32[n, m].
+        uint32[n_rows, m]: the starts of the rings of each row, `NO_GROUP` for none.
     """
-    depths = np.zeros(starts.shape, np.int64)
-    for i in range(len(earlier)):
+    depths, slots = np.zeros((len(rows), starts.shape[1]), np.int64), np.zeros(1024, np.uint64)
+    first = 0
+    while first < len(rows):
+        last = first
+        while last < len(rows) and rows[last] == rows[first]:
+            last += 1
+        while len(slots) < 2 * (last - first):
+            slots = np.zeros(2 * len(slots), np.uint64)
+        note_texts(earlier, first, last, slots)
         for j in range(starts.shape[1]):
-            for k in range(own.shape[1]):
-                if starts[i, j] != NO_GROUP and own[i, k] == starts[i, j]:
-                    depths[i, j] = depth_in_ring(earlier[i], place_of(starts[i, j]), rings)
+            if starts[rows[first], j] != NO_GROUP:
+                note_depths(rings, place_of(starts[rows[first], j]), earlier, first, slots, depths[:, j])
+        first = last
     return depths
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def depth_in_ring(row: int, head: int, rings: UInt64s) -> int:
-    """Return how far from the newest a text stands in a ring, 1 = the newest; 0 where it does not."""
-    n_kept, room = n_added(rings, head), room_of(rings, head)
+def note_texts(texts: Int64s, first: int, last: int, slots: UInt64s) -> None:
+    """Note the places of some texts in a hash table, each under one more than ``first``, so that none is emptied."""
+    for place in range(first, last):
+        slots[slot_of(np.uint64(texts[place]), texts, np.uint64(first + 1), slots)] = (
+            np.uint64(first + 1) << HALF
+        ) | np.uint64(place)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def slot_of(text: np.uint64, texts: Int64s, stamp: np.uint64, slots: UInt64s) -> np.uint64:
+    """Return the slot of a text that was noted, or the free one where it would go."""
+    mask = np.uint64(len(slots) - 1)
+    slot = (text * SPREAD >> HALF) & mask
+    while slots[slot] >> HALF == stamp and np.uint64(texts[np.int64(slots[slot] & LOW_HALF)]) != text:
+        slot = (slot + ONE) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def note_depths(rings: UInt64s, head: int, texts: Int64s, first: int, slots: UInt64s, depths: Int64s) -> None:
+    """Write the depths of the texts of a ring that were noted."""
+    n_kept, room, stamp = n_added(rings, head), room_of(rings, head), np.uint64(first + 1)
     size = min(n_kept, room)
     for place in range(size):
-        if np.int64(rings[head + 1 + 2 * room + place] >> HALF) == row:
-            return depth_of(place, newest_of(n_kept, room), size)
-    return np.int64(0)
+        slot = slot_of(rings[head + 1 + 2 * room + place] >> HALF, texts, stamp, slots)
+        if slots[slot] >> HALF == stamp:
+            depths[np.int64(slots[slot] & LOW_HALF)] = depth_of(place, newest_of(n_kept, room), size)

@@ -60,17 +60,24 @@ def decide_all(
     kept, exact = np.ones(len(is_near), np.bool_), np.full(len(is_near), NONE)
     kept_as = np.full(len(is_near), NONE)
     parts: list[Decisions] = []
-    near = np.flatnonzero(is_near)
-    for first in range(0, len(near), texts_a_batch):
-        positions = near[first : first + texts_a_batch]
+    near, first, size = np.flatnonzero(is_near), 0, texts_a_batch
+    while first < len(near):
+        positions = near[first : first + size]
         exact[positions] = kept_as[text_numbers[positions]]
         others = positions[exact[positions] == NONE]
-        if len(others):
-            parts.append(decisions := decider.decide(batch_of(others)))
+        decisions = decider.decide_unless_crowded(batch_of(others)) if len(others) else None
+        if len(others) and decisions is None:
+            size = -(-size // 2)
+            continue
+        if decisions is not None:
+            parts.append(decisions)
             exact[others], kept[others] = decisions.exact, decisions.kept
             stay = others[decisions.kept]
             kept_as[text_numbers[stay]] = stay
         advance(len(positions))
+        first += len(positions)
+        if decisions is None or decider.has_room_for_more(decisions):
+            size = min(2 * size, texts_a_batch)
     kept[exact != NONE] = False
     return RunDecisions(
         kept,

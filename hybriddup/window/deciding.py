@@ -108,7 +108,7 @@ def decide_batch(
     exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
     if not len(places):
         return Verdicts(exact, {}, index.looked_up, index.is_kept)
-    decider = Decider(index, verify, steps.components.limits, report, steps.workers, splits=False)
+    decider = Decider(index, verify, steps.components.limits, report, steps.workers)
     decisions = decider.decide(batch_of(prepared, places, times, memory.horizon))
     copies = np.flatnonzero(decisions.exact != NONE)
     exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))

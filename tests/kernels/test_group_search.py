@@ -112,10 +112,12 @@ def test_the_newest_of_each_group_are_found_with_their_depths(words: int, room: 
         sizes = [len(newest[group]) for group in looked_into]
         largest = max((len(members[group]) for group in looked_into), default=0)
         assert tuple(counts) == (len(sizes), sum(sizes), largest)
-        for other, *_ in expected:
-            of_other = own_starts[other : other + 1]
-            depths = depths_in_rings(np.array([other]), of_other, probed_starts[one], rings)[0]
-            assert depths.tolist() == [depth_in(newest.get(group, []), other) for group in probed[row].tolist()]
+        others = np.array([*range(row), N_TEXTS + row])
+        depths = depths_in_rings(np.full(len(others), row), others, probed_starts, rings)
+        asked = [[newest.get(group, []) for group in probed[row].tolist()] for _ in others]
+        assert depths.tolist() == [
+            [depth_in(group, other) for group in groups] for other, groups in zip(others.tolist(), asked, strict=True)
+        ]
         chosen = np.array([is_kept[row]])
         n_crowded = add_kept(texts, rows, chosen, probed_starts[one], own_starts[one], rings, room)
         assert n_crowded == sum(len(members[group]) > room for group in looked_into)

@@ -84,7 +84,7 @@ class Index(Protocol):
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: which number the earlier text has in each key that the later is looked up by.
 
-        1 is the newest; 0 where it is not among the newest ``max_bucket_size``. Seldom asked.
+        ``rows`` rise. 1 is the newest; 0 where it is not among the newest ``max_bucket_size``. Seldom asked.
         """
         ...
 

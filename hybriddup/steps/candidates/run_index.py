@@ -98,8 +98,7 @@ class RunIndex:
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: which number from the newest the earlier text has in each group, 0 = none."""
-        own = as_starts(as_keys(self._groups.own[earlier], self._starts))
-        depths: Int64s = depths_in_rings(earlier, own, as_starts(batch.probes[rows]), self._rings)
+        depths: Int64s = depths_in_rings(rows, earlier, as_starts(batch.probes), self._rings)
         return depths
 
     def add(self, batch: Batch, is_kept: Bools) -> None:

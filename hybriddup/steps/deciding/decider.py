@@ -10,25 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
-from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, VerifiedPairs
+from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED, keep_nearest
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
-from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify
-from hybriddup.steps.deciding.pairs import (
-    BatchPairs,
-    Evidence,
-    join_batch_pairs,
-    join_candidates,
-    join_verified,
-)
+from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, is_sure
+from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs
 
 FEWEST_TEXTS = 256
 """So few texts are compared with each other whatever that takes."""
 MOST_COMPARISONS = 1024
-"""Where texts of a batch would be compared with more of it on average, the first half is decided first: of texts that
-are all alike most leave before they meet."""
+"""Where texts of a batch would be compared with more of it on average, fewer should be decided at a time: of texts that
+are all alike most then leave before they meet."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +39,8 @@ class Decisions:
     """Every pair that was verified and accepted on the way, in no order."""
     n_verified: int
     """Pairs that the verifiers were asked about."""
+    n_comparisons: int
+    """About how many times texts of the batch were compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -57,27 +53,35 @@ class Decider:
     report: BlockReport
     """Where limits are counted."""
     workers: int = 1
-    splits: bool = True
-    """Whether a crowded batch may be decided in parts; not where what is kept comes into the index later."""
     fewest_texts: int = FEWEST_TEXTS
     most_comparisons: int = MOST_COMPARISONS
 
     def decide(self, batch: Batch) -> Decisions:
         """Return the decisions about a batch, at least one text, none of which equals a kept one of the index."""
+        decisions = self._decide(batch, may_refuse=False)
+        assert decisions is not None  # noqa: S101  (it may not refuse)
+        return decisions
+
+    def decide_unless_crowded(self, batch: Batch) -> Decisions | None:
+        """Return what `decide` does, or None where too many texts share keys: decide fewer at a time."""
+        return self._decide(batch, may_refuse=True)
+
+    def _decide(self, batch: Batch, *, may_refuse: bool) -> Decisions | None:
         near, most_with_key = self.index.look_up(batch), self._most_with_key(batch)
+        pairs, farthest = self._nearest(BatchPairs.of_index(near), most_with_key, batch)
         held = np.zeros(len(batch), np.bool_)
         while True:
             evidence = Evidence()
-            first = BatchContest(batch, BatchPairs.of_index(near), most_with_key, None, self.limits, self.index, held)
+            first = BatchContest(batch, pairs.anew(), most_with_key, None, self.limits, self.index, held)
             first.settle(self.verify, evidence)
             rest = np.flatnonzero(first.status == UNDECIDED)
             others = group_batch(batch if len(rest) == len(batch) else batch.take(rest))
-            if self.splits and self._is_crowded(others):
-                return self._decide_halves(batch)
-            last = self._decide_rest(first, rest, others, evidence)
+            if may_refuse and self._is_crowded(others):
+                return None
+            last = self._decide_rest(first, rest, others, farthest[rest], evidence)
             overtaken = self._overtaken(first, rest[last.status == KEPT])
             if not len(overtaken):
-                return self._finish(first, rest, last, evidence)
+                return self._finish(first, rest, last, evidence, others.n_comparisons)
             held[overtaken] = True
 
     def _most_with_key(self, batch: Batch) -> Int64s:
@@ -92,27 +96,26 @@ class Decider:
         n = len(grouped.batch)
         return n > self.fewest_texts and grouped.n_comparisons > self.most_comparisons * n
 
-    def _decide_halves(self, batch: Batch) -> Decisions:
-        """Return the decisions about a batch, at least two texts, of which the first half is decided first."""
-        half = len(batch) // 2
-        earlier, later = batch.take(slice(0, half)), batch.take(slice(half, None))
-        parts = [self.decide(earlier)]
-        exact = equal_to(earlier.take(np.flatnonzero(parts[0].kept)), later)
-        kept, others = np.zeros(len(later), np.bool_), np.flatnonzero(exact == NONE)
-        if len(others):
-            parts.append(self.decide(later.take(others)))
-            kept[others], exact[others] = parts[1].kept, parts[1].exact
-        return Decisions(
-            np.concatenate([parts[0].kept, kept]),
-            np.concatenate([parts[0].exact, exact]),
-            join_verified([part.deciding for part in parts]),
-            join_candidates([part.accepted for part in parts]),
-            sum(part.n_verified for part in parts),
-        )
+    def has_room_for_more(self, decisions: Decisions) -> bool:
+        """Return whether twice as many texts like these would not be crowded."""
+        return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
 
-    def _decide_rest(self, first: BatchContest, rest: Int64s, others: WithinBatch, evidence: Evidence) -> BatchContest:
+    def _nearest(self, pairs: BatchPairs, most_with_key: Int64s, batch: Batch) -> tuple[BatchPairs, Int32s]:
+        """Return the pairs that may be among those of a text that are verified, and int32[n]: no farther ones are.
+
+        Where a text has more sure candidates than are verified, what is farther away than these is not.
+        """
+        sure = is_sure(pairs, most_with_key, self.limits.max_bucket_size)
+        most = self.limits.most_pairs(batch.columns.lengths)
+        is_near_enough, farthest = keep_nearest(pairs.later, pairs.distances, sure, most)
+        return pairs if is_near_enough.all() else pairs.take(is_near_enough), farthest
+
+    def _decide_rest(
+        self, first: BatchContest, rest: Int64s, others: WithinBatch, farthest: Int32s, evidence: Evidence
+    ) -> BatchContest:
         """Decide the texts that no sure match with the index has removed."""
         near = others.pairs(np.arange(len(rest)), self.report, self.workers)
+        near = near.take(near.distances <= farthest[near.later])
         pairs = join_batch_pairs(first.pairs_of(rest), BatchPairs.within(others.batch, near))
         last = BatchContest(others.batch, pairs, others.most, others, self.limits, self.index)
         last.settle(self.verify, evidence)
@@ -141,7 +144,9 @@ class Decider:
         n_nearer = np.bincount(nearer, minlength=len(first.batch)) + first.n_nearer
         return asked[n_nearer[asked] >= most[asked]]
 
-    def _finish(self, first: BatchContest, rest: Int64s, last: BatchContest, evidence: Evidence) -> Decisions:
+    def _finish(
+        self, first: BatchContest, rest: Int64s, last: BatchContest, evidence: Evidence, n_comparisons: int
+    ) -> Decisions:
         """Return the decisions, and add what is kept."""
         batch, status = first.batch, first.status.copy()
         status[rest] = last.status
@@ -152,17 +157,4 @@ class Decider:
         self.index.add(looked_up, kept[~is_copy])
         self.report.hit("max_candidates", last.n_cut)
         deciding = evidence.of(np.concatenate([first.deciding_codes(), last.deciding_codes()]))
-        return Decisions(kept, exact, deciding, evidence.pairs(), evidence.n_verified)
-
-
-def equal_to(kept: Batch, later: Batch) -> Int64s:
-    """Return int64[n_later]: the position of the last kept text that each later one equals and may match, or `NONE`."""
-    if not len(kept):
-        return np.full(len(later), NONE)
-    order = np.argsort(kept.text_numbers, kind="stable")
-    numbers = kept.text_numbers[order]
-    last = order[np.searchsorted(numbers, later.text_numbers, side="right") - 1]
-    is_equal = kept.text_numbers[last] == later.text_numbers
-    if kept.times is not None and later.oldest is not None:
-        is_equal &= kept.times[last] > later.oldest
-    return np.where(is_equal, kept.positions[last], NONE)
+        return Decisions(kept, exact, deciding, evidence.pairs(), evidence.n_verified, n_comparisons)

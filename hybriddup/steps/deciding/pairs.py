@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -51,6 +51,10 @@ class BatchPairs:
         near = near.take(chosen)
         verdicts = np.full(len(near.later), OPEN)
         return cls(batch.positions[near.earlier], near.earlier, near.later, near.distances, near.depths, verdicts)
+
+    def anew(self) -> BatchPairs:
+        """Return the same pairs, of which nothing is known."""
+        return replace(self, verdicts=np.full(len(self), OPEN))
 
     def take(self, chosen: Int64s | Bools) -> BatchPairs:
         """Return the chosen pairs, in the order given."""
