@@ -289,8 +289,8 @@ def nearest_limit(distances: Int32s, verdicts: Int8s, most: int) -> tuple[int, i
 
 
 @njit(cache=True, nogil=True)
-def keep_nearest(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> tuple[Bools, Int32s]:
-    """Return which pairs may be among the nearest of their texts, and int32[n_texts]: the largest distance of such.
+def farthest_wanted(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Int32s:
+    """Return int32[n_texts]: no pair that differs in more bits is among the nearest candidates of a text.
 
     Parameters
     ----------
@@ -300,9 +300,9 @@ def keep_nearest(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: I
         bool[n_pairs]: whether a pair is a candidate for sure.
     most_pairs
         int64[n_texts]: of each text's candidates so many are verified. Where more than that are sure, one more of them
-        is kept, so that it is seen that some were left out.
+        is wanted, so that it is seen that some were left out.
     """
-    is_kept, farthest = np.ones(len(later), np.bool_), np.full(len(most_pairs), FARTHEST, np.int32)
+    farthest = np.full(len(most_pairs), FARTHEST, np.int32)
     first = 0
     while first < len(later):
         row, last = later[first], first
@@ -310,10 +310,8 @@ def keep_nearest(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: I
             last += 1
         if last - first > most_pairs[row]:
             farthest[row] = distance_of_sure(distances[first:last], is_sure[first:last], most_pairs[row])
-            for pair in range(first, last):
-                is_kept[pair] = distances[pair] <= farthest[row]
         first = last
-    return is_kept, farthest
+    return farthest
 
 
 @njit(cache=True, nogil=True)

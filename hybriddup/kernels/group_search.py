@@ -50,16 +50,33 @@ class SearchCounts(NamedTuple):
     largest_group: int
 
 
+class Asked(NamedTuple):
+    """Texts that are looked up, and where."""
+
+    rows: Int64s
+    """int64[n]."""
+    starts: UInt32s
+    """uint32[n, m]: the starts of the rings that each looks into, `NO_GROUP` for none."""
+    ranks: Int32s
+    """int32[n, m]: so many of the first texts of each ring are looked at; no rows = all of them."""
+    widest: Int32s
+    """int32[n]: no pair with more differing bits is wanted."""
+    most_pairs: Int64s
+    """int64[n]: of each text's candidates so many are verified; no rows = all. See `n_nearest`."""
+    n_newer: Int64s
+    """int64[n]: texts that may be added to the rings before each is decided, at most; no rows with ``most_pairs``."""
+    max_bucket_size: int
+    """Of a ring so many of the newest texts are candidates; 0 = all."""
+
+    def take(self, first: int, last: int) -> "Asked":
+        """Return some of them."""
+        some = {name: getattr(self, name)[first:last] for name in self._fields[:-1]}
+        return self._replace(**some)
+
+
 @njit(cache=True, nogil=True)
 def search_rings(
-    texts: TextColumns,
-    facts: Facts,
-    shortest: Int32s,
-    rows: Int64s,
-    starts: UInt32s,
-    ranks: Int32s,
-    rings: UInt64s,
-    widest: int,
+    texts: TextColumns, facts: Facts, shortest: Int32s, asked: Asked, rings: UInt64s
 ) -> tuple[NearPairs, SearchCounts]:
     """Return the pairs of some texts with those in the rings that they look into.
 
@@ -67,22 +84,15 @@ def search_rings(
     ----------
     facts, shortest
         As `pack_facts` and `shortest_partners` return them for all texts.
-    rows
-        int64[n]: the texts that are looked up.
-    starts
-        uint32[n, m]: the starts of the rings that each looks into, `NO_GROUP` for none.
-    ranks
-        int32[n, m]: look at so many of the first texts of each ring; no rows = at all of them.
-    widest
-        The largest Hamming limit of any text.
     """
+    rows, starts, ranks = asked.rows, asked.starts, asked.ranks
     found = new_pairs(len(rows))
     hits, slots, n_pairs = np.empty(1024, np.uint64), np.zeros(2048, np.uint64), np.int64(0)
     n_look_ups, n_comparisons, largest = np.int64(0), np.int64(0), np.int64(0)
     for i in range(len(rows)):
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
-        wanted, n_hits = what_is_wanted(texts, shortest, rows[i], widest), np.int64(0)
+        wanted, n_hits = what_is_wanted(texts, shortest, rows[i], asked.widest[i]), np.int64(0)
         for j in range(starts.shape[1]):
             if starts[i, j] == NO_GROUP:
                 continue
@@ -106,19 +116,46 @@ def search_rings(
         sort_run(hits, 0, n_hits)
         if n_pairs + n_hits > len(found.earlier):
             found = larger_pairs(found, n_pairs, n_hits)
-        n_pairs = keep_pairs(texts, rows[i], hits, n_hits, found, n_pairs)
+        n_before, n_pairs = n_pairs, keep_pairs(texts, rows[i], hits, n_hits, found, n_pairs)
+        if len(asked.most_pairs) > 0 and n_pairs - n_before > asked.most_pairs[i]:
+            n_pairs = keep_nearest(found, n_before, n_pairs, asked, i)
     return first_pairs(found, n_pairs), SearchCounts(n_look_ups, n_comparisons, largest)
+
+
+@njit(cache=True, nogil=True)
+def keep_nearest(found: NearPairs, first: int, last: int, asked: Asked, i: int) -> int:
+    """Keep those of a text's pairs that may be among its nearest candidates; return where they end.
+
+    The pairs are ``first`` up to, not including, ``last``. Where more of them than are verified will be candidates for
+    sure, those that are farther away than these will not be verified. One more than needed is kept, so that it is seen
+    that some were left out.
+    """
+    n_newer, most = asked.n_newer[i], asked.max_bucket_size
+    counts = np.zeros(np.int64(asked.widest[i]) + 1, np.int64)
+    for pair in range(first, last):
+        counts[found.distances[pair]] += most == 0 or found.depths[pair] + n_newer <= most
+    limit, n_sure = np.int64(0), counts[0]
+    while limit < len(counts) - 1 and n_sure <= asked.most_pairs[i]:
+        limit += 1
+        n_sure += counts[limit]
+    n = first
+    for pair in range(first, last):
+        if found.distances[pair] <= limit:
+            found.earlier[n], found.later[n] = found.earlier[pair], found.later[pair]
+            found.distances[n], found.depths[n] = found.distances[pair], found.depths[pair]
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True, counts_references=False)
 def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) -> Wanted:
-    """Return what rings are asked for a text."""
+    """Return what rings are asked for a text; none is as far away as ``widest`` -1."""
     first_word, second_word = two_words(texts.bits, row)
     least, longest = (
         np.int64(shortest[row]),
         max(np.int64(texts.max_partner_lengths[row]), np.int64(texts.lengths[row])),
     )
-    return Wanted(first_word, second_word, np.uint64(widest), np.uint64(least), np.uint64(longest - least))
+    return Wanted(first_word, second_word, np.uint64(max(widest, 0)), np.uint64(least), np.uint64(longest - least))
 
 
 @njit(cache=True, nogil=True, counts_references=False)

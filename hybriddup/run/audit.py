@@ -15,7 +15,7 @@ import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Int32s, Int64s
 from hybriddup.data.spread import spread_rows
-from hybriddup.kernels.group_search import NearPairs, search_rings
+from hybriddup.kernels.group_search import Asked, NearPairs, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
 from hybriddup.kernels.rings import add_kept, make_rings
@@ -97,23 +97,16 @@ class WideScan:
 
     def pairs(self, positions: Int64s) -> CandidatePairs:
         """Return the pairs of some kept posts with earlier ones."""
-        widest, all_of_each = int(self._columns.max_distances.max(initial=0)), np.zeros((0, 0), np.int32)
         longest, lengths = self._columns.max_partner_lengths[positions], self._columns.lengths[positions]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
         starts = np.where(could_match, self._starts, NO_GROUP)
+        widest = np.full(len(positions), self._columns.max_distances.max(initial=0), np.int32)
+        no_limit = np.zeros(0, np.int64)
+        asked = Asked(positions, starts, np.zeros((0, 0), np.int32), widest, no_limit, no_limit, 0)
 
         def search(first: int, last: int) -> NearPairs:
-            some = slice(first, last)
-            near: NearPairs = search_rings(
-                self._columns,
-                self._facts,
-                self._shortest_partners,
-                positions[some],
-                starts[some],
-                all_of_each,
-                self._rings,
-                widest,
-            )[0]
+            some = asked.take(first, last)
+            near: NearPairs = search_rings(self._columns, self._facts, self._shortest_partners, some, self._rings)[0]
             return near
 
         parts = map_slices(search, len(positions), self._workers)

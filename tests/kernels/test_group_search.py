@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.batch_groups import count_groups, count_kept_before, fill_rings, most_in_groups, number_batch
-from hybriddup.kernels.group_search import NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
 from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
@@ -63,8 +63,10 @@ def search(
     texts: TextColumns, rows: Int64s, starts: UInt32s, rings: UInt64s, ranks: Int32s = ALL
 ) -> tuple[NearPairs, SearchCounts]:
     """What is found within the widest limit of any text."""
+    no_limit = np.zeros(0, np.int64)
+    asked = Asked(rows, starts, ranks, np.full(len(rows), 7, np.int32), no_limit, no_limit, 0)
     found: tuple[NearPairs, SearchCounts] = search_rings(
-        texts, pack_facts(texts), shortest_partners(texts), rows, starts, ranks, rings, 7
+        texts, pack_facts(texts), shortest_partners(texts), asked, rings
     )
     return found
 
@@ -216,3 +218,33 @@ def test_numbers_of_a_batch_are_those_of_keys_that_chosen_texts_share(seed: int)
     assert all(
         number == (number_of[key] if key in shared else NONE) for key, number in zip(flat, numbers.ravel(), strict=True)
     )
+
+
+@given(seed=seeds, most_pairs=st.integers(0, 5), n_newer=st.integers(0, 3), max_bucket_size=st.integers(0, 4))
+def test_pairs_beyond_enough_sure_ones_are_left_out(
+    seed: int, most_pairs: int, n_newer: int, max_bucket_size: int
+) -> None:
+    """Of a text with more than enough pairs, those farther away than one more sure pair than enough."""
+    rng = np.random.default_rng(seed)
+    texts, own = make_texts(rng, 2), make_groups(rng)
+    (rings, starts), rows = empty_rings(40), np.arange(N_TEXTS)
+    add_kept(texts, rows, np.ones(N_TEXTS, np.bool_), starts_of(own, starts), starts_of(own, starts), rings, 0)
+    all_pairs = as_pairs(search(texts, rows, starts_of(own, starts), rings)[0])
+    asked = Asked(
+        rows,
+        starts_of(own, starts),
+        ALL,
+        np.full(N_TEXTS, 7, np.int32),
+        np.full(N_TEXTS, most_pairs),
+        np.full(N_TEXTS, n_newer),
+        max_bucket_size,
+    )
+    found = as_pairs(search_rings(texts, pack_facts(texts), shortest_partners(texts), asked, rings)[0])
+    expected = list[Pair]()
+    for row in rows.tolist():
+        pairs = [pair for pair in all_pairs if pair[1] == row]
+        is_sure = [max_bucket_size == 0 or depth + n_newer <= max_bucket_size for *_, depth in pairs]
+        sure = sorted(pair[2] for pair, is_one in zip(pairs, is_sure, strict=True) if is_one)
+        limit = sure[most_pairs] if len(pairs) > most_pairs and len(sure) > most_pairs else 7
+        expected += [pair for pair in pairs if pair[2] <= limit]
+    assert found == expected

@@ -74,11 +74,24 @@ class Near(NamedTuple):
         return Near._make(column[chosen] for column in self)
 
 
+class Enough(NamedTuple):
+    """How many candidates are enough: of a text's sure ones, those farther away than so many others may be left out."""
+
+    most_pairs: Int64s
+    """int64[n]: of each text of a batch so many candidates are verified, those with the fewest differing bits."""
+    n_newer: Int64s
+    """int64[n]: texts of the batch with a key that each text is looked up by, at most: kept ones push others out."""
+
+
 class Index(Protocol):
     """The kept texts of a run or a window, by key."""
 
-    def look_up(self, batch: Batch) -> Near:
-        """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``."""
+    def look_up(self, batch: Batch, enough: Enough | None = None) -> Near:
+        """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``.
+
+        Pairs may be left out where ``enough`` others are nearer for sure, but for one, so that it is seen that some
+        were. None = all pairs are wanted.
+        """
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
-from hybriddup.kernels.group_search import NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Batch, Near, count_search, join_near
+from hybriddup.steps.candidates import Batch, Enough, Near, count_search, join_near
 from hybriddup.steps.candidates.groups import Groups
 from hybriddup.steps.parallel import map_slices
 
@@ -72,21 +72,18 @@ class RunIndex:
         numbers = self._text_numbers[positions]
         return Batch(positions, keys, probes, columns, numbers, may_be_crowded=np.any(crowded, axis=1))
 
-    def look_up(self, batch: Batch) -> Near:
-        """Return the pairs of a batch with kept texts, of each key the newest ones."""
-        starts, all_of_each = as_starts(batch.probes), np.zeros((0, 0), np.int32)
+    def look_up(self, batch: Batch, enough: Enough | None = None) -> Near:
+        """Return the pairs of a batch with kept texts, of each key the newest ones, and of them those wanted."""
+        enough = enough or Enough(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        every_text, widest = np.zeros((0, 0), np.int32), np.full(len(batch), self._widest, np.int32)
+        asked = Asked(
+            batch.positions, as_starts(batch.probes), every_text, widest, *enough, self._index.max_bucket_size
+        )
 
         def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
-            some = slice(first, last)
+            some = asked.take(first, last)
             found: tuple[NearPairs, SearchCounts] = search_rings(
-                self._columns,
-                self._facts,
-                self._shortest,
-                batch.positions[some],
-                starts[some],
-                all_of_each,
-                self._rings,
-                self._widest,
+                self._columns, self._facts, self._shortest, some, self._rings
             )
             return found
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt32s
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s
 from hybriddup.kernels.batch_groups import count_groups, count_kept_before, fill_rings, most_in_groups, number_batch
-from hybriddup.kernels.group_search import NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
 from hybriddup.kernels.pair_limits import pack_facts, shortest_partners
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
@@ -39,19 +39,22 @@ class WithinBatch:
         """How many keys several texts share."""
         return len(self.sizes)
 
-    def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> Near:
-        """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too."""
-        columns = self.batch.columns
-        widest = int(columns.max_distances.max(initial=0))
+    def pairs(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> Near:
+        """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too.
+
+        ``farthest`` is int32[n_rows]: pairs that differ in more bits are left out; None = there are no such limits.
+        """
+        columns, no_limit = self.batch.columns, np.zeros(0, np.int64)
         facts, shortest = pack_facts(columns), shortest_partners(columns)
         rings, starts = make_rings(self.sizes)
         looked_into, ranks = fill_rings(columns, self.own, self.probed, starts, rings)
-        looked_into, ranks = looked_into[rows], ranks[rows]
+        widest = np.full(len(rows), columns.max_distances.max(initial=0), np.int32)
+        widest = widest if farthest is None else np.minimum(widest, farthest)
+        asked = Asked(rows, looked_into[rows], ranks[rows], widest, no_limit, no_limit, 0)
 
         def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
-            some = slice(first, last)
             found: tuple[NearPairs, SearchCounts] = search_rings(
-                columns, facts, shortest, rows[some], looked_into[some], ranks[some], rings, widest
+                columns, facts, shortest, asked.take(first, last), rings
             )
             return found
 

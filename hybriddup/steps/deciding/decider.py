@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, VerifiedPairs
-from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED, keep_nearest
+from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED, farthest_wanted
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, Index
+from hybriddup.steps.candidates import Batch, Enough, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
 from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, is_sure
 from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs
 
-FEWEST_TEXTS = 256
+FEWEST_TEXTS = 128
 """So few texts are compared with each other whatever that takes."""
-MOST_COMPARISONS = 1024
+MOST_COMPARISONS = 512
 """Where texts of a batch would be compared with more of it on average, fewer should be decided at a time: of texts that
 are all alike most then leave before they meet."""
 
@@ -67,8 +67,12 @@ class Decider:
         return self._decide(batch, may_refuse=True)
 
     def _decide(self, batch: Batch, *, may_refuse: bool) -> Decisions | None:
-        near, most_with_key = self.index.look_up(batch), self._most_with_key(batch)
-        pairs, farthest = self._nearest(BatchPairs.of_index(near), most_with_key, batch)
+        most_with_key = self._most_with_key(batch)
+        enough = Enough(self.limits.most_pairs(batch.columns.lengths), most_with_key)
+        pairs = BatchPairs.of_index(self.index.look_up(batch, enough))
+        sure = is_sure(pairs, most_with_key, self.limits.max_bucket_size)
+        farthest = farthest_wanted(pairs.later, pairs.distances, sure, enough.most_pairs)
+        pairs = pairs.take(pairs.distances <= farthest[pairs.later])
         held = np.zeros(len(batch), np.bool_)
         while True:
             evidence = Evidence()
@@ -100,22 +104,11 @@ class Decider:
         """Return whether twice as many texts like these would not be crowded."""
         return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
 
-    def _nearest(self, pairs: BatchPairs, most_with_key: Int64s, batch: Batch) -> tuple[BatchPairs, Int32s]:
-        """Return the pairs that may be among those of a text that are verified, and int32[n]: no farther ones are.
-
-        Where a text has more sure candidates than are verified, what is farther away than these is not.
-        """
-        sure = is_sure(pairs, most_with_key, self.limits.max_bucket_size)
-        most = self.limits.most_pairs(batch.columns.lengths)
-        is_near_enough, farthest = keep_nearest(pairs.later, pairs.distances, sure, most)
-        return pairs if is_near_enough.all() else pairs.take(is_near_enough), farthest
-
     def _decide_rest(
         self, first: BatchContest, rest: Int64s, others: WithinBatch, farthest: Int32s, evidence: Evidence
     ) -> BatchContest:
         """Decide the texts that no sure match with the index has removed."""
-        near = others.pairs(np.arange(len(rest)), self.report, self.workers)
-        near = near.take(near.distances <= farthest[near.later])
+        near = others.pairs(np.arange(len(rest)), self.report, self.workers, farthest)
         pairs = join_batch_pairs(first.pairs_of(rest), BatchPairs.within(others.batch, near))
         last = BatchContest(others.batch, pairs, others.most, others, self.limits, self.index)
         last.settle(self.verify, evidence)
@@ -138,9 +131,10 @@ class Decider:
         asked = removed[n_candidates[removed] > most[removed]]
         if not len(asked):
             return asked
-        near = group_batch(first.batch, asked).pairs(asked, BlockReport(), self.workers)
-        distances = first.pairs.distances[first.deciding[near.later]]
-        nearer = near.later[is_kept[near.earlier] & (near.distances < distances)]
+        distances = np.zeros(len(first.batch), np.int32)
+        distances[asked] = first.pairs.distances[first.deciding[asked]]
+        near = group_batch(first.batch, asked).pairs(asked, BlockReport(), self.workers, distances[asked])
+        nearer = near.later[is_kept[near.earlier] & (near.distances < distances[near.later])]
         n_nearer = np.bincount(nearer, minlength=len(first.batch)) + first.n_nearer
         return asked[n_nearer[asked] >= most[asked]]
 
