@@ -153,16 +153,6 @@ class Fingerprints:
         return Fingerprints(self.positions[chosen], self.bits[chosen], self.limits.take(chosen))
 
 
-def join_prints(parts: Sequence[Fingerprints]) -> Fingerprints:
-    """Return one batch with the texts of all parts, at least one, in order."""
-    limits = PairLimits(*(np.concatenate(columns) for columns in zip(*(part.limits for part in parts), strict=True)))
-    return Fingerprints(
-        np.concatenate([part.positions for part in parts]),
-        np.concatenate([part.bits for part in parts]),
-        limits,
-    )
-
-
 class PairLimits(NamedTuple):
     """What a pair must satisfy to be worth a second look; all five are those of the pair's shorter text."""
 

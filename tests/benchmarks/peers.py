@@ -162,7 +162,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure, print a table for each file, write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("posts", type=Path, nargs="+", help="JSON Lines, plain or .gz; each is a corpus of its own")
-    parser.add_argument("--names", nargs="+", help="what to call the files in tables and plots, one name for each")
+    parser.add_argument("--names", nargs="+", help="what to call the files in tables, one name for each")
     parser.add_argument("--truth", type=Path, nargs="+", help="from tests.benchmarks.truth; one for each file")
     parser.add_argument("--tools", default=",".join(DEFAULT_TOOLS), help=f"of {','.join(TOOLS)}")
     parser.add_argument("--config", default="benchmark", help="of hybriddup")

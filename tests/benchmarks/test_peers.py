@@ -1,10 +1,8 @@
-"""Comparing with peers: rounds, ratios, tables and plots from small runs."""
+"""Comparing with peers: rounds, ratios and tables from small runs."""
 
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree as ElementTree
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 from tests.benchmarks import peers, tools
 from tests.benchmarks.corpora import generate, read_texts, write_posts
 from tests.benchmarks.peers import BASELINE, NAMES, Measured, as_markdown, summarize
-from tests.benchmarks.setting import setting
 from tests.benchmarks.tools import TOOLS, Decided, Run, load_run, run_tool, save_run
 from tests.benchmarks.truth import find_truth, score
 
@@ -120,21 +117,3 @@ def test_unknown_tools_are_refused(posts: Path, capsys: pytest.CaptureFixture[st
         peers.main([str(posts), "--tools", "hybriddup,magic"])
 
     assert "--tools has magic; known are hybriddup, " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("which", ["rate", "recall"])
-def test_plots_name_every_tool(which: str, tmp_path: Path) -> None:
-    """And equal results give equal files."""
-    pytest.importorskip("matplotlib", reason="plots need the extra bench")
-    from tests.benchmarks import plot
-
-    results = tmp_path / "results.json"
-    rows = [measured(tool, [1.0], n, posts_per_s=n / 2) for tool in TOOLS for n in (1000, 10_000)]
-    results.write_text(json.dumps({**setting(), "results": list(map(asdict, rows))}), "utf-8")
-    first, again = tmp_path / "first.svg", tmp_path / "again.svg"
-    for path in (first, again):
-        plot.main([which, str(results), "-o", str(path)])
-    words = " ".join(ElementTree.parse(first).getroot().itertext())  # noqa: S314  made just now
-
-    assert all(name in words for name in NAMES.values())
-    assert first.read_bytes() == again.read_bytes()

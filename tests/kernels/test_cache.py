@@ -17,7 +17,7 @@ import hybriddup
 from hybriddup.kernels import cache
 
 PACKAGE = Path(hybriddup.__file__).parent
-COMPILED = ("hamming.pair_distances-1.py311.nbi", "hamming.pair_distances-1.py311.1.nbc")
+COMPILED = ("hamming.differing_bits-1.py311.nbi", "hamming.differing_bits-1.py311.1.nbc")
 
 
 @pytest.fixture
@@ -113,28 +113,26 @@ from pathlib import Path
 import numpy as np
 import hybriddup
 from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.hamming import pair_distances
-row = np.zeros(1, np.int64)
-words = np.array([[0]], np.uint64), np.array([[0b10110]], np.uint64)
-distances = pair_distances(words[0], row, words[1], row)
-print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int(distances[0])]))
+from hybriddup.kernels.hamming import differing_bits
+words = np.array([[0], [0b10110]], np.uint64)
+distance = differing_bits(words, 0, words, 1)
+print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int(distance)]))
 """
 
 
 WITHOUT_CACHE = """
 import numpy as np
 from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.hamming import pair_distances
-row = np.zeros(1, np.int64)
-words = np.array([[0]], np.uint64), np.array([[0b10110]], np.uint64)
-print(cache_folder(), pair_distances(words[0], row, words[1], row)[0], len(pair_distances.signatures))
+from hybriddup.kernels.hamming import differing_bits
+words = np.array([[0], [0b10110]], np.uint64)
+print(cache_folder(), differing_bits(words, 0, words, 1), len(differing_bits.signatures))
 """
 
 
 def run_copy(folder: Path) -> tuple[Path, int]:
     """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
 
-    The kernel is `pair_distances`, which calls `popcount` of another file: three bits differ.
+    The kernel is `differing_bits`, which calls `popcount` of another file: three bits differ.
     """
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
     environment.pop("NUMBA_DISABLE_JIT", None)
@@ -170,7 +168,7 @@ def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
     kept_in = run_copy(copied)[0]
     assert copied / "cache" in kept_in.parents
     compiled = {path: path.stat().st_mtime_ns for path in kept_in.glob("*.nb[ci]")}
-    assert any(path.name.startswith("hamming.pair_distances") for path in compiled)
+    assert any(path.name.startswith("hamming.differing_bits") for path in compiled)
     assert (kept_in / cache.STAMP).is_file()
     assert list((copied / "hybriddup").rglob("*.nb[ci]")) == []
     run_copy(copied)
