@@ -7,6 +7,10 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, PLACE_SHIFT, SPREAD_AGAIN
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import ONE, add_to_ring, row_and_length, two_words
+from hybriddup.kernels.vectors import fetch_early
+
+FETCH_KEYS = 16
+"""Keys ahead of which places of a table are fetched."""
 
 
 @njit(cache=True, nogil=True)
@@ -29,23 +33,40 @@ def number_batch(keys: UInt64s, chosen: Int64s) -> tuple[UInt32s, int]:
     while n_places < 2 * len(chosen) * keys.shape[1]:
         n_places *= 2
     table, number_at = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.uint32)
-    n = number_keys_of(keys, chosen, table, number_at)
-    flat, numbers = keys.ravel(), np.full(keys.shape, NO_GROUP, np.uint32)
-    flat_numbers, counts = numbers.ravel(), np.zeros(n, np.uint32)
+    has_all, flat = len(chosen) == len(keys), keys.ravel()
+    n = np.uint32(0 if has_all else number_keys_of(keys, chosen, table, number_at))
+    numbers = np.full(keys.shape, NO_GROUP, np.uint32)
+    flat_numbers, counts = numbers.ravel(), np.zeros(len(flat) if has_all else np.int64(n), np.uint32)
     for entry in range(len(flat)):
+        fetch_early(table, home_of(table, flat[min(entry + FETCH_KEYS, len(flat) - 1)]))
+        if flat[entry] == NO_KEY:
+            continue
         place = place_of_key(table, flat[entry])
-        if table[place] != NO_KEY:
-            flat_numbers[entry] = number_at[place]
-            counts[number_at[place]] += np.uint32(1)
+        if table[place] == NO_KEY:
+            if not has_all:
+                continue
+            table[place], number_at[place] = flat[entry], n
+            n += np.uint32(1)
+        flat_numbers[entry] = number_at[place]
+        counts[number_at[place]] += np.uint32(1)
+    return numbers, renumber_shared(flat_numbers, counts, np.int64(n))
+
+
+@njit(cache=True, nogil=True)
+def renumber_shared(numbers: UInt32s, counts: UInt32s, n: int) -> int:
+    """Number anew those of which there are several, in place, and return how many; the others get `NO_GROUP`.
+
+    ``counts`` uint32[n] says how many there are of each number, and is changed.
+    """
     n_shared = np.uint32(0)
     for number in range(n):
         is_shared = counts[number] > 1
         counts[number] = n_shared if is_shared else NO_GROUP
         n_shared += np.uint32(is_shared)
-    for entry in range(len(flat)):
-        if flat_numbers[entry] != NO_GROUP:
-            flat_numbers[entry] = counts[flat_numbers[entry]]
-    return numbers, np.int64(n_shared)
+    for entry in range(len(numbers)):
+        if numbers[entry] != NO_GROUP:
+            numbers[entry] = counts[numbers[entry]]
+    return np.int64(n_shared)
 
 
 @njit(cache=True, nogil=True)
@@ -62,10 +83,15 @@ def number_keys_of(keys: UInt64s, chosen: Int64s, table: UInt64s, number_at: UIn
 
 
 @njit(cache=True, nogil=True, counts_references=False)
+def home_of(table: UInt64s, key: np.uint64) -> np.uint64:
+    """Return the place of a key in a table where no other stands in its way."""
+    return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
 def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
     """Return the place of a key in a table with room, or the free one (`NO_KEY`) where it would go."""
-    mask = np.uint64(len(table) - 1)
-    place = (key * SPREAD_AGAIN >> PLACE_SHIFT) & mask
+    mask, place = np.uint64(len(table) - 1), home_of(table, key)
     while table[place] != key and table[place] != NO_KEY:
         place = (place + ONE) & mask
     return place
