@@ -36,14 +36,14 @@ class Clock:
         timing.n += n
 
     @contextmanager
-    def part(self, name: str, n: int) -> Iterator[None]:
-        """Time the ``with`` block towards a step begun before, and not towards the step that it interrupts."""
+    def part(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
+        """Time the ``with`` block towards a step that is shown no progress of, and not towards one it interrupts."""
         began = perf_counter()
         try:
             yield
         finally:
             seconds = perf_counter() - began
-            self.add(name, seconds, n, self._timings[name].unit)
+            self.add(name, seconds, n, unit)
             self._interrupted += seconds
 
     def timings(self) -> list[StepTiming]:

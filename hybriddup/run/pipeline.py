@@ -180,12 +180,12 @@ class Run:
         """Return what verifies candidate pairs, ready to be called."""
         components, context = self.components, texts.context
         keys = number_keys(context.texts) if components.settings.numbers_must_match else None
-        with self.clock.step("verify", 0, "pairs"):
+        with self.clock.part("verify", 0, "pairs"):
             components.plan.prepare(context, is_learned=components.learned is not None)
 
         def verify(pairs: CandidatePairs) -> VerifiedPairs:
             guarded = pairs if keys is None else with_same_numbers(pairs, keys)
-            with self.clock.part("verify", len(pairs)):
+            with self.clock.part("verify", len(pairs), "pairs"):
                 return components.bands.verify(guarded, texts.columns.lengths)
 
         return verify
