@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -242,3 +243,13 @@ def test_pairs_ruled_out_by_their_characters_change_no_result(
     assert (told.kept, told.removed) == (untold.kept, untold.removed)
     assert told.summary.n_candidate_pairs < untold.summary.n_candidate_pairs
     assert told.summary.estimated_stage1_recall == untold.summary.estimated_stage1_recall
+
+
+def test_posts_that_are_nearly_all_candidates_of_each_other_cost_bounded_work() -> None:
+    """Of thirty emoji of six kinds, each post has hundreds of candidates; the nearest are verified, and that is told."""
+    draw = random.Random(1)  # noqa: S311  no secret
+    posts = ["".join(draw.choices("😀😂🤣😍🙏🔥", k=30)) for _ in range(1500)]
+    summary = dedupe(posts=posts).summary
+    assert summary.blocks.limits_hit["max_candidates"] > 500
+    assert summary.blocks.largest_bucket > 256
+    assert 64 * 500 < summary.n_candidate_pairs <= 4 * 64 * len(posts)
