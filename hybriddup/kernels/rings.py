@@ -43,16 +43,44 @@ class Wanted(NamedTuple):
     """The longest length is so much more than the shortest."""
 
 
-def make_rings(rooms: UInt32s) -> tuple[UInt64s, UInt32s]:
-    """Return the words of empty rings with room for so many texts each, and uint32[n]: the start of each, in units."""
-    sizes = 1 + N_COLUMNS * rooms.astype(np.int64)
-    ends = np.cumsum((sizes + START_UNIT - 1) // START_UNIT)
-    n_units = int(ends[-1]) if len(ends) else 0
+def make_rings(sizes: UInt32s, most: int = 0) -> tuple[UInt64s, UInt32s]:
+    """Return the words of empty rings, and uint32[n]: the start of each, in units.
+
+    Parameters
+    ----------
+    sizes
+        uint32[n]: how many texts will be added to each.
+    most
+        A ring has room for so many of them at most; 0 = for all.
+    """
+    starts, n_units = find_starts(sizes, most)
     rings = np.zeros(START_UNIT * n_units + N_LANES, np.uint64)  # by numpy, which asks for large pages
-    starts = np.zeros(len(rooms), np.int64)
-    starts[1:] = ends[:-1]
-    rings[START_UNIT * starts] = rooms.astype(np.uint64) << HALF
-    return rings, starts.astype(np.uint32)
+    write_heads(rings, starts, sizes, most)
+    return rings, starts
+
+
+@njit(cache=True, nogil=True)
+def find_starts(sizes: UInt32s, most: int) -> tuple[UInt32s, int]:
+    """Return where each ring starts, and where the last one ends, in units."""
+    starts, n_units = np.empty(len(sizes), np.uint32), np.int64(0)
+    for ring in range(len(sizes)):
+        starts[ring] = np.uint32(n_units)
+        n_words = 1 + N_COLUMNS * room_for(sizes[ring], most)
+        n_units += (n_words + START_UNIT - 1) // START_UNIT
+    return starts, n_units
+
+
+@njit(cache=True, nogil=True)
+def write_heads(rings: UInt64s, starts: UInt32s, sizes: UInt32s, most: int) -> None:
+    """Write into the heads of empty rings how many texts these have room for."""
+    for ring in range(len(starts)):
+        rings[place_of(starts[ring])] = np.uint64(room_for(sizes[ring], most)) << HALF
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def room_for(size: np.uint32, most: int) -> int:
+    """Return how many texts a ring has room for."""
+    return min(np.int64(size), np.int64(most)) if most > 0 else np.int64(size)
 
 
 @njit(cache=True, nogil=True, counts_references=False)

@@ -56,7 +56,7 @@ class RunIndex:
         self._facts, self._shortest = pack_facts(columns), shortest_partners(columns)
         self._widest = int(columns.max_distances.max(initial=0))
         most = index.max_bucket_size or len(columns.bits)
-        self._rings, self._starts = make_rings(np.minimum(groups.sizes, np.uint32(most)))
+        self._rings, self._starts = make_rings(groups.sizes, most)
         self._is_crowded = np.append(groups.sizes > most, False)
 
     def batch(self, positions: Int64s) -> Batch:
