@@ -15,6 +15,9 @@ from hybriddup.steps.deciding.pairs import join_candidates, join_verified, no_pa
 
 TEXTS_A_BATCH = 2**14
 """Few enough that a batch stays in the cache, and that copies leave before they meet many of their kind."""
+TEXTS_AT_FIRST = 2**10
+"""Batches begin with so many and grow where their texts do not crowd one another: what crowded ones have found before
+they are refused takes memory."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def decide_all(
     kept, exact = np.ones(len(is_near), np.bool_), np.full(len(is_near), NONE)
     kept_as = np.full(len(is_near), NONE)
     parts: list[Decisions] = []
-    near, first, size = np.flatnonzero(is_near), 0, texts_a_batch
+    near, first, size = np.flatnonzero(is_near), 0, min(TEXTS_AT_FIRST, texts_a_batch)
     while first < len(near):
         positions = near[first : first + size]
         exact[positions] = kept_as[text_numbers[positions]]
