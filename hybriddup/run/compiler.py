@@ -12,7 +12,7 @@ from hybriddup.kernels.cache import KEEPS
 from hybriddup.kernels.lengths import largest_so_far
 from hybriddup.run.progress import Progress
 
-MESSAGE = "compiling the kernels, some ten seconds" + ("; later runs load them from the cache" if KEEPS else "")
+MESSAGE = "compiling the kernels, some twenty seconds" + ("; later runs load them from the cache" if KEEPS else "")
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def test_cache_of_another_version_is_emptied(folder: Path, stamp: str | None) ->
 
 
 def test_cache_of_this_version_is_kept(folder: Path) -> None:
-    """Compiling takes some ten seconds."""
+    """Compiling takes some twenty seconds."""
     (folder / cache.STAMP).write_text(cache.version_of_sources())
     cache.forget_other_versions()
     assert names(folder) == {*COMPILED, "hamming.cpython-311.pyc", cache.STAMP}
