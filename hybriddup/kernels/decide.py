@@ -12,6 +12,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int8s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.group_search import FARTHEST, distance_of_sure
 from hybriddup.kernels.key_groups import NO_GROUP
 
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
@@ -24,7 +25,6 @@ NONE = np.int64(-1)
 ASKED_FOR = 4
 """Of a text with too many pairs, so many times the most are verified beforehand: some will turn out not to be
 candidates, and the next nearest take their places."""
-FARTHEST = np.int32(2**31 - 1)
 NOT_CHOSEN, CHOSEN, CUT = np.int8(0), np.int8(1), np.int8(2)
 
 
@@ -312,17 +312,3 @@ def farthest_wanted(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs
             farthest[row] = distance_of_sure(distances[first:last], is_sure[first:last], most_pairs[row])
         first = last
     return farthest
-
-
-@njit(cache=True, nogil=True)
-def distance_of_sure(distances: Int32s, is_sure: Bools, most: int) -> np.int32:
-    """Return the smallest distance within which more sure pairs are than ``most``; `FARTHEST` where there are none."""
-    counts = np.zeros(np.int64(distances.max()) + 1, np.int64)
-    for i in range(len(distances)):
-        counts[distances[i]] += is_sure[i]
-    n = np.int64(0)
-    for distance in range(len(counts)):
-        n += counts[distance]
-        if n > most:
-            return np.int32(distance)
-    return FARTHEST

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_GROUP, SPREAD
@@ -27,6 +27,9 @@ from hybriddup.kernels.rings import (
 )
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
+
+FARTHEST = np.int32(2**31 - 1)
+"""No pair differs in so many bits."""
 
 
 class NearPairs(NamedTuple):
@@ -130,14 +133,11 @@ def keep_nearest(found: NearPairs, first: int, last: int, asked: Asked, i: int) 
     sure, those that are farther away than these will not be verified. One more than needed is kept, so that it is seen
     that some were left out.
     """
-    n_newer, most = asked.n_newer[i], asked.max_bucket_size
-    counts = np.zeros(np.int64(asked.widest[i]) + 1, np.int64)
-    for pair in range(first, last):
-        counts[found.distances[pair]] += most == 0 or found.depths[pair] + n_newer <= most
-    limit, n_sure = np.int64(0), counts[0]
-    while limit < len(counts) - 1 and n_sure <= asked.most_pairs[i]:
-        limit += 1
-        n_sure += counts[limit]
+    is_sure, most = np.ones(last - first, np.bool_), asked.max_bucket_size
+    if most > 0:
+        for pair in range(first, last):
+            is_sure[pair - first] = found.depths[pair] + asked.n_newer[i] <= most
+    limit = distance_of_sure(found.distances[first:last], is_sure, asked.most_pairs[i])
     n = first
     for pair in range(first, last):
         if found.distances[pair] <= limit:
@@ -145,6 +145,20 @@ def keep_nearest(found: NearPairs, first: int, last: int, asked: Asked, i: int) 
             found.distances[n], found.depths[n] = found.distances[pair], found.depths[pair]
             n += 1
     return n
+
+
+@njit(cache=True, nogil=True)
+def distance_of_sure(distances: Int32s, is_sure: Bools, most: int) -> np.int32:
+    """Return the smallest distance within which more sure pairs are than ``most``; `FARTHEST` where there are none."""
+    counts = np.zeros(np.int64(distances.max()) + 1, np.int64)
+    for i in range(len(distances)):
+        counts[distances[i]] += is_sure[i]
+    n = np.int64(0)
+    for distance in range(len(counts)):
+        n += counts[distance]
+        if n > most:
+            return np.int32(distance)
+    return FARTHEST
 
 
 @njit(cache=True, nogil=True, counts_references=False)
