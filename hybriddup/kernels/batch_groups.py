@@ -14,72 +14,53 @@ FETCH_KEYS = 16
 
 
 @njit(cache=True, nogil=True)
-def number_batch(keys: UInt64s, chosen: Int64s) -> tuple[UInt32s, int]:
-    """Return the number of each key that a chosen text has and that stands there several times, and how many there are.
+def number_batch(keys: UInt64s) -> tuple[UInt32s, int]:
+    """Return the number of each key that stands there several times, and how many such keys there are.
 
     Parameters
     ----------
     keys
         uint64[n, m].
-    chosen
-        int64[n_chosen], rising: rows.
 
     Returns
     -------
     numbers
-        uint32[n, m], `NO_GROUP` for all other keys.
+        uint32[n, m] from 0 on, `NO_GROUP` for all other keys.
     """
     n_places = 2
-    while n_places < 2 * len(chosen) * keys.shape[1]:
+    while n_places < 2 * keys.size:
         n_places *= 2
     table, number_at = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.uint32)
-    has_all, flat = len(chosen) == len(keys), keys.ravel()
-    n = np.uint32(0 if has_all else number_keys_of(keys, chosen, table, number_at))
-    numbers = np.full(keys.shape, NO_GROUP, np.uint32)
-    flat_numbers, counts = numbers.ravel(), np.zeros(len(flat) if has_all else np.int64(n), np.uint32)
+    numbers, n = np.full(keys.shape, NO_GROUP, np.uint32), np.uint32(0)
+    flat, flat_numbers = keys.ravel(), numbers.ravel()
     for entry in range(len(flat)):
         fetch_early(table, home_of(table, flat[min(entry + FETCH_KEYS, len(flat) - 1)]))
         if flat[entry] == NO_KEY:
             continue
         place = place_of_key(table, flat[entry])
         if table[place] == NO_KEY:
-            if not has_all:
-                continue
             table[place], number_at[place] = flat[entry], n
             n += np.uint32(1)
         flat_numbers[entry] = number_at[place]
-        counts[number_at[place]] += np.uint32(1)
-    return numbers, renumber_shared(flat_numbers, counts, np.int64(n))
+    return numbers, number_shared(numbers, np.int64(n))
 
 
 @njit(cache=True, nogil=True)
-def renumber_shared(numbers: UInt32s, counts: UInt32s, n: int) -> int:
-    """Number anew those of which there are several, in place, and return how many; the others get `NO_GROUP`.
+def number_shared(numbers: UInt32s, n_numbers: int) -> int:
+    """Number anew those below ``n_numbers`` that stand there several times, in place, and return how many there are.
 
-    ``counts`` uint32[n] says how many there are of each number, and is changed.
+    ``numbers`` is uint32[n, m]; the others get `NO_GROUP`.
     """
-    n_shared = np.uint32(0)
-    for number in range(n):
+    counts, n_shared = count_groups(numbers, n_numbers), np.uint32(0)
+    for number in range(n_numbers):
         is_shared = counts[number] > 1
         counts[number] = n_shared if is_shared else NO_GROUP
         n_shared += np.uint32(is_shared)
-    for entry in range(len(numbers)):
-        if numbers[entry] != NO_GROUP:
-            numbers[entry] = counts[numbers[entry]]
+    flat = numbers.ravel()
+    for entry in range(len(flat)):
+        if flat[entry] != NO_GROUP:
+            flat[entry] = counts[flat[entry]]
     return np.int64(n_shared)
-
-
-@njit(cache=True, nogil=True)
-def number_keys_of(keys: UInt64s, chosen: Int64s, table: UInt64s, number_at: UInt32s) -> int:
-    """Enter the keys of some rows into a table that is empty, with numbers from 0 on; return how many there are."""
-    n = np.uint32(0)
-    for row in chosen:
-        for j in range(keys.shape[1]):
-            place = place_of_key(table, keys[row, j])
-            if table[place] != keys[row, j]:
-                table[place], number_at[place] = keys[row, j], n
-                n += np.uint32(1)
-    return np.int64(n)
 
 
 @njit(cache=True, nogil=True, counts_references=False)

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
-from hybriddup.kernels.batch_groups import count_groups, count_kept_before, fill_rings, most_in_groups, number_batch
+from hybriddup.kernels.batch_groups import (
+    count_groups,
+    count_kept_before,
+    fill_rings,
+    most_in_groups,
+    number_batch,
+    number_shared,
+)
 from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
 from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
@@ -203,17 +210,23 @@ def test_the_shortest_partner_is_the_first_that_reaches_a_text() -> None:
 
 
 @given(seeds)
-def test_numbers_of_a_batch_are_those_of_keys_that_chosen_texts_share(seed: int) -> None:
-    """Equal keys have equal numbers, from 0 on, if a chosen text has the key and it stands there twice."""
+def test_numbers_of_a_batch_are_those_of_keys_that_texts_share(seed: int) -> None:
+    """Equal keys have equal numbers, from 0 on, if they stand there twice; so too where some texts are left out."""
     rng = np.random.default_rng(seed)
     keys = rng.integers(0, 12, (9, 3)).astype(np.uint64)
     keys[rng.random(keys.shape) < 0.2] = NO_KEY
     chosen = np.flatnonzero(rng.random(len(keys)) < 0.5)
-    numbers, n = number_batch(keys, chosen)
-    flat, wanted = keys.ravel().tolist(), set(keys[chosen].ravel().tolist()) - {int(NO_KEY)}
-    shared = {key for key in wanted if flat.count(key) > 1}
+    numbers, n = number_batch(keys)
+    check_numbers(keys, numbers, n)
+    some = numbers[chosen]
+    check_numbers(keys[chosen], some, number_shared(some, n))
+
+
+def check_numbers(keys: UInt64s, numbers: UInt32s, n: int) -> None:
+    """Fail unless the numbers are those of the keys that stand there several times."""
+    flat = keys.ravel().tolist()
+    shared = {key for key in flat if key != int(NO_KEY) and flat.count(key) > 1}
     number_of = dict(zip(flat, numbers.ravel().tolist(), strict=True))
-    assert n == len(shared)
     assert sorted(number_of[key] for key in shared) == list(range(n))
     assert all(
         number == (number_of[key] if key in shared else NONE) for key, number in zip(flat, numbers.ravel(), strict=True)

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s
-from hybriddup.kernels.batch_groups import count_groups, count_kept_before, fill_rings, most_in_groups, number_batch
+from hybriddup.kernels.batch_groups import (
+    count_groups,
+    count_kept_before,
+    fill_rings,
+    most_in_groups,
+    number_batch,
+    number_shared,
+)
 from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
 from hybriddup.kernels.pair_limits import pack_facts, shortest_partners
 from hybriddup.kernels.rings import make_rings
@@ -24,15 +31,33 @@ class WithinBatch:
     """The texts of a batch by key."""
 
     batch: Batch
+    numbers: UInt32s
+    """uint32[n, m]: of the keys, and of the probes after them where these differ; `NO_GROUP` for what stands once."""
     own: UInt32s
     probed: UInt32s
-    """uint32[n, n_keys], uint32[n, n_probes]: numbers of the keys, `NO_GROUP` for those that stand once only."""
+    """uint32[n, n_keys], uint32[n, n_probes]: those of the keys and of the probes."""
     sizes: UInt32s
     """uint32[n_groups]: texts of each group."""
     most: Int64s
     """int64[n]: texts with a key that each is looked up by, at most."""
     n_comparisons: int
     """About what `pairs` takes."""
+
+    @classmethod
+    def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
+        """Return the texts of a batch, given the numbers of their keys and how many of these there are."""
+        own = probed = numbers
+        if batch.probes is not batch.keys:
+            own, probed = map(np.ascontiguousarray, np.split(numbers, [batch.keys.shape[1]], axis=1))
+        sizes = count_groups(own, n_groups)
+        return cls(batch, numbers, own, probed, sizes, *most_in_groups(probed, sizes))
+
+    def take(self, rows: Int64s) -> WithinBatch:
+        """Return some of the texts, ``rows`` int64[n] rising."""
+        if len(rows) == len(self.batch):
+            return self
+        numbers = self.numbers[rows]
+        return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
 
     @property
     def n_groups(self) -> int:
@@ -69,23 +94,8 @@ class WithinBatch:
         return counts
 
 
-def group_batch(batch: Batch, chosen: Int64s | None = None) -> WithinBatch:
-    """Return the texts of a batch, at least one, by key.
-
-    Parameters
-    ----------
-    chosen
-        int64[n], rising: rows. Keys that none of these has are left out, so that the others have fewer groups than they
-        should; None = all.
-    """
-    chosen = np.arange(len(batch)) if chosen is None else chosen
-    if batch.probes is batch.keys:
-        numbers, n_groups = number_batch(batch.keys, chosen)
-        own = probed = numbers
-    else:
-        numbers, n_groups = number_batch(np.concatenate([batch.keys, batch.probes], axis=1), chosen)
-        n_keys = batch.keys.shape[1]
-        own, probed = np.ascontiguousarray(numbers[:, :n_keys]), np.ascontiguousarray(numbers[:, n_keys:])
-    sizes = count_groups(own, n_groups)
-    most, n_comparisons = most_in_groups(probed, sizes)
-    return WithinBatch(batch, own, probed, sizes, most, n_comparisons)
+def group_batch(batch: Batch) -> WithinBatch:
+    """Return the texts of a batch, at least one, by key."""
+    is_same = batch.probes is batch.keys
+    keys = batch.keys if is_same else np.concatenate([batch.keys, batch.probes], axis=1)
+    return WithinBatch.of(batch, *number_batch(keys))

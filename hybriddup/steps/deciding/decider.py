@@ -67,7 +67,8 @@ class Decider:
         return self._decide(batch, may_refuse=True)
 
     def _decide(self, batch: Batch, *, may_refuse: bool) -> Decisions | None:
-        most_with_key = self._most_with_key(batch)
+        grouped = group_batch(batch)
+        most_with_key = self._most_with_key(grouped)
         enough = Enough(self.limits.most_pairs(batch.columns.lengths), most_with_key)
         pairs = BatchPairs.of_index(self.index.look_up(batch, enough))
         sure = is_sure(pairs, most_with_key, self.limits.max_bucket_size)
@@ -79,22 +80,21 @@ class Decider:
             first = BatchContest(batch, pairs.anew(), most_with_key, None, self.limits, self.index, held)
             first.settle(self.verify, evidence)
             rest = np.flatnonzero(first.status == UNDECIDED)
-            others = group_batch(batch if len(rest) == len(batch) else batch.take(rest))
+            others = grouped.take(rest)
             if may_refuse and self._is_crowded(others):
                 return None
             last = self._decide_rest(first, rest, others, farthest[rest], evidence)
-            overtaken = self._overtaken(first, rest[last.status == KEPT])
+            overtaken = self._overtaken(first, grouped, rest[last.status == KEPT])
             if not len(overtaken):
                 return self._finish(first, rest, last, evidence, others.n_comparisons)
             held[overtaken] = True
 
-    def _most_with_key(self, batch: Batch) -> Int64s:
+    def _most_with_key(self, grouped: WithinBatch) -> Int64s:
         """Return int64[n]: so many texts of a batch have a key in common, of those keys that may become crowded."""
-        crowded = np.arange(len(batch)) if batch.may_be_crowded is None else np.flatnonzero(batch.may_be_crowded)
-        most = np.zeros(len(batch), np.int64)
-        if self.limits.max_bucket_size and len(crowded):
-            most[crowded] = group_batch(batch, crowded).most[crowded]
-        return most
+        if not self.limits.max_bucket_size:
+            return np.zeros(len(grouped.batch), np.int64)
+        crowded = grouped.batch.may_be_crowded
+        return grouped.most if crowded is None else np.where(crowded, grouped.most, 0)
 
     def _is_crowded(self, grouped: WithinBatch) -> bool:
         n = len(grouped.batch)
@@ -114,7 +114,7 @@ class Decider:
         last.settle(self.verify, evidence)
         return last
 
-    def _overtaken(self, first: BatchContest, kept: Int64s) -> Int64s:
+    def _overtaken(self, first: BatchContest, grouped: WithinBatch, kept: Int64s) -> Int64s:
         """Return the rows of texts that the index removed, by a match that need not be among the nearest candidates.
 
         Where a text has more candidates than are verified, kept ones of the batch may be nearer than its match. That
@@ -125,7 +125,6 @@ class Decider:
             return removed
         is_kept = np.zeros(len(first.batch), np.bool_)
         is_kept[kept] = True
-        grouped = group_batch(first.batch, removed)
         most = self.limits.most_pairs(first.batch.columns.lengths)
         n_candidates = first.n_pairs + grouped.n_kept_before(is_kept)
         asked = removed[n_candidates[removed] > most[removed]]
@@ -133,7 +132,7 @@ class Decider:
             return asked
         distances = np.zeros(len(first.batch), np.int32)
         distances[asked] = first.pairs.distances[first.deciding[asked]]
-        near = group_batch(first.batch, asked).pairs(asked, BlockReport(), self.workers, distances[asked])
+        near = grouped.pairs(asked, BlockReport(), self.workers, distances[asked])
         nearer = near.later[is_kept[near.earlier] & (near.distances < distances[near.later])]
         n_nearer = np.bincount(nearer, minlength=len(first.batch)) + first.n_nearer
         return asked[n_nearer[asked] >= most[asked]]

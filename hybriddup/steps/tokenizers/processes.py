@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, wait
@@ -141,7 +142,9 @@ class Helpers:
         """Return helpers, which load the tokenizer; those of an earlier run where they are still there."""
         from joblib.externals.loky import get_reusable_executor
 
-        executor = get_reusable_executor(max_workers=n, timeout=IDLE_SECONDS)
+        with warnings.catch_warnings():  # where an earlier run's helpers still load, their number changes after that
+            warnings.filterwarnings("ignore", "Trying to resize an executor with running jobs", UserWarning)
+            executor = get_reusable_executor(max_workers=n, timeout=IDLE_SECONDS)
         loading = [executor.submit(tokenize_pickled, pickled, []) for _ in range(n)]
         return cls(executor, pickled, n, [], loading[0])
 
