@@ -67,12 +67,11 @@ def shortest_partners(texts: TextColumns) -> Int32s:
 
     ``max_partner_lengths`` say it of a shorter text and a longer one; this is the same, seen from the longer.
     """
-    lengths, places = np.unique(texts.lengths, return_inverse=True)
-    reach = np.zeros(len(lengths), np.int32)
-    np.maximum.at(reach, places, texts.max_partner_lengths)
-    longest = np.maximum.accumulate(reach)
-    first = np.minimum(np.searchsorted(longest, lengths), np.arange(len(lengths)))
-    return np.asarray(lengths[first][places], np.int32)
+    reach = np.zeros(int(texts.lengths.max(initial=0)) + 1, np.int32)
+    np.maximum.at(reach, texts.lengths, texts.max_partner_lengths)
+    lengths = np.arange(len(reach), dtype=np.int32)
+    shortest = np.minimum(np.searchsorted(np.maximum.accumulate(reach), lengths), lengths)
+    return np.asarray(shortest[texts.lengths], np.int32)
 
 
 @njit(cache=True, nogil=True, counts_references=False)

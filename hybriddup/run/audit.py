@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import CandidatePairs, Int32s, Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.kernels.group_search import Asked, NearPairs, search_rings
@@ -85,13 +86,12 @@ class WideScan:
         self._columns = columns._replace(max_distances=widened(columns.max_distances, 64 * columns.bits.shape[1]))
         self._facts, self._shortest_partners = pack_facts(columns), shortest_partners(columns)
         lengths = columns.lengths[kept]
-        bounds = np.unique(np.quantile(lengths, np.linspace(0, 1, LENGTH_CLASSES + 1)[1:-1], method="lower"))
-        classes = np.searchsorted(bounds, lengths, side="right")
-        sizes = np.bincount(classes, minlength=len(bounds) + 1)
-        self._rings, self._starts = make_rings(sizes.astype(np.uint32))
+        classes = length_classes(lengths)
+        self._rings, self._starts = make_rings(np.bincount(classes, minlength=LENGTH_CLASSES).astype(np.uint32))
         own = self._starts[classes][:, None]
         add_kept(columns, kept, np.ones(len(kept), np.bool_), own, own, self._rings, 0)
-        self._shortest, self._longest_partner = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
+        self._shortest = np.full(LENGTH_CLASSES, NO_BOUND, np.int32)
+        self._longest_partner = np.full(LENGTH_CLASSES, -1, np.int32)
         np.minimum.at(self._shortest, classes, lengths)
         np.maximum.at(self._longest_partner, classes, columns.max_partner_lengths[kept])
 
@@ -112,6 +112,12 @@ class WideScan:
         parts = map_slices(search, len(positions), self._workers)
         earlier, later, distances, _ = map(np.concatenate, zip(*parts, strict=True))
         return CandidatePairs(earlier, later, distances).take(earlier < later)
+
+
+def length_classes(lengths: Int32s) -> Int64s:
+    """Return int64[n]: the class of each length, 0 to `LENGTH_CLASSES` - 1, shorter ones first."""
+    n_until = np.cumsum(np.bincount(lengths))
+    return np.asarray(((n_until - 1) * LENGTH_CLASSES // len(lengths))[lengths])
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
