@@ -8,6 +8,8 @@ The hash of a run is that of R. M. Karp and M. O. Rabin (1987), a polynomial mod
 the mixer of MurmurHash3 (A. Appleby, public domain): it is made in the same time whatever the length of the run.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt8s, UInt32s, UInt64s
@@ -20,11 +22,30 @@ DENSE_UNITS, OTHER_UNITS = np.uint8(2), np.uint8(1)
 """What a character counts: one of a dense script, such as Han, says as much as two letters or more."""
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
-HALF = np.uint64(33)
+HALF, ONE = np.uint64(33), np.uint64(1)
+COMMON = np.uint32(2**31)
+"""Common shingles are as large as this or larger, others smaller."""
+N_RANKED = np.uint64(32)
+"""Shingles that are sorted by counting, for each of them, how many are smaller: at once, for it is a constant."""
 MOST_UNITS = 16
 COMMON_BITS = 20
 """Leading bits of a hash by which it is known to be common; others that have the same are taken for common, too."""
 WORDS_OF_COMMON = 1 << (COMMON_BITS - 5)
+
+
+class Room(NamedTuple):
+    """Room for what is known of one text, used for one after the other so that it stays in the cache."""
+
+    prefixes: UInt64s
+    """uint64[n + 1]: the hash of the first ``i`` characters, a polynomial modulo 2**64."""
+    units: UInt8s
+    """uint8[n]: what each character counts."""
+    ends: UInt64s
+    """uint64[n]: where the shingle ends that begins at each place."""
+    shingles: UInt32s
+    """uint32[n]."""
+    small: UInt32s
+    """uint32[n + 2 * N_RANKED]: some shingles, while they are sorted."""
 
 
 @njit(cache=True, nogil=True)
@@ -50,42 +71,44 @@ def bottom_shingles(
         uint32[WORDS_OF_COMMON]: a bit for each value of the leading bits of a hash, set where it is common.
     """
     kept = np.full((len(offsets) - 1, n_kept), NO_SHINGLE, np.uint32)
-    prefixes, weights, powers = hash_prefixes(code_points), count_units(code_points), powers_of_base()
+    powers, room = powers_of_base(), room_for_texts(offsets)
     for text in range(len(offsets) - 1):
-        first, last = offsets[text], offsets[text + 1]
-        wanted = n_dense if is_mostly_dense(weights, first, last) else n_kept
-        n = keep_smallest(prefixes, weights, powers, first, last, units, common, kept[text, :wanted], 0)
+        n_characters = offsets[text + 1] - offsets[text]
+        n_units = read_text(code_points, offsets[text], n_characters, room)
+        wanted = n_dense if 2 * n_units >= 3 * n_characters else n_kept
+        n = keep_shingles(room, n_characters, units, powers, common, kept[text, :wanted], 0)
         if n < wanted and units > DENSE_UNITS:
             smaller = units - np.int64(DENSE_UNITS)
-            keep_smallest(prefixes, weights, powers, first, last, smaller, common, kept[text, :wanted], n)
+            keep_shingles(room, n_characters, smaller, powers, common, kept[text, :wanted], n)
     return kept
 
 
+@njit(cache=True, nogil=True)
+def room_for_texts(offsets: Int64s) -> Room:
+    """Return room for the longest of some texts."""
+    longest = np.int64(1)
+    for text in range(len(offsets) - 1):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    return Room(
+        np.zeros(longest + 1, np.uint64),
+        np.empty(longest, np.uint8),
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint32),
+        np.empty(longest + 2 * np.int64(N_RANKED), np.uint32),
+    )
+
+
 @njit(cache=True, nogil=True, counts_references=False)
-def is_mostly_dense(weights: UInt8s, first: int, last: int) -> bool:
-    """Return whether at least half of a text's characters are of a dense script."""
-    n_units = np.int64(0)
-    for i in range(first, last):
-        n_units += np.int64(weights[i])
-    return bool(2 * n_units >= 3 * (last - first))
-
-
-@njit(cache=True, nogil=True)
-def hash_prefixes(code_points: UInt32s) -> UInt64s:
-    """Return uint64[n + 1]: the hash of the first ``i`` code points, a polynomial modulo 2**64."""
-    prefixes = np.zeros(len(code_points) + 1, np.uint64)
-    for i in range(len(code_points)):
-        prefixes[i + 1] = prefixes[i] * BASE + np.uint64(code_points[i]) + np.uint64(1)
-    return prefixes
-
-
-@njit(cache=True, nogil=True)
-def count_units(code_points: UInt32s) -> UInt8s:
-    """Return uint8[n]: what each character counts."""
-    units = np.empty(len(code_points), np.uint8)
-    for i in range(len(code_points)):
-        units[i] = DENSE_UNITS if is_dense_script(code_points[i]) else OTHER_UNITS
-    return units
+def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -> int:
+    """Write the hashes of all beginnings of a text and what each character counts; return what all count together."""
+    hashed, n_units = np.uint64(0), np.int64(0)
+    for i in range(np.uint64(n_characters)):
+        code_point = code_points[np.uint64(first) + i]
+        hashed = hashed * BASE + np.uint64(code_point) + ONE
+        room.prefixes[i + ONE] = hashed
+        room.units[i] = DENSE_UNITS if is_dense_script(code_point) else OTHER_UNITS
+        n_units += np.int64(room.units[i])
+    return n_units
 
 
 @njit(cache=True, nogil=True)
@@ -98,60 +121,117 @@ def powers_of_base() -> UInt64s:
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def end_of_shingle(weights: UInt8s, start: int, last: int, units: int) -> int:
-    """Return where the shingle ends that begins at ``start``; past ``last`` where text is missing."""
-    n_units, end = np.int64(0), start
-    while n_units < units:
-        if end == last:
-            return last + 1
-        n_units += np.int64(weights[end])
-        end += 1
-    return end
-
-
-@njit(cache=True, nogil=True, counts_references=False)
-def hash_run(prefixes: UInt64s, powers: UInt64s, start: int, end: int) -> np.uint32:
-    """Return the hash of the characters from ``start`` to ``end``, at most `MOST_UNITS`."""
-    length = end - start
-    hashed = prefixes[end] - prefixes[start] * powers[length]
-    return np.uint32(mixed(hashed ^ np.uint64(length)) >> np.uint64(32))
-
-
-@njit(cache=True, nogil=True, counts_references=False)
-def keep_smallest(
-    prefixes: UInt64s,
-    weights: UInt8s,
-    powers: UInt64s,
-    first: int,
-    last: int,
-    units: int,
-    common: UInt32s,
-    kept: UInt32s,
-    n_before: int,
+def keep_shingles(
+    room: Room, n_characters: int, units: int, powers: UInt64s, common: UInt32s, kept: UInt32s, n_before: int
 ) -> int:
-    """Write the first of a text's shingles into ``kept`` from ``n_before`` on; return how many there are now.
+    """Write the first shingles of the text in the room into ``kept``; return as `keep_smallest` does."""
+    n = hash_shingles(room, n_characters, units, powers)
+    for i in range(n):
+        room.shingles[i] = after_others_if_common(room.shingles[i], common)
+    return keep_smallest(room.shingles[:n], kept, n_before, room.small)
 
-    Those that stand before are left out. A text shorter than a shingle is one by itself.
+
+@njit(cache=True, nogil=True, counts_references=False)
+def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) -> np.uint64:
+    """Write the hash of each shingle of the text in the room, from each place on; return how many there are.
+
+    A text shorter than a shingle is one by itself.
     """
-    n = n_before
-    for start in range(first, last):
-        end = end_of_shingle(weights, start, last, units)
-        if end > last:
-            if start > first:
-                break
-            end = last
-        hashed = after_others_if_common(hash_run(prefixes, powers, start, end), common)
-        if n == len(kept) and hashed >= kept[n - 1]:
-            continue
-        place = n
-        while place > n_before and kept[place - 1] > hashed:
-            place -= 1
-        if hashed == NO_SHINGLE or (place > n_before and kept[place - 1] == hashed) or hashed in kept[:n_before]:
-            continue
-        n = min(n + 1, len(kept))
-        for i in range(n - 1, place, -1):
-            kept[i] = kept[i - 1]
-        kept[place] = hashed
+    n = find_ends(room, n_characters, units)
+    for start in range(n):  # apart from finding the ends, so that several are hashed at once
+        length = room.ends[start] - start
+        hashed = room.prefixes[room.ends[start]] - room.prefixes[start] * powers[length]
+        room.shingles[start] = np.uint32(mixed(hashed ^ length) >> np.uint64(32))
+    return n
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
+    """Write where each shingle of the text in the room ends; return how many there are."""
+    end, n_units, n = np.uint64(0), np.int64(0), np.uint64(n_characters)
+    for start in range(n):
+        while n_units < units and end < n:
+            n_units += np.int64(room.units[end])
+            end += ONE
+        if n_units < units and start > 0:
+            return start
+        room.ends[start] = end
+        n_units -= np.int64(room.units[start])
+    return n
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32s) -> int:
+    """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return how many there are now.
+
+    Those that stand before are left out. Of most texts only the smallest shingles are sorted, some more than are wanted
+    and few enough to be ranked: that takes half the time of putting each shingle in its place.
+
+    Parameters
+    ----------
+    small
+        uint32[n], n being ``n_shingles`` + 2 * `N_RANKED` or more: room to work in.
+    """
+    limit, n_small = limit_of_small(shingles, len(kept)), np.uint64(0)
+    for i in range(np.uint64(len(shingles))):
+        small[n_small] = shingles[i]
+        n_small += np.uint64(shingles[i] < limit)
+    n = np.int64(n_before)
+    if n == 0 and n_small <= N_RANKED:
+        n = keep_ranked(small, n_small, kept)
+        if n == len(kept) or n_small == len(shingles):
+            return n
+    for i in range(len(shingles)):
+        n = keep_if_small(shingles[i], kept, n, n_before)
+    return n
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
+    """Return below which half as many shingles again lie as are wanted, about; all where they are few."""
+    if len(shingles) <= N_RANKED:
+        return NO_SHINGLE
+    n_rare = np.int64(1)
+    for i in range(np.uint64(len(shingles))):
+        n_rare += shingles[i] < COMMON
+    return np.uint32(min(np.int64(COMMON), np.int64(COMMON) // n_rare * n_wanted * 3 // 2))
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
+    """Write the smallest of at most `N_RANKED` shingles into ``kept``, rising, each once; return how many those are.
+
+    ``small`` has room for twice `N_RANKED`. Equal ones have one rank, so that a gap follows them.
+    """
+    small[n_small:N_RANKED] = NO_SHINGLE
+    small[N_RANKED : 2 * N_RANKED] = NO_SHINGLE
+    for i in range(n_small):
+        rank = np.uint32(0)
+        for j in range(N_RANKED):
+            rank += np.uint32(small[j] < small[i])
+        small[N_RANKED + np.uint64(rank)] = small[i]
+    n = np.int64(0)
+    for i in range(N_RANKED, 2 * N_RANKED):
+        if small[i] != NO_SHINGLE and n < len(kept):
+            kept[n] = small[i]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> int:
+    """Put a shingle in its place among the ``n`` first of ``kept`` if it is new; return how many these are now."""
+    if shingle == NO_SHINGLE or (n == len(kept) and shingle >= kept[n - 1]):
+        return n
+    place = n
+    while place > n_before and kept[place - 1] > shingle:
+        place -= 1
+    if (place > n_before and kept[place - 1] == shingle) or shingle in kept[:n_before]:
+        return n
+    n = min(n + 1, len(kept))
+    for i in range(n - 1, place, -1):
+        kept[i] = kept[i - 1]
+    kept[place] = shingle
     return n
 
 
@@ -160,21 +240,24 @@ def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
     """Return 31 bits of a hash, under a bit that says whether it is common."""
     leading = hashed >> np.uint32(32 - COMMON_BITS)
     is_common = (common[leading >> np.uint32(5)] >> (leading & np.uint32(31))) & np.uint32(1)
-    return np.uint32((hashed & np.uint32(0x7FFFFFFF)) | (is_common << np.uint32(31)))
+    return np.uint32((hashed & (COMMON - np.uint32(1))) | (is_common << np.uint32(31)))
 
 
 @njit(cache=True, nogil=True)
 def count_texts_with(code_points: UInt32s, offsets: Int64s, units: int) -> UInt32s:
-    """Return uint32[2**COMMON_BITS]: in how many texts there is a shingle with these leading bits of the hash."""
+    """Return uint32[2**COMMON_BITS]: in how many texts there is a shingle with these leading bits of the hash.
+
+    Texts shorter than a shingle have none.
+    """
     n_texts = np.zeros(1 << COMMON_BITS, np.uint32)
     last_text = np.full(1 << COMMON_BITS, -1, np.int64)
-    prefixes, weights, powers = hash_prefixes(code_points), count_units(code_points), powers_of_base()
+    powers, room = powers_of_base(), room_for_texts(offsets)
     for text in range(len(offsets) - 1):
-        for start in range(offsets[text], offsets[text + 1]):
-            end = end_of_shingle(weights, start, offsets[text + 1], units)
-            if end > offsets[text + 1]:
-                break
-            leading = hash_run(prefixes, powers, start, end) >> np.uint32(32 - COMMON_BITS)
+        n_characters = offsets[text + 1] - offsets[text]
+        if read_text(code_points, offsets[text], n_characters, room) < units:
+            continue
+        for i in range(hash_shingles(room, n_characters, units, powers)):
+            leading = room.shingles[i] >> np.uint32(32 - COMMON_BITS)
             if last_text[leading] != text:
                 last_text[leading] = text
                 n_texts[leading] += np.uint32(1)

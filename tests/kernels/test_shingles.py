@@ -21,7 +21,11 @@ from hybriddup.kernels.shingles import (
 MASK = 2**64 - 1
 NONE = np.zeros(WORDS_OF_COMMON, np.uint32)
 GOLDEN = [[378352851, 1876419217, 460938413], [619619564, 770230192, 973529226]]
-TEXTS = st.lists(st.text(alphabet="ab c1你好，啊😀\ud800\x00é", max_size=30), max_size=6)
+CHARACTERS = "ab c1你好，啊😀\ud800\x00é"
+LONG = st.text(alphabet=CHARACTERS, min_size=33, max_size=200)
+"""More shingles than are ranked; those of `REPEATED` are mostly the same."""
+REPEATED = st.builds(lambda text, times: text * times, st.text(alphabet=CHARACTERS, max_size=20), st.integers(2, 10))
+TEXTS = st.lists(st.one_of(st.text(alphabet=CHARACTERS, max_size=30), LONG, REPEATED), max_size=6)
 
 
 def mix(word: int) -> int:
