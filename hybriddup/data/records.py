@@ -9,7 +9,7 @@ Everything here is arrays, so that a step handles many posts in one call. Two ki
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,12 +174,12 @@ class PairLimits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
-    """Pairs that passed stage 1: sorted by ``later`` then ``earlier``, none twice, ``earlier < later``."""
+    """Pairs that passed stage 1, in any order; a pair may stand there twice, once for each copy of its later text."""
 
     earlier: Int64s
-    """int64[n_pairs]: positions."""
+    """int64[n_pairs]: positions; for verifiers, which of their texts."""
     later: Int64s
-    """int64[n_pairs]: positions."""
+    """int64[n_pairs]: the same of the later text."""
     hamming_distances: Int32s
     """int32[n_pairs]: differing bits, 0 to the fingerprint's width."""
 
@@ -210,6 +210,10 @@ class VerifiedPairs:
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.earlier)
+
+    def of(self, pairs: CandidatePairs) -> VerifiedPairs:
+        """Return the same for other pairs, one for each."""
+        return replace(self, earlier=pairs.earlier, later=pairs.later)
 
     def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
         """Return the chosen pairs, in the order given."""

@@ -36,8 +36,9 @@ class NearPairs(NamedTuple):
     """Pairs of texts within their limits, by later text, then by earlier, each once."""
 
     earlier: Int64s
+    """int64[n_pairs]: the row of the text that was found."""
     later: Int64s
-    """int64[n_pairs]: rows."""
+    """int64[n_pairs]: the place of the other among the texts that were asked about."""
     distances: Int32s
     """int32[n_pairs]: differing bits."""
     depths: Int64s
@@ -119,7 +120,7 @@ def search_rings(
         sort_run(hits, 0, n_hits)
         if n_pairs + n_hits > len(found.earlier):
             found = larger_pairs(found, n_pairs, n_hits)
-        n_before, n_pairs = n_pairs, keep_pairs(texts, rows[i], hits, n_hits, found, n_pairs)
+        n_before, n_pairs = n_pairs, keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
         if len(asked.most_pairs) > 0 and n_pairs - n_before > asked.most_pairs[i]:
             n_pairs = keep_nearest(found, n_before, n_pairs, asked, i)
     return first_pairs(found, n_pairs), SearchCounts(n_look_ups, n_comparisons, largest)
@@ -215,13 +216,15 @@ def keep_possible(hits: UInt64s, n_hits: int, facts: Facts, row: int) -> int:
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def keep_pairs(texts: TextColumns, row: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int) -> int:
+def keep_pairs(
+    texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
+) -> int:
     """Write the pairs of a text within its Hamming limits into ``found``, which has room; return how many there are."""
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)
         distance = distance_within(texts, other, row)
         if distance >= 0:
-            found.earlier[n_pairs], found.later[n_pairs] = other, row
+            found.earlier[n_pairs], found.later[n_pairs] = other, place
             found.distances[n_pairs], found.depths[n_pairs] = distance, np.int64(hits[i] & LOW_HALF)
             n_pairs += 1
     return n_pairs

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
 NO_KEY = np.uint64(2**64 - 1)
@@ -172,28 +172,3 @@ def find_groups(keys: UInt64s, table: UInt64s, numbers: UInt32s) -> UInt32s:
         if flat_keys[entry] != NO_KEY:
             flat_groups[entry] = numbers[find_place(table, numbers, flat_keys[entry])] - np.uint32(1)
     return groups
-
-
-@njit(cache=True, nogil=True)
-def mark_crowded(own: UInt32s, sizes: UInt32s, max_bucket_size: int, most_pairs: Int64s) -> Bools:
-    """Return bool[n]: which texts share keys with more others than are looked at.
-
-    Parameters
-    ----------
-    own, sizes
-        uint32[n, n_keys], the groups of each text, `NO_GROUP` for none; uint32[n_groups], texts of each group.
-    max_bucket_size
-        Texts of a group that are looked at; 0 = all.
-    most_pairs
-        int64[n]: others that are looked at, in all groups together.
-    """
-    is_crowded = np.zeros(len(own), np.bool_)
-    for i in range(len(own)):
-        n_others = np.int64(0)
-        for j in range(own.shape[1]):
-            if own[i, j] != NO_GROUP:
-                n_in_group = np.int64(sizes[own[i, j]]) - 1
-                n_others += n_in_group
-                is_crowded[i] |= max_bucket_size > 0 and n_in_group >= max_bucket_size
-        is_crowded[i] |= n_others > most_pairs[i]
-    return is_crowded

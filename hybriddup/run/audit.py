@@ -16,12 +16,14 @@ import numpy as np
 from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import CandidatePairs, Int32s, Int64s
 from hybriddup.data.spread import spread_rows
-from hybriddup.kernels.group_search import Asked, NearPairs, search_rings
+from hybriddup.kernels.decide import NONE
+from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import add_kept, make_rings
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
-from hybriddup.steps.parallel import map_slices
 
 AUDITED_SHARE = 3 / 8
 """Share of the bits in which audited pairs may differ; four more than the run allows where that is wider still."""
@@ -50,10 +52,10 @@ def estimate_recall(
     Parameters
     ----------
     columns
-        What is known of each text, by position.
+        What is known of each distinct text.
     kept
-        int64[n]: the positions of the kept posts that could be near repeats, rising; others, too short say, cannot have
-        been missed.
+        int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding; others, too short
+        say, cannot have been missed.
     n_removed
         Posts removed in the whole run, exact repeats among them.
     sample
@@ -69,7 +71,7 @@ def estimate_recall(
     n_pairs = len(scan.pairs(kept[spread_rows(len(kept), FIRST_LOOK)]))
     affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)
     chosen = kept[spread_rows(len(kept), max(min(sample, affordable), 1))]
-    n_missed = len(np.unique(verify(scan.pairs(chosen)).later))
+    n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))
     if n_removed == 0 and n_missed == 0:
         return None
     return recall_of(n_removed, len(kept), n_missed, len(chosen))
@@ -83,8 +85,10 @@ class WideScan:
 
     def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
         self._workers = workers
-        self._columns = columns._replace(max_distances=widened(columns.max_distances, 64 * columns.bits.shape[1]))
-        self._facts, self._shortest_partners = pack_facts(columns), shortest_partners(columns)
+        limits = widened(columns.max_distances, 64 * columns.bits.shape[1])
+        self._known = SearchedTexts.of(columns._replace(max_distances=limits))
+        self._ranks = np.full(len(columns.bits), NONE)
+        self._ranks[kept] = np.arange(len(kept))
         lengths = columns.lengths[kept]
         classes = length_classes(lengths)
         self._rings, self._starts = make_rings(np.bincount(classes, minlength=LENGTH_CLASSES).astype(np.uint32))
@@ -95,23 +99,18 @@ class WideScan:
         np.minimum.at(self._shortest, classes, lengths)
         np.maximum.at(self._longest_partner, classes, columns.max_partner_lengths[kept])
 
-    def pairs(self, positions: Int64s) -> CandidatePairs:
-        """Return the pairs of some kept posts with earlier ones."""
-        longest, lengths = self._columns.max_partner_lengths[positions], self._columns.lengths[positions]
+    def pairs(self, rows: Int64s) -> CandidatePairs:
+        """Return the pairs of some kept posts with those kept before them."""
+        columns = self._known.columns
+        longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
         starts = np.where(could_match, self._starts, NO_GROUP)
-        widest = np.full(len(positions), self._columns.max_distances.max(initial=0), np.int32)
+        widest = np.full(len(rows), columns.max_distances.max(initial=0), np.int32)
         no_limit = np.zeros(0, np.int64)
-        asked = Asked(positions, starts, np.zeros((0, 0), np.int32), widest, no_limit, no_limit, 0)
-
-        def search(first: int, last: int) -> NearPairs:
-            some = asked.take(first, last)
-            near: NearPairs = search_rings(self._columns, self._facts, self._shortest_partners, some, self._rings)[0]
-            return near
-
-        parts = map_slices(search, len(positions), self._workers)
-        earlier, later, distances, _ = map(np.concatenate, zip(*parts, strict=True))
-        return CandidatePairs(earlier, later, distances).take(earlier < later)
+        asked = Asked(rows, starts, np.zeros((0, 0), np.int32), widest, no_limit, no_limit, 0)
+        near = self._known.near(asked, self._rings, self._workers, BlockReport())
+        pairs = CandidatePairs(near.earlier, rows[near.later], near.distances)
+        return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])
 
 
 def length_classes(lengths: Int32s) -> Int64s:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from hybriddup.config.settings import Settings
-from hybriddup.data.records import Bools, CandidatePairs, Float32s, Int32s, Int64s, PairLimits, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Float32s, Int32s, Int64s, PairLimits, UInt64s, VerifiedPairs
 from hybriddup.run.judge_plan import JudgePlan
 from hybriddup.steps.verifiers import LeastInCommon
+from hybriddup.steps.verifiers.number_guard import have_same_numbers
 
 EXACT_ONLY = -1
 """The Hamming limit of bands that remove exact repeats only: no distance is within it."""
@@ -62,12 +63,27 @@ class Bands:
         least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]
         return np.array(least, np.float32).T
 
-    def verify(self, pairs: CandidatePairs, lengths: Int32s) -> VerifiedPairs:
-        """Return the pairs that the judge of their band accepts; ``lengths`` int32[n] is by position."""
-        shorter = np.minimum(lengths[pairs.earlier], lengths[pairs.later])
-        bands = self.of_lengths(shorter)
-        judged = self.plan.judge(pairs, bands)
-        return VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judged, bands).take(judged.accepted)
+    def verify(
+        self, pairs: CandidatePairs, lengths: Int32s, number_keys: UInt64s | None = None
+    ) -> tuple[Bools, VerifiedPairs]:
+        """Return bool[n_pairs], which pairs the judge of their band accepts, and these.
+
+        Parameters
+        ----------
+        pairs
+            Texts by number.
+        lengths
+            int32[n_texts].
+        number_keys
+            uint64[n_texts]: pairs with different ones are refused (`hybriddup.steps.verifiers.number_guard`).
+        """
+        accepted = np.ones(len(pairs), np.bool_) if number_keys is None else have_same_numbers(pairs, number_keys)
+        asked = pairs.take(accepted)
+        bands = self.of_lengths(np.minimum(lengths[asked.earlier], lengths[asked.later]))
+        judged = self.plan.judge(asked, bands)
+        accepted[accepted] = judged.accepted
+        verified = VerifiedPairs(asked.earlier, asked.later, asked.hamming_distances, *judged, bands)
+        return accepted, verified.take(judged.accepted)
 
 
 @dataclass(frozen=True)
@@ -96,10 +112,6 @@ class LimitsByLength:
     def lengths(self) -> Int32s:
         """int32[n_texts]: the length of each text."""
         return self.limits.lengths[self.ranks]
-
-    def take(self, rows: Int64s) -> LimitsByLength:
-        """Return the limits of other texts: these, some of which may come several times."""
-        return replace(self, ranks=self.ranks[rows])
 
     def is_near(self) -> Bools:
         """Return bool[n_texts]: whether each text could be half of a near pair at all."""

@@ -1,4 +1,4 @@
-"""Deciding all texts of a run, batch by batch."""
+"""Deciding all posts of a run, batch by batch. A *position* is a post's place in the order of deciding."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hybriddup.kernels.decide import NONE
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.deciding.decider import Decider, Decisions
 from hybriddup.steps.deciding.pairs import join_candidates, join_verified, no_pairs, no_verified_pairs
+from hybriddup.steps.exact import EqualTexts
 
 TEXTS_A_BATCH = 2**14
 """Few enough that a batch stays in the cache, and that copies leave before they meet many of their kind."""
@@ -22,7 +23,7 @@ they are refused takes memory."""
 
 @dataclass(frozen=True)
 class RunDecisions:
-    """What was decided of the texts of a run, by position."""
+    """What was decided of the posts of a run, by position."""
 
     kept: Bools
     """bool[n]."""
@@ -36,7 +37,7 @@ class RunDecisions:
 
     @property
     def n_kept(self) -> int:
-        """Texts that were kept."""
+        """Posts that were kept."""
         return int(self.kept.sum())
 
 
@@ -44,29 +45,30 @@ def decide_all(
     decider: Decider,
     batch_of: Callable[[Int64s], Batch],
     is_near: Bools,
-    text_numbers: Int64s,
+    equal: EqualTexts,
     advance: Callable[[int], None] = lambda _: None,
     *,
     texts_a_batch: int = TEXTS_A_BATCH,
 ) -> RunDecisions:
-    """Return the decisions about all texts.
+    """Return the decisions about all posts.
 
     Parameters
     ----------
     batch_of
         Returns the texts at some positions as a batch.
     is_near
-        bool[n]: which texts could be near repeats; the others stay.
-    text_numbers
-        int64[n]: equal where the texts are equal.
+        bool[n_texts]: which distinct texts could be near repeats; of the others the first stays.
+    equal
+        Which texts stand at the positions.
     """
-    kept, exact = np.ones(len(is_near), np.bool_), np.full(len(is_near), NONE)
-    kept_as = np.full(len(is_near), NONE)
+    numbers, positions_of_all = equal.text_numbers, np.arange(len(equal.first_of))
+    exact = np.where(is_near[numbers] | (equal.first_of == positions_of_all), NONE, equal.first_of)
+    kept, kept_as = exact == NONE, np.full(len(is_near), NONE)
     parts: list[Decisions] = []
-    near, first, size = np.flatnonzero(is_near), 0, min(TEXTS_AT_FIRST, texts_a_batch)
+    near, first, size = np.flatnonzero(is_near[numbers]), 0, min(TEXTS_AT_FIRST, texts_a_batch)
     while first < len(near):
         positions = near[first : first + size]
-        exact[positions] = kept_as[text_numbers[positions]]
+        exact[positions] = kept_as[numbers[positions]]
         others = positions[exact[positions] == NONE]
         decisions = decider.decide_unless_crowded(batch_of(others)) if len(others) else None
         if len(others) and decisions is None:
@@ -76,7 +78,7 @@ def decide_all(
             parts.append(decisions)
             exact[others], kept[others] = decisions.exact, decisions.kept
             stay = others[decisions.kept]
-            kept_as[text_numbers[stay]] = stay
+            kept_as[numbers[stay]] = stay
         advance(len(positions))
         first += len(positions)
         if decisions is None or decider.has_room_for_more(decisions):

@@ -35,7 +35,7 @@ from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tok
 from hybriddup.steps.parallel import available_workers
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
-from hybriddup.steps.verifiers.number_guard import number_keys, with_same_numbers
+from hybriddup.steps.verifiers.number_guard import number_keys
 
 
 def run(
@@ -64,11 +64,10 @@ def run(
 
 
 @dataclass(frozen=True)
-class DecidedTexts:
-    """The texts that are decided, by position: each distinct one, and copies that have to be decided anew."""
+class DistinctTexts:
+    """The distinct texts of a run, by number, and where they stand."""
 
     equal: EqualTexts
-    """Its ``distinct`` are the places of these."""
     context: VerifierContext
     """The texts, as verifiers see them."""
     columns: TextColumns
@@ -99,7 +98,8 @@ class Run:
         n_removed = len(raw) - decisions.n_kept
         self.audit(texts, decisions, n_removed, verify, summary)
         texts.context.release()
-        assembler = Assembler(corpus, order, texts.equal, decisions, texts.columns.lengths, self.components.bands)
+        numbers, lengths = texts.equal.text_numbers, texts.columns.lengths
+        assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
         summary.timings = self.clock.timings()
@@ -127,8 +127,8 @@ class Run:
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw)
 
-    def fingerprint(self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str]) -> DecidedTexts:
-        """Return the texts that are to be decided, with fingerprints and the groups of their keys."""
+    def fingerprint(self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str]) -> DistinctTexts:
+        """Return the distinct texts with fingerprints and the groups of their keys."""
         maker = self.components.fingerprinter
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
@@ -141,33 +141,15 @@ class Run:
             texts, bits, comparable = take_texts(normalized, parted.distinct), bits[rows], comparable[rows]
         return self.group(parted, texts, bits, comparable)
 
-    def group(self, equal: EqualTexts, texts: Sequence[str], bits: UInt64s, comparable: Bools) -> DecidedTexts:
-        """Return the texts that are to be decided, given the distinct ones."""
+    def group(self, equal: EqualTexts, texts: Sequence[str], bits: UInt64s, comparable: Bools) -> DistinctTexts:
+        """Return the distinct texts with the groups of their keys."""
         by_length = LimitsByLength.of(self.components.bands, text_lengths(texts))
         is_near = comparable & by_length.is_near()
         with self.clock.step("block index", len(texts)):
             self.components.learn_blocks(texts)
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers)
-        copies = self.copies_decided_anew(equal, is_near, groups, by_length)
-        if copies is not equal:
-            rows = np.searchsorted(equal.distinct, copies.first_of[copies.distinct])
-            equal, texts, bits, is_near = copies, texts_at(texts, rows), bits[rows], is_near[rows]
-            groups, by_length = groups.take(rows), by_length.take(rows)
         context = VerifierContext(texts, self.components.fingerprinter.tokenizer, 64 * bits.shape[1], self.workers)
-        return DecidedTexts(equal, context, self.columns(bits, by_length, context), is_near, groups)
-
-    def copies_decided_anew(
-        self, equal: EqualTexts, is_near: Bools, groups: Groups, by_length: LimitsByLength
-    ) -> EqualTexts:
-        """Return the equal texts with the copies that a limit may have decided otherwise than the first of them.
-
-        Where a text was removed, an equal one that comes later may find its keeper crowded out.
-        """
-        index = self.components.block_index
-        if not (index.max_bucket_size or index.max_candidates):
-            return equal
-        most_pairs = self.components.limits.most_pairs(by_length.lengths)
-        return equal.with_copies(is_near & groups.may_be_crowded(index.max_bucket_size, most_pairs))
+        return DistinctTexts(equal, context, self.columns(bits, by_length, context), is_near, groups)
 
     def columns(self, bits: UInt64s, by_length: LimitsByLength, context: VerifierContext) -> TextColumns:
         """Return what stage 1 knows of each text."""
@@ -176,28 +158,28 @@ class Run:
             characters = context.characters if counts_characters else NO_COUNTS
         return TextColumns(bits, *by_length.of_texts(), characters.sketches)
 
-    def verifier(self, texts: DecidedTexts) -> Verify:
-        """Return what verifies candidate pairs, ready to be called."""
+    def verifier(self, texts: DistinctTexts) -> Verify:
+        """Return what verifies candidate pairs of distinct texts, ready to be called."""
         components, context = self.components, texts.context
         keys = number_keys(context.texts) if components.settings.numbers_must_match else None
         with self.clock.part("verify", 0, "pairs"):
             components.plan.prepare(context, is_learned=components.learned is not None)
 
-        def verify(pairs: CandidatePairs) -> VerifiedPairs:
-            guarded = pairs if keys is None else with_same_numbers(pairs, keys)
+        def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             with self.clock.part("verify", len(pairs), "pairs"):
-                return components.bands.verify(guarded, texts.columns.lengths)
+                return components.bands.verify(pairs, texts.columns.lengths, keys)
 
         return verify
 
-    def decide(self, texts: DecidedTexts, verify: Verify) -> tuple[RunDecisions, BlockReport]:
+    def decide(self, texts: DistinctTexts, verify: Verify) -> tuple[RunDecisions, BlockReport]:
         """Find candidate pairs, verify them and decide, batch by batch."""
-        index, numbers = self.components.block_index, texts.equal.text_numbers()
-        n_near = int(texts.is_near.sum())
-        with self.clock.step("block index", n_near):
+        index, numbers = self.components.block_index, texts.equal.text_numbers
+        with self.clock.step("block index", int(texts.is_near[numbers].sum())):
             held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
-            decider = Decider(held, verify, self.components.limits, held.report, self.workers)
-            return decide_all(decider, held.batch, texts.is_near, numbers, self.clock.progress.advance), held.report
+            verify_posts = of_posts(verify, numbers)
+            decider = Decider(held, verify_posts, self.components.limits, held.report, self.workers)
+            advance = self.clock.progress.advance
+            return decide_all(decider, held.batch, texts.is_near, texts.equal, advance), held.report
 
     def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
         """Return the summary without the counts of posts, which the result brings."""
@@ -212,17 +194,29 @@ class Run:
         )
 
     def audit(
-        self, texts: DecidedTexts, decisions: RunDecisions, n_removed: int, verify: Verify, summary: Summary
+        self, texts: DistinctTexts, decisions: RunDecisions, n_removed: int, verify: Verify, summary: Summary
     ) -> None:
         """Estimate the recall of stage 1 into the summary."""
         sample = self.components.settings.audit.sample
         if sample == 0:
             return
-        kept = np.flatnonzero(decisions.kept & texts.is_near)
+        kept = texts.equal.text_numbers[decisions.kept]
+        kept = kept[texts.is_near[kept]]
         with self.clock.step("audit", min(sample, len(kept))):
             estimate = estimate_recall(texts.columns, kept, n_removed, verify, sample=sample, workers=self.workers)
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+
+
+def of_posts(verify: Verify, text_numbers: Int64s) -> Verify:
+    """Return what verifies pairs of posts, given what does so for distinct texts and the text of each post."""
+
+    def verify_posts(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        earlier, later = text_numbers[pairs.earlier], text_numbers[pairs.later]
+        accepted, verified = verify(CandidatePairs(earlier, later, pairs.hamming_distances))
+        return accepted, verified.of(pairs.take(accepted))
+
+    return verify_posts
 
 
 def take_texts(texts: Sequence[str], places: Int64s) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""The result of a run, and how it is put together from decisions about distinct texts."""
+"""The result of a run, and how it is put together from decisions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.summary import Summary
-from hybriddup.steps.exact import EqualTexts
 
-NOT_REMOVED = np.int64(-1)
+NO_PAIR = np.int64(-1)
 
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
@@ -71,10 +70,11 @@ class Assembler:
     corpus: Corpus
     order: Int64s
     """int64[n]: the index in the corpus of each place."""
-    equal: EqualTexts
+    text_numbers: Int64s
+    """int64[n]: which distinct text stands at each place."""
     decisions: RunDecisions
     lengths: Int32s
-    """int32[n_distinct]: code points after normalizing, by position."""
+    """int32[n_texts]: code points after normalizing, of each distinct text."""
     bands: Bands
 
     def assemble(self, summary: Summary) -> Result:
@@ -91,32 +91,16 @@ class Assembler:
 
     def removed(self) -> RemovedColumns:
         """Return every removed post, in input order."""
-        equal, decisions = self.equal, self.decisions
-        positions = self.positions()
-        pair_of = np.full(len(equal.distinct), NOT_REMOVED, np.int64)
-        pair_of[decisions.deciding.later] = np.arange(len(decisions.deciding))
-        is_decided = equal.distinct[positions] == np.arange(len(positions))
-        gone = np.flatnonzero(~(is_decided & decisions.kept[positions]))
-        gone = gone[np.argsort(self.order[gone])]
-        return self.evidence(gone, positions[gone], pair_of[positions[gone]])
+        gone = np.flatnonzero(~self.decisions.kept)
+        return self.evidence(gone[np.argsort(self.order[gone])])
 
-    def positions(self) -> Int64s:
-        """Return int64[n]: the position of the text at each place, of its first copy where it was not decided."""
-        position_of = np.full(len(self.equal.first_of), NOT_REMOVED)
-        position_of[self.equal.distinct] = np.arange(len(self.equal.distinct))
-        return np.where(position_of == NOT_REMOVED, position_of[self.equal.first_of], position_of)
-
-    def keepers_of_exact(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: the position of the kept text that the texts at these positions are, or are equal to."""
-        exact = self.decisions.exact[positions]
-        return np.where(exact == NOT_REMOVED, positions, exact)
-
-    def evidence(self, places: Int64s, positions: Int64s, pairs: Int64s) -> RemovedColumns:
-        """Return why the posts at these places go; a text equal to a removed one was removed by the same pair.
-
-        In exact repeats no bit differs, and score and threshold are 1.0.
-        """
-        is_exact, deciding = pairs == NOT_REMOVED, self.decisions.deciding
+    def evidence(self, places: Int64s) -> RemovedColumns:
+        """Return why the posts at these places go; in exact repeats no bit differs, score and threshold are 1.0."""
+        deciding = self.decisions.deciding
+        pair_of = np.full(len(self.order), NO_PAIR)
+        pair_of[deciding.later] = np.arange(len(deciding))
+        pairs = pair_of[places]
+        is_exact = pairs == NO_PAIR
 
         def of_pair(column: NDArray[Number], of_exact: NDArray[Number] | float) -> NDArray[Number]:
             values = np.full(len(pairs), of_exact, column.dtype)
@@ -125,17 +109,17 @@ class Assembler:
 
         return RemovedColumns(
             posts=self.order[places],
-            keepers=self.order[self.equal.distinct[of_pair(deciding.earlier, self.keepers_of_exact(positions))]],
+            keepers=self.order[of_pair(deciding.earlier, self.decisions.exact[places])],
             is_exact=is_exact,
             hamming_distances=of_pair(deciding.hamming_distances, 0),
             verifiers=of_pair(deciding.verifiers, 0),
             scores=of_pair(deciding.scores, 1.0),
             thresholds=of_pair(deciding.thresholds, 1.0),
-            length_bands=of_pair(deciding.length_bands, self.bands.of_lengths(self.lengths[positions])),
+            length_bands=of_pair(deciding.length_bands, self.bands.of_lengths(self.lengths[self.text_numbers[places]])),
         )
 
     def verified_rows(self) -> Int64s:
         """Return int64[n_pairs, 2]: every near pair that was verified, as rows."""
         verified = self.decisions.accepted
-        rows_of_positions = self.corpus.rows[self.order[self.equal.distinct]]
-        return np.stack([rows_of_positions[verified.earlier], rows_of_positions[verified.later]], axis=1)
+        rows = self.corpus.rows[self.order]
+        return np.stack([rows[verified.earlier], rows[verified.later]], axis=1)

@@ -16,20 +16,14 @@ class EqualTexts(NamedTuple):
     first_of: Int64s
     """int64[n_texts]: for each text, the first place that holds an equal one; its own where there is none before."""
     distinct: Int64s
-    """int64[n_distinct]: the places that are their own first, rising, and those of copies that are decided anew. A
-    *position* is an index into this array."""
+    """int64[n_distinct]: the places that are their own first, rising. A *text number* is an index into this array."""
 
-    def with_copies(self, decided_anew: Bools) -> EqualTexts:
-        """Return the texts with all copies of some to be decided anew, bool[n_distinct]; these where there are none."""
-        anew = decided_anew[np.searchsorted(self.distinct, self.first_of)]
-        is_decided = anew | (self.first_of == np.arange(len(self.first_of)))
-        if is_decided.sum() == len(self.distinct):
-            return self
-        return EqualTexts(self.first_of, np.flatnonzero(is_decided))
-
+    @property
     def text_numbers(self) -> Int64s:
-        """Return int64[n_distinct]: equal for equal texts, by position; the position of the first of them."""
-        return np.searchsorted(self.distinct, self.first_of[self.distinct])
+        """int64[n_texts]: the number of the text at each place."""
+        numbers = np.empty(len(self.first_of), np.int64)
+        numbers[self.distinct] = np.arange(len(self.distinct))
+        return numbers[self.first_of]
 
 
 def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str]) -> EqualTexts:
@@ -67,7 +61,7 @@ def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequenc
     Parameters
     ----------
     has_tokens
-        bool[n_distinct]: by position.
+        bool[n_distinct]: by text number.
     """
     if has_tokens.all():
         return equal

@@ -19,7 +19,7 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands
 from hybriddup.run.clock import Clock
 from hybriddup.run.components import Components
-from hybriddup.run.pipeline import DecidedTexts, Run
+from hybriddup.run.pipeline import DistinctTexts, Run
 from hybriddup.run.progress import Progress, Silent
 from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import available_workers
@@ -120,7 +120,7 @@ def evaluate(
     pair_positions = _pair_positions(texts.equal, len(pairs.a))
     exact = pair_positions[:, 0] == pair_positions[:, 1]
     candidates = _candidates(run, texts, pair_positions[~exact])
-    verified = run.verifier(texts)(candidates)
+    _, verified = run.verifier(texts)(candidates)
     found = exact | _members(pair_positions, np.stack([verified.earlier, verified.later], axis=1))
     stage_1 = exact | _members(pair_positions, np.stack([candidates.earlier, candidates.later], axis=1))
     lengths = texts.columns.lengths[pair_positions].min(axis=1, initial=np.iinfo(np.int32).max)
@@ -136,11 +136,10 @@ def evaluate(
 
 def _pair_positions(equal: EqualTexts, n_pairs: int) -> Int64s:
     """Return int64[n_pairs, 2]: the positions of the two distinct texts of each pair, the smaller first."""
-    positions = np.searchsorted(equal.distinct, equal.first_of)
-    return np.sort(positions.reshape(2, n_pairs).T, axis=1)
+    return np.sort(equal.text_numbers.reshape(2, n_pairs).T, axis=1)
 
 
-def _candidates(run: Run, texts: DecidedTexts, wanted: Int64s) -> CandidatePairs:
+def _candidates(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
     """Return which of the wanted pairs, int64[n, 2], share a key and are within their limits; each once."""
     earlier, later = np.unique(wanted, axis=0).T
     index, groups = run.components.block_index, texts.groups

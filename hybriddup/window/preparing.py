@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import (
+    Bools,
     CandidatePairs,
     Fingerprints,
     Int32s,
@@ -22,7 +23,7 @@ from hybriddup.run.components import Components
 from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.characters import count_classes
-from hybriddup.steps.verifiers.number_guard import number_keys, with_same_numbers
+from hybriddup.steps.verifiers.number_guard import number_keys
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index import LiveTexts
 
@@ -104,8 +105,8 @@ class Steps:
         """Whether a verifier tells how many characters a pair needs in common."""
         return bool(self.components.bands.least_in_common().any())
 
-    def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> VerifiedPairs:
-        """Return the pairs that the verifier of their length accepts.
+    def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> tuple[Bools, VerifiedPairs]:
+        """Return bool[n_pairs], which pairs the verifier of their length accepts, and these.
 
         Parameters
         ----------
@@ -113,17 +114,8 @@ class Steps:
             Positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
         """
         local = self.localize(pairs, prepared, texts_at)
-        verified = self.components.bands.verify(local.pairs, local.lengths)
-        earlier, later = local.positions[verified.earlier], local.positions[verified.later]
-        return VerifiedPairs(
-            earlier,
-            later,
-            verified.hamming_distances,
-            verified.scores,
-            verified.thresholds,
-            verified.verifiers,
-            verified.length_bands,
-        )
+        accepted, verified = self.components.bands.verify(local.pairs, local.lengths, local.number_keys)
+        return accepted, verified.of(pairs.take(accepted))
 
     def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> LocalPairs:
         """Return the pairs by place among the texts that they need, and let the verifiers look at these texts."""
@@ -136,17 +128,16 @@ class Steps:
             np.searchsorted(positions, pairs.later),
             pairs.hamming_distances,
         )
-        if self.components.settings.numbers_must_match:
-            local = with_same_numbers(local, number_keys(texts))
         self.components.plan.renew(self.verifier_context(texts))
-        return LocalPairs(local, positions, text_lengths(texts))
+        keys = number_keys(texts) if self.components.settings.numbers_must_match else None
+        return LocalPairs(local, text_lengths(texts), keys)
 
 
 class LocalPairs(NamedTuple):
     """Pairs by place among a few texts."""
 
     pairs: CandidatePairs
-    positions: Int64s
-    """int64[n_texts]: the position of the text at each place, rising."""
     lengths: Int32s
     """int32[n_texts]."""
+    number_keys: UInt64s | None
+    """uint64[n_texts]; None = numbers need not be the same."""

@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from hybriddup.data.records import CandidatePairs, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.data.removed import EQUAL
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
@@ -194,7 +194,7 @@ class WindowState:
     def verifier(self, prepared: PreparedTexts) -> Verify:
         """Return what verifies pairs of posts with earlier ones."""
 
-        def verify(pairs: CandidatePairs) -> VerifiedPairs:
+        def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             with self.counts.timed("verify"):
                 return self.steps.verify(pairs, prepared, self.store.texts)
 

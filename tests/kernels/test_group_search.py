@@ -69,13 +69,12 @@ def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
 def search(
     texts: TextColumns, rows: Int64s, starts: UInt32s, rings: UInt64s, ranks: Int32s = ALL
 ) -> tuple[NearPairs, SearchCounts]:
-    """What is found within the widest limit of any text."""
+    """What is found within the widest limit of any text, the later text by its row."""
     no_limit = np.zeros(0, np.int64)
     asked = Asked(rows, starts, ranks, np.full(len(rows), 7, np.int32), no_limit, no_limit, 0)
-    found: tuple[NearPairs, SearchCounts] = search_rings(
-        texts, pack_facts(texts), shortest_partners(texts), asked, rings
-    )
-    return found
+    near: NearPairs
+    near, counts = search_rings(texts, pack_facts(texts), shortest_partners(texts), asked, rings)
+    return near._replace(later=rows[near.later]), counts
 
 
 def groups_of(row: UInt32s) -> list[int]:

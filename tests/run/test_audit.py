@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import hybriddup
-from hybriddup.data.records import NO_COUNTS, CandidatePairs, VerifiedPairs
+from hybriddup.data.records import NO_COUNTS, Bools, CandidatePairs, VerifiedPairs
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.run.audit import MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
+from hybriddup.steps.deciding.contest import Verify
 from tests.builders import make_limits, words_of
 from tests.posts import load_sample
 
 
-def accept_all(pairs: CandidatePairs) -> VerifiedPairs:
+def accept_all(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
     """A verifier that finds every candidate a match."""
     ones, zeros = np.ones(len(pairs)), np.zeros(len(pairs), np.int32)
-    return VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, ones, ones, zeros, zeros)
+    verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, ones, ones, zeros, zeros)
+    return ones.astype(np.bool_), verified
 
 
-def refuse_all(pairs: CandidatePairs) -> VerifiedPairs:
+def refuse_all(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
     """A verifier that finds no match."""
-    return accept_all(pairs.take(np.zeros(len(pairs), np.bool_)))
+    none = np.zeros(len(pairs), np.bool_)
+    return none, accept_all(pairs)[1].take(none)
 
 
 def columns_of(numbers: list[int], words: int) -> TextColumns:
@@ -35,7 +36,7 @@ def columns_of(numbers: list[int], words: int) -> TextColumns:
 def estimate_all(
     columns: TextColumns,
     n_removed: int,
-    verify: Callable[[CandidatePairs], VerifiedPairs],
+    verify: Verify,
     sample: int,
     workers: int = 1,
 ) -> Estimate | None:
@@ -131,7 +132,7 @@ def test_sample_shrinks_where_many_pairs_come_up() -> None:
     crowd = columns_of(numbers, 2)
     asked = []
 
-    def count(pairs: CandidatePairs) -> VerifiedPairs:
+    def count(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
         asked.append(len(pairs))
         return refuse_all(pairs)
 

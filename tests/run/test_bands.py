@@ -90,7 +90,11 @@ def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
     bands, components = make_bands(config)
     components.plan.prepare(VerifierContext(texts, components.fingerprinter.tokenizer, 128, 1))
     pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
-    verified = bands.verify(pairs, lengths_of(*map(len, texts)))
+    accepted, verified = bands.verify(pairs, lengths_of(*map(len, texts)))
+    assert [verified.earlier.tolist(), verified.later.tolist()] == [
+        pairs.take(accepted).earlier.tolist(),
+        pairs.take(accepted).later.tolist(),
+    ]
     columns = (verified.earlier, verified.later, verified.thresholds, verified.length_bands)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -117,7 +121,7 @@ def test_no_pairs_are_verified_to_none() -> None:
     bands, components = make_bands(THREE_BANDS)
     components.plan.prepare(VerifierContext([], components.fingerprinter.tokenizer, 128, 1))
     none = CandidatePairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32))
-    assert len(bands.verify(none, lengths_of())) == 0
+    assert tuple(map(len, bands.verify(none, lengths_of()))) == (0, 0)
 
 
 @given(

@@ -14,9 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, UInt64s
-from hybriddup.kernels.group_search import SearchCounts
 from hybriddup.kernels.pair_limits import TextColumns
-from hybriddup.steps.blocks import BlockReport
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Batch:
     """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them."""
     columns: TextColumns
     text_numbers: Int64s
-    """int64[n]: equal where the texts are equal."""
+    """int64[n]: equal where the texts are equal; for a run, the rows of the texts among all distinct ones."""
     times: Float64s | None = None
     oldest: Float64s | None = None
     """float64[n]: a text matches earlier ones whose time is after its own oldest one; None = whatever their times."""
@@ -69,7 +67,7 @@ class Near(NamedTuple):
     depths: Int64s
     """int64[n_pairs]: the smallest number that the earlier text has, 1 being the newest, in a key that both share."""
 
-    def take(self, chosen: Bools) -> Near:
+    def take(self, chosen: Int64s | Bools) -> Near:
         """Return the chosen pairs, in the order given."""
         return Near._make(column[chosen] for column in self)
 
@@ -111,10 +109,3 @@ def join_near(parts: Sequence[Near]) -> Near:
     nothing = np.zeros(0, np.int64)
     none = Near(nothing, nothing, np.zeros(0, np.int32), nothing)
     return Near(*map(np.concatenate, zip(none, *parts, strict=True)))
-
-
-def count_search(report: BlockReport, counts: SearchCounts) -> None:
-    """Add what a search took to a report."""
-    report.n_look_ups += counts.n_look_ups
-    report.n_comparisons += counts.n_comparisons
-    report.largest_bucket = max(report.largest_bucket, counts.largest_group)

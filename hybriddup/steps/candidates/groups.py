@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, UInt32s, UInt64s
 from hybriddup.kernels.key_groups import (
     NO_GROUP,
     DealtKeys,
     deal_keys,
     find_groups,
-    mark_crowded,
     note_keys,
     number_keys,
     write_numbers,
@@ -54,32 +53,6 @@ class Groups:
     """uint32[n_groups]: texts in each."""
     table: KeyTable | None = None
     """None = texts are looked up by their own keys."""
-
-    def may_be_crowded(self, max_bucket_size: int, most_pairs: Int64s) -> Bools:
-        """Return bool[n]: for which texts some others may be left out, so that a copy may be decided otherwise.
-
-        Parameters
-        ----------
-        max_bucket_size
-            Of a group so many texts are looked at; 0 = all.
-        most_pairs
-            int64[n]: of a text so many candidates are verified.
-        """
-        n = len(self.own)
-        if self.table is not None:  # a text may look into any group
-            any_is_larger = max_bucket_size > 0 and bool((self.sizes > max_bucket_size).any())
-            return np.asarray((most_pairs < n) | any_is_larger)
-        crowded: Bools = mark_crowded(self.own, self.sizes, max_bucket_size, most_pairs)
-        return crowded
-
-    def take(self, rows: Int64s) -> Groups:
-        """Return the groups of other texts: these, some of which may come several times."""
-        own, sizes = self.own[rows], self.sizes.copy()
-        n_more = np.bincount(rows, minlength=len(self.own)) - 1
-        for n in np.unique(n_more[n_more != 0]).tolist():
-            groups = self.own[n_more == n]
-            np.add.at(sizes, groups[groups != NO_GROUP], np.uint32(n))
-        return Groups(own, sizes, self.table)
 
 
 class KeyRoom:

@@ -12,32 +12,30 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
-from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.decide import NONE
+from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Batch, Enough, Near, count_search, join_near
+from hybriddup.steps.candidates import Batch, Enough, Near
 from hybriddup.steps.candidates.groups import Groups
-from hybriddup.steps.parallel import map_slices
-
-FEWEST_A_SLICE = 512
-"""Texts to look up that are worth a thread."""
+from hybriddup.steps.candidates.search import SearchedTexts
 
 
 class RunIndex:
-    """The kept texts of a run, by group.
+    """The kept texts of a run, by group. Each distinct text is known once, however often it comes, and kept once.
 
     Parameters
     ----------
     index
         What made the keys.
     groups
-        The groups of all texts.
+        The groups of all distinct texts.
     columns, texts
-        What is known of all texts, and the texts, by position.
+        What is known of the distinct texts, and these.
     text_numbers
-        int64[n]: equal where the texts are equal.
+        int64[n]: which of them stands at each position of the order of deciding.
     """
 
     def __init__(
@@ -51,59 +49,57 @@ class RunIndex:
     ) -> None:
         is_limited = index.max_bucket_size > 0 or index.max_candidates > 0
         self.report = BlockReport(shape=index.describe(), exact=index.is_complete and not is_limited)
-        self._index, self._groups, self._columns = index, groups, columns
+        self._index, self._groups, self._known = index, groups, SearchedTexts.of(columns)
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
-        self._facts, self._shortest = pack_facts(columns), shortest_partners(columns)
         self._widest = int(columns.max_distances.max(initial=0))
         most = index.max_bucket_size or len(columns.bits)
         self._rings, self._starts = make_rings(groups.sizes, most)
         self._is_crowded = np.append(groups.sizes > most, False)
+        self._kept_at = np.full(len(columns.bits), NONE)
 
     def batch(self, positions: Int64s) -> Batch:
         """Return the texts at these positions as a batch, its keys being the groups."""
-        columns = self._columns.take(positions)
-        own = probed = self._groups.own[positions]
+        numbers = self._text_numbers[positions]
+        columns = self._known.columns.take(numbers)
+        own = probed = self._groups.own[numbers]
         keys = probes = as_keys(own, self._starts)
         if self._groups.table is not None:
-            made = self._index.keys([self._texts[position] for position in positions.tolist()], columns.bits)
+            made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
             probed = self._groups.table.groups(self._index.probes(made, columns.bits))
             probes = as_keys(probed, self._starts)
         crowded = self._is_crowded[np.minimum(probed, np.uint32(len(self._starts)))]
-        numbers = self._text_numbers[positions]
         return Batch(positions, keys, probes, columns, numbers, may_be_crowded=np.any(crowded, axis=1))
 
     def look_up(self, batch: Batch, enough: Enough | None = None) -> Near:
         """Return the pairs of a batch with kept texts, of each key the newest ones, and of them those wanted."""
         enough = enough or Enough(np.zeros(0, np.int64), np.zeros(0, np.int64))
         every_text, widest = np.zeros((0, 0), np.int32), np.full(len(batch), self._widest, np.int32)
-        asked = Asked(
-            batch.positions, as_starts(batch.probes), every_text, widest, *enough, self._index.max_bucket_size
-        )
-
-        def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
-            some = asked.take(first, last)
-            found: tuple[NearPairs, SearchCounts] = search_rings(
-                self._columns, self._facts, self._shortest, some, self._rings
-            )
-            return found
-
-        parts = map_slices(search, len(batch), self._workers, FEWEST_A_SLICE)
-        for _, counts in parts:
-            count_search(self.report, counts)
-        near = join_near([Near(*pairs) for pairs, _ in parts])
-        return near._replace(later=np.searchsorted(batch.positions, near.later))
+        starts, most = as_starts(batch.probes), self._index.max_bucket_size
+        asked = Asked(batch.text_numbers, starts, every_text, widest, *enough, most)
+        near = self._known.near(asked, self._rings, self._workers, self.report)
+        return by_pair(near._replace(earlier=self._kept_at[near.earlier]))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: which number from the newest the earlier text has in each group, 0 = none."""
-        depths: Int64s = depths_in_rings(rows, earlier, as_starts(batch.probes), self._rings)
+        numbers = self._text_numbers[earlier]
+        depths: Int64s = depths_in_rings(rows, numbers, as_starts(batch.probes), self._rings)
         return depths
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Take in the kept ones of a batch, and count the look-ups that met a crowded group."""
         own, probed = as_starts(batch.keys), as_starts(batch.probes)
-        most = self._index.max_bucket_size
-        n_crowded = add_kept(self._columns, batch.positions, is_kept, probed, own, self._rings, most)
+        numbers, most = batch.text_numbers, self._index.max_bucket_size
+        n_crowded = add_kept(self._known.columns, numbers, is_kept, probed, own, self._rings, most)
+        self._kept_at[numbers[is_kept]] = batch.positions[is_kept]
         self.report.hit("max_bucket_size", n_crowded)
+
+
+def by_pair(near: Near) -> Near:
+    """Return pairs by later text, then by earlier one. Those of a text that a copy was kept of may be out of order."""
+    falls = (np.diff(near.earlier) < 0) & (np.diff(near.later) == 0)
+    if not falls.any():
+        return near
+    return near.take(np.lexsort((near.earlier, near.later)))
 
 
 def as_keys(groups: UInt32s, starts: UInt32s) -> UInt64s:

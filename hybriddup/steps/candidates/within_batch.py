@@ -15,15 +15,11 @@ from hybriddup.kernels.batch_groups import (
     number_batch,
     number_shared,
 )
-from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
-from hybriddup.kernels.pair_limits import pack_facts, shortest_partners
+from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, Near, count_search, join_near
-from hybriddup.steps.parallel import map_slices
-
-FEWEST_A_SLICE = 512
-"""Texts to look up that are worth a thread."""
+from hybriddup.steps.candidates import Batch, Near
+from hybriddup.steps.candidates.search import SearchedTexts
 
 
 @dataclass(frozen=True)
@@ -70,23 +66,13 @@ class WithinBatch:
         ``farthest`` is int32[n_rows]: pairs that differ in more bits are left out; None = there are no such limits.
         """
         columns, no_limit = self.batch.columns, np.zeros(0, np.int64)
-        facts, shortest = pack_facts(columns), shortest_partners(columns)
         rings, starts = make_rings(self.sizes)
         looked_into, ranks = fill_rings(columns, self.own, self.probed, starts, rings)
         widest = np.full(len(rows), columns.max_distances.max(initial=0), np.int32)
         widest = widest if farthest is None else np.minimum(widest, farthest)
         asked = Asked(rows, looked_into[rows], ranks[rows], widest, no_limit, no_limit, 0)
-
-        def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
-            found: tuple[NearPairs, SearchCounts] = search_rings(
-                columns, facts, shortest, asked.take(first, last), rings
-            )
-            return found
-
-        parts = map_slices(search, len(rows), workers, FEWEST_A_SLICE)
-        for _, counts in parts:
-            count_search(report, counts)
-        return join_near([Near(*pairs) for pairs, _ in parts])
+        near = SearchedTexts.of(columns).near(asked, rings, workers, report)
+        return near._replace(later=rows[near.later])
 
     def n_kept_before(self, is_kept: Bools) -> Int64s:
         """Return int64[n]: at most so many kept ones, bool[n], stand before each text and share a key with it."""

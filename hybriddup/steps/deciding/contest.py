@@ -30,8 +30,8 @@ FIRST_IN_TURN = 4
 a template matches many texts, and one is enough."""
 MOST_IN_TURN = 1024
 
-Verify = Callable[[CandidatePairs], VerifiedPairs]
-"""Returns the pairs that the verifiers accept, by position."""
+Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
+"""Returns bool[n_pairs], which pairs the verifiers accept, and these."""
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,8 @@ class BatchContest:
         """Verify some pairs, and note what came out."""
         pairs = self.pairs
         later = self.batch.positions[pairs.later[chosen]]
-        accepted = verify(CandidatePairs(pairs.earlier[chosen], later, pairs.distances[chosen]))
+        matches, accepted = verify(CandidatePairs(pairs.earlier[chosen], later, pairs.distances[chosen]))
         evidence.note(accepted, len(chosen))
-        matches = np.isin(
-            pair_codes(pairs.earlier[chosen], later), pair_codes(accepted.earlier, accepted.later), assume_unique=True
-        )
         pairs.verdicts[chosen] = np.where(matches, MATCHES, REFUSED)
         if self._is_last:
             self._ask_depths(chosen[matches])

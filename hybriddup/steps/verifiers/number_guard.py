@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import xxhash
 
-from hybriddup.data.records import CandidatePairs, UInt64s
+from hybriddup.data.records import Bools, CandidatePairs, UInt64s
 
 DIGITS = re.compile(r"\d+")
 
@@ -17,6 +17,6 @@ def number_keys(texts: Sequence[str]) -> UInt64s:
     return np.fromiter(keys, np.uint64, len(texts))
 
 
-def with_same_numbers(pairs: CandidatePairs, keys: UInt64s) -> CandidatePairs:
-    """Return the pairs whose two texts have the same numbers; ``keys`` are by position."""
-    return pairs.take(keys[pairs.earlier] == keys[pairs.later])
+def have_same_numbers(pairs: CandidatePairs, keys: UInt64s) -> Bools:
+    """Return bool[n_pairs]: whether the two texts of each pair have the same numbers; ``keys`` are by text."""
+    return np.asarray(keys[pairs.earlier] == keys[pairs.later])

@@ -71,7 +71,7 @@ class Comparison:
             n_pairs = min(n_pairs, max(CELLS_A_PART // n_cells, 1))
             n = min(n_pairs, of_post)
             post = chosen_texts(self.texts, np.array([place]))
-            self.missed[place] = len(steps.verify(self.pairs.take(slice(0, n)), post, store.texts)) > 0
+            self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, store.texts)[0].any()
             self.pairs = self.pairs.take(slice(of_post if self.missed[place] else n, None))
             n_pairs -= n
 

@@ -63,27 +63,3 @@ def test_equal_keys_are_one_group(
     if groups.table is not None:
         found = groups.table.groups(np.arange(12, dtype=np.uint64)[None, :])[0].tolist()
         assert found == [grouped.get(key, int(NO_GROUP)) for key in range(12)]
-
-
-@given(lists_of_keys, st.integers(0, 4), st.integers(1, 9))
-def test_texts_that_may_be_crowded_out_are_told(lists: list[list[int]], most: int, most_pairs: int) -> None:
-    """Some key has more other texts than are looked at, or all keys together have more than are verified."""
-    near = [keys if len(keys) != 3 else [] for keys in lists]
-    counts = Counter(chain.from_iterable(near))
-    others = [[counts[key] - 1 for key in keys] for keys in near]
-    told = group(lists).may_be_crowded(most, np.full(len(lists), most_pairs))
-    assert told.tolist() == [sum(some) > most_pairs or (most > 0 and max(some, default=0) >= most) for some in others]
-
-
-@pytest.mark.parametrize(("most", "most_pairs", "expected"), [(2, 99, True), (3, 99, False), (0, 1, True)])
-def test_texts_that_look_into_any_group_may_be_crowded_by_any(most: int, most_pairs: int, expected: bool) -> None:
-    """What they are looked up by is not among their own keys."""
-    groups = Groups(np.array([[0], [0], [0]], np.uint32), np.array([3], np.uint32), NO_TABLE_KEYS)
-    assert groups.may_be_crowded(most, np.full(3, most_pairs)).tolist() == [expected] * 3
-
-
-def test_copies_are_of_the_groups_of_their_texts() -> None:
-    """Which then have more texts."""
-    groups = group([[1, 2], [2], [1, 2, 3, 4]]).take(np.array([0, 0, 1, 2, 2]))
-    assert sorted(groups.sizes.tolist()) == [4, 5]
-    assert groups.own[0].tolist() == groups.own[1].tolist()

@@ -16,6 +16,7 @@ from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Limits
 from hybriddup.steps.deciding.decider import Decider
+from hybriddup.steps.exact import EqualTexts
 from tests import reference
 from tests.builders import clustered_numbers, words_of
 
@@ -62,13 +63,13 @@ class Crowd:
     """int64[N_LENGTHS]: by length."""
 
     def columns(self) -> TextColumns:
-        """What is known of each text, in order."""
-        n = len(self.names)
-        lengths = self.lengths[self.names].astype(np.int32)
+        """What is known of each distinct text."""
+        n = len(self.bits)
+        lengths = self.lengths.astype(np.int32)
         limits = self.distance_limits[lengths].astype(np.int32)
         shares = np.zeros(n, np.float32)
         return TextColumns(
-            self.bits[self.names][:, None].copy(),
+            self.bits[:, None].copy(),
             lengths,
             limits,
             np.full(n, 2**31 - 1, np.int32),
@@ -77,14 +78,19 @@ class Crowd:
             np.zeros((0, 2), np.uint64),
         )
 
-    def verify(self, pairs: CandidatePairs) -> VerifiedPairs:
-        """Return the pairs that the table accepts."""
+    def equal(self) -> EqualTexts:
+        """Which of the texts that come are equal; those that never come are left out."""
+        first_of = np.unique(self.names, return_index=True)[1][np.unique(self.names, return_inverse=True)[1]]
+        return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(first_of))))
+
+    def verify(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        """Return which pairs the table accepts, and these."""
         accepted = self.accepts[self.names[pairs.earlier], self.names[pairs.later]]
         n = np.zeros(len(pairs), np.int32)
         verified = VerifiedPairs(
             pairs.earlier, pairs.later, pairs.hamming_distances, n.astype(float), n.astype(float), n, n
         )
-        return verified.take(accepted)
+        return accepted, verified.take(accepted)
 
     def distance_of(self, earlier: int, later: int) -> int:
         """Differing bits of two texts."""
@@ -135,7 +141,7 @@ def listed_keys(rng: np.random.Generator, n: int, n_different: int) -> UInt64s:
 
 
 def decide_by_rule(crowd: Crowd) -> reference.RuleOutcome:
-    """Return what the rule says; texts that cannot be near repeats stay, and nothing is compared with them."""
+    """Return what the rule says; the first of texts that cannot be near repeats stays, whatever else comes."""
     near = np.flatnonzero(crowd.is_near[crowd.names])
     names = crowd.names[near].tolist()
     outcome = reference.decide_by_rule(
@@ -148,11 +154,12 @@ def decide_by_rule(crowd: Crowd) -> reference.RuleOutcome:
         max_bucket_size=crowd.max_bucket_size,
         most_pairs=crowd.most_pairs[crowd.lengths[names]].tolist(),
     )
-    others = np.flatnonzero(~crowd.is_near[crowd.names]).tolist()
+    others = {place: first for place, first in enumerate(crowd.equal().first_of.tolist()) if place not in near}
     places = near.tolist()
+    exact = {places[text]: places[keeper] for text, keeper in outcome.exact.items()}
     return outcome._replace(
-        kept=sorted([places[text] for text in outcome.kept] + others),
-        exact={places[text]: places[keeper] for text, keeper in outcome.exact.items()},
+        kept=sorted([places[text] for text in outcome.kept] + [place for place in others if others[place] == place]),
+        exact=exact | {place: first for place, first in others.items() if first != place},
         near={places[text]: places[keeper] for text, keeper in outcome.near.items()},
     )
 
@@ -161,19 +168,14 @@ def decide_by_package(
     crowd: Crowd, texts_a_batch: int = 2**14, workers: int = 1, **fields: int
 ) -> tuple[RunDecisions, BlockReport]:
     """Return what the package says, and its report."""
-    index, is_near = ListedKeys(crowd), crowd.is_near[crowd.names]
-    texts, columns = list(map(str, crowd.names.tolist())), crowd.columns()
+    index, equal = ListedKeys(crowd), crowd.equal()
+    names = crowd.names[equal.distinct]
+    texts, columns, is_near = list(map(str, names.tolist())), crowd.columns().take(names), crowd.is_near[names]
     groups = group_texts(index, texts, columns.bits, is_near, workers)
-    numbers = first_places(crowd.names)
-    held = RunIndex(index, groups, columns, texts, numbers, workers)
+    held = RunIndex(index, groups, columns, texts, equal.text_numbers, workers)
     limits = Limits(crowd.max_bucket_size, lambda lengths: crowd.most_pairs[lengths])
     decider = Decider(held, crowd.verify, limits, held.report, workers, **fields)
-    return decide_all(decider, held.batch, is_near, numbers, texts_a_batch=texts_a_batch), held.report
-
-
-def first_places(names: Int64s) -> Int64s:
-    """Return the place of the first of each text's copies."""
-    return np.unique(names, return_index=True)[1][np.unique(names, return_inverse=True)[1]]
+    return decide_all(decider, held.batch, is_near, equal, texts_a_batch=texts_a_batch), held.report
 
 
 def as_outcome(decisions: RunDecisions, report: BlockReport) -> reference.RuleOutcome:

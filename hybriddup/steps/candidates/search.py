@@ -1,0 +1,54 @@
+"""Looking many texts up in rings, in several threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybriddup.data.records import Int32s, UInt64s
+from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.pair_limits import Facts, TextColumns, pack_facts, shortest_partners
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates import Near, join_near
+from hybriddup.steps.parallel import map_slices
+
+FEWEST_A_SLICE = 512
+"""Texts to look up that are worth a thread."""
+
+
+@dataclass(frozen=True)
+class SearchedTexts:
+    """What a search goes by: of the texts that stand in rings, and of those that are looked up."""
+
+    columns: TextColumns
+    facts: Facts
+    """As `hybriddup.kernels.pair_limits.pack_facts` returns them."""
+    shortest: Int32s
+    """As `hybriddup.kernels.pair_limits.shortest_partners` returns them."""
+
+    @classmethod
+    def of(cls, columns: TextColumns) -> SearchedTexts:
+        """Return texts ready to be searched."""
+        return cls(columns, pack_facts(columns), shortest_partners(columns))
+
+    def near(self, asked: Asked, rings: UInt64s, workers: int, report: BlockReport) -> Near:
+        """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
+
+        What that takes is added to the report.
+        """
+
+        def search(first: int, last: int) -> tuple[Near, SearchCounts]:
+            found: NearPairs
+            found, counts = search_rings(self.columns, self.facts, self.shortest, asked.take(first, last), rings)
+            return Near(*found._replace(later=found.later + first)), counts
+
+        parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
+        for _, counts in parts:
+            count_search(report, counts)
+        return join_near([near for near, _ in parts])
+
+
+def count_search(report: BlockReport, counts: SearchCounts) -> None:
+    """Add what a search took to a report."""
+    report.n_look_ups += counts.n_look_ups
+    report.n_comparisons += counts.n_comparisons
+    report.largest_bucket = max(report.largest_bucket, counts.largest_group)
