@@ -94,7 +94,7 @@ def count_groups(own: UInt32s, n_groups: int) -> UInt32s:
 
 @njit(cache=True, nogil=True)
 def fill_rings(
-    texts: TextColumns, own: UInt32s, probed: UInt32s, starts: UInt32s, rings: UInt64s
+    texts: TextColumns, own: UInt32s, probed: UInt32s, sizes: UInt32s, starts: UInt32s, rings: UInt64s
 ) -> tuple[UInt32s, Int32s]:
     """Add all texts of a batch to the rings of their groups, in order.
 
@@ -102,8 +102,8 @@ def fill_rings(
     ----------
     own, probed
         uint32[n, n_keys], uint32[n, m]: the groups of each text and those that it looks into, `NO_GROUP` for none.
-    starts
-        uint32[n_groups]: the start of each group's ring, which is empty and has room for all of its texts.
+    sizes, starts
+        uint32[n_groups]: how many texts each group's ring has room for, all or none, and its start. It is empty.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def fill_rings(
         first_word, second_word = two_words(texts.bits, i)
         last_word = row_and_length(i, texts.lengths[i])
         for j in range(own.shape[1]):
-            if own[i, j] != NO_GROUP:
+            if own[i, j] != NO_GROUP and sizes[own[i, j]] > 0:
                 add_to_ring(rings, starts[own[i, j]], first_word, second_word, last_word)
                 n_before[own[i, j]] += 1
     return looked_into, ranks

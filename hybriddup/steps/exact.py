@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s
+from hybriddup.kernels.batch_groups import number_batch
+from hybriddup.kernels.key_groups import NO_GROUP
 
 
 class EqualTexts(NamedTuple):
@@ -46,13 +48,9 @@ def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
     These are few, and only they need be compared. The hash is Python's, which differs from process to process: which
     keys are equal, and which of them is first, does not depend on it.
     """
-    hashes = np.fromiter(map(hash, keys), np.int64, len(keys))
-    order = np.argsort(hashes)
-    same = np.diff(hashes[order]) == 0
-    is_repeated = np.zeros(len(keys), np.bool_)
-    is_repeated[order[1:][same]] = True
-    is_repeated[order[:-1][same]] = True
-    return np.flatnonzero(is_repeated)
+    hashes = np.fromiter(map(hash, keys), np.int64, len(keys))  # never -1, which stands for no key
+    numbers, _ = number_batch(hashes.view(np.uint64)[:, None])
+    return np.flatnonzero(numbers != NO_GROUP)
 
 
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:

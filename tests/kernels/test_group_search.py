@@ -159,8 +159,9 @@ def test_texts_of_a_batch_find_those_before_them(words: int, seed: int) -> None:
     """As if each had been added before the next came."""
     rng = np.random.default_rng(seed)
     texts, own, probed = make_texts(rng, words), make_groups(rng), make_groups(rng)
-    rings, starts = make_rings(count_groups(own, N_GROUPS))
-    looked_into, ranks = fill_rings(texts, own, probed, starts, rings)
+    sizes = count_groups(own, N_GROUPS)
+    rings, starts = make_rings(sizes)
+    looked_into, ranks = fill_rings(texts, own, probed, sizes, starts, rings)
     rows = np.flatnonzero(rng.random(N_TEXTS) < 0.8)
     found, counts = search(texts, rows, looked_into[rows], rings, ranks[rows])
     expected, n_comparisons = list[Pair](), 0
@@ -196,8 +197,9 @@ def test_no_texts_are_no_special_case() -> None:
     nothing, no_groups = np.zeros(0, np.int64), np.zeros((0, 2), np.uint32)
     rings, starts = empty_rings(1)
     assert as_pairs(search(texts, nothing, no_groups, rings)[0]) == []
-    rings, starts = make_rings(count_groups(no_groups, 0))
-    looked_into, ranks = fill_rings(texts, no_groups, no_groups, starts, rings)
+    sizes = count_groups(no_groups, 0)
+    rings, starts = make_rings(sizes)
+    looked_into, ranks = fill_rings(texts, no_groups, no_groups, sizes, starts, rings)
     assert as_pairs(search(texts, nothing, looked_into, rings, ranks)[0]) == []
 
 

@@ -53,7 +53,9 @@ class RunIndex:
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
         self._widest = int(columns.max_distances.max(initial=0))
         most = index.max_bucket_size or len(columns.bits)
-        self._rings, self._starts = make_rings(groups.sizes, most)
+        self._rings, starts = make_rings(groups.sizes, most)
+        self._key_of_group = np.append(starts, NO_GROUP).astype(np.uint64)
+        self._key_of_group[-1] = NO_KEY
         self._is_crowded = np.append(groups.sizes > most, False)
         self._kept_at = np.full(len(columns.bits), NONE)
 
@@ -62,13 +64,17 @@ class RunIndex:
         numbers = self._text_numbers[positions]
         columns = self._known.columns.take(numbers)
         own = probed = self._groups.own[numbers]
-        keys = probes = as_keys(own, self._starts)
+        keys = probes = self._keys(own)
         if self._groups.table is not None:
             made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
             probed = self._groups.table.groups(self._index.probes(made, columns.bits))
-            probes = as_keys(probed, self._starts)
-        crowded = self._is_crowded[np.minimum(probed, np.uint32(len(self._starts)))]
+            probes = self._keys(probed)
+        crowded = self._is_crowded[np.minimum(probed, np.uint32(len(self._is_crowded) - 1))]
         return Batch(positions, keys, probes, columns, numbers, may_be_crowded=np.any(crowded, axis=1))
+
+    def _keys(self, groups: UInt32s) -> UInt64s:
+        """Return the starts of the rings of groups, which stand for their keys."""
+        return self._key_of_group[np.minimum(groups, np.uint32(len(self._key_of_group) - 1))]
 
     def look_up(self, batch: Batch, enough: Enough | None = None) -> Near:
         """Return the pairs of a batch with kept texts, of each key the newest ones, and of them those wanted."""
@@ -102,13 +108,6 @@ def by_pair(near: Near) -> Near:
     return near.take(np.lexsort((near.earlier, near.later)))
 
 
-def as_keys(groups: UInt32s, starts: UInt32s) -> UInt64s:
-    """Return the starts of the rings of groups, which stand for their keys."""
-    with_none = np.append(starts, NO_GROUP).astype(np.uint64)
-    with_none[-1] = NO_KEY
-    return with_none[np.minimum(groups, np.uint32(len(starts)))]
-
-
 def as_starts(keys: UInt64s) -> UInt32s:
-    """Return the starts of rings that `as_keys` made keys."""
+    """Return the starts of rings, given the keys that they stand for."""
     return keys.astype(np.uint32)  # NO_KEY has the low bits of NO_GROUP

@@ -16,6 +16,7 @@ from hybriddup.kernels.batch_groups import (
     number_shared,
 )
 from hybriddup.kernels.group_search import Asked
+from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Near
@@ -66,13 +67,21 @@ class WithinBatch:
         ``farthest`` is int32[n_rows]: pairs that differ in more bits are left out; None = there are no such limits.
         """
         columns, no_limit = self.batch.columns, np.zeros(0, np.int64)
-        rings, starts = make_rings(self.sizes)
-        looked_into, ranks = fill_rings(columns, self.own, self.probed, starts, rings)
+        sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
+        rings, starts = make_rings(sizes)
+        looked_into, ranks = fill_rings(columns, self.own, self.probed, sizes, starts, rings)
         widest = np.full(len(rows), columns.max_distances.max(initial=0), np.int32)
         widest = widest if farthest is None else np.minimum(widest, farthest)
         asked = Asked(rows, looked_into[rows], ranks[rows], widest, no_limit, no_limit, 0)
         near = SearchedTexts.of(columns).near(asked, rings, workers, report)
         return near._replace(later=rows[near.later])
+
+    def _sizes_for(self, rows: Int64s) -> UInt32s:
+        """Return the sizes of the groups that some texts look into, 0 for the others."""
+        is_wanted = np.zeros(self.n_groups, np.bool_)
+        probed = self.probed[rows]
+        is_wanted[probed[probed != NO_GROUP]] = True
+        return np.where(is_wanted, self.sizes, np.uint32(0))
 
     def n_kept_before(self, is_kept: Bools) -> Int64s:
         """Return int64[n]: at most so many kept ones, bool[n], stand before each text and share a key with it."""
