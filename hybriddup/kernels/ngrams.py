@@ -51,31 +51,6 @@ def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
 
 
 @njit(cache=True, nogil=True)
-def count_ngrams(length: int, sizes: Int64s) -> int:
-    """Return how many n-grams a run has; a run shorter than the smallest size is one n-gram by itself."""
-    n_ngrams = np.int64(0)
-    for size in range(min(sizes[0], length), min(sizes[1], length) + 1):
-        n_ngrams += length - size + 1
-    return n_ngrams
-
-
-@njit(cache=True, nogil=True)
-def count_text_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: Int64s) -> Int64s:
-    """Return int64[n_texts + 1]: where each text's n-grams begin. Sizes as in `script_ngrams`."""
-    token_offsets = np.zeros(len(offsets), np.int64)
-    for text in range(len(offsets) - 1):
-        n_ngrams = np.int64(0)
-        position = offsets[text]
-        while position < offsets[text + 1]:
-            run_end, is_dense = find_runs(code_points, position, offsets[text + 1])
-            sizes = dense if is_dense else other
-            n_ngrams += count_ngrams(run_end - position, sizes)
-            position = run_end
-        token_offsets[text + 1] = token_offsets[text] + n_ngrams
-    return token_offsets
-
-
-@njit(cache=True, nogil=True)
 def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: Int64s) -> tuple[Int64s, Int32s, Int64s]:
     """Return starts int64[n_tokens], lengths int32[n_tokens] and offsets int64[n_texts + 1] of the n-grams.
 
@@ -91,23 +66,32 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
     N-grams never cross from one kind of script into the other, so a word of Latin in a Chinese post keeps its tokens
     whatever stands beside it. Within a run they are in order of size, then of place.
     """
-    token_offsets = count_text_ngrams(code_points, offsets, dense, other)
-    starts = np.empty(token_offsets[-1], np.int64)
-    lengths = np.empty(token_offsets[-1], np.int32)
-    token = 0
+    most = len(code_points) * np.int64(max(dense[1] - dense[0], other[1] - other[0]) + 1)
+    starts, lengths = np.empty(most, np.int64), np.empty(most, np.int32)
+    token_offsets, n = np.zeros(len(offsets), np.int64), np.uint64(0)
     for text in range(len(offsets) - 1):
         position = offsets[text]
         while position < offsets[text + 1]:
             run_end, is_dense = find_runs(code_points, position, offsets[text + 1])
-            sizes = dense if is_dense else other
-            length = run_end - position
-            for size in range(min(sizes[0], length), min(sizes[1], length) + 1):
-                for start in range(position, run_end - size + 1):
-                    starts[np.uint64(token)] = start
-                    lengths[np.uint64(token)] = size
-                    token += 1
+            n = write_ngrams(position, run_end, dense if is_dense else other, starts, lengths, n)
             position = run_end
-    return starts, lengths, token_offsets
+        token_offsets[text + 1] = n
+    return starts[:n], lengths[:n], token_offsets
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def write_ngrams(first: int, last: int, sizes: Int64s, starts: Int64s, lengths: Int32s, n: np.uint64) -> np.uint64:
+    """Write the n-grams of a run after the first ``n``; return how many there are now.
+
+    A run shorter than the smallest size is one n-gram by itself.
+    """
+    length = last - first
+    for size in range(min(sizes[0], length), min(sizes[1], length) + 1):
+        for place in range(length - size + 1):
+            starts[n + np.uint64(place)] = first + place
+            lengths[n + np.uint64(place)] = size
+        n += np.uint64(length - size + 1)
+    return n
 
 
 @njit(cache=True, nogil=True)

@@ -42,6 +42,7 @@ PRIME_1 = np.uint64(0x9E3779B185EBCA87)
 PRIME_MX1 = np.uint64(0x165667919E3779F9)
 PRIME_MX2 = np.uint64(0x9FB21C651E98DF25)
 LOW_HALF = np.uint64(0xFFFFFFFF)
+ONE, TWO = np.uint64(1), np.uint64(2)
 
 
 @njit(cache=True, nogil=True)
@@ -75,43 +76,46 @@ def fold_product(a: np.uint64, b: np.uint64) -> np.uint64:
     return upper ^ lower
 
 
-@njit(cache=True, nogil=True)
-def hash_4_or_8_bytes(first: np.uint64, last: np.uint64, n_bytes: np.uint64, seed: np.uint64) -> np.uint64:
-    """Return XXH3 of one code point (``first`` is ``last``) or two."""
+@njit(cache=True, nogil=True, counts_references=False)
+def hash_pairs(
+    code_points: UInt32s, starts: Int64s, lengths: Int32s, first: int, last: int, seed: np.uint64, hashes: UInt64s
+) -> None:
+    """Write the hashes of the tokens from ``first`` on, before ``last``, which have one code point or two.
+
+    ``hashes`` is uint64[n_tokens]. Nothing branches, so that several tokens are hashed at once.
+    """
     low_seed = swap_bytes(seed & LOW_HALF) >> np.uint64(32)
-    mixed_seed = seed ^ (low_seed << np.uint64(32))
-    word = (last + (first << np.uint64(32))) ^ ((SECRET_8 ^ SECRET_16) - mixed_seed)
-    word ^= rotate_left(word, np.uint64(49)) ^ rotate_left(word, np.uint64(24))
-    word *= PRIME_MX2
-    word ^= (word >> np.uint64(35)) + n_bytes
-    word *= PRIME_MX2
-    return word ^ (word >> np.uint64(28))
+    flip = (SECRET_8 ^ SECRET_16) - (seed ^ (low_seed << np.uint64(32)))
+    for token in range(np.uint64(first), np.uint64(last)):
+        start, length = np.uint64(starts[token]), np.uint64(lengths[token])
+        head, tail = np.uint64(code_points[start]), np.uint64(code_points[start + length - ONE])
+        word = (tail + (head << np.uint64(32))) ^ flip
+        word ^= rotate_left(word, np.uint64(49)) ^ rotate_left(word, np.uint64(24))
+        word *= PRIME_MX2
+        word ^= (word >> np.uint64(35)) + (length << TWO)
+        word *= PRIME_MX2
+        hashes[token] = word ^ (word >> np.uint64(28))
 
 
-@njit(cache=True, nogil=True)
-def hash_12_or_16_bytes(head: np.uint64, tail: np.uint64, n_bytes: np.uint64, seed: np.uint64) -> np.uint64:
-    """Return XXH3 of three or four code points, given as the first eight bytes and the last eight."""
-    low = head ^ ((SECRET_24 ^ SECRET_32) + seed)
-    high = tail ^ ((SECRET_40 ^ SECRET_48) - seed)
-    word = n_bytes + swap_bytes(low) + high + fold_product(low, high)
-    word ^= word >> np.uint64(37)
-    word *= PRIME_MX1
-    return word ^ (word >> np.uint64(32))
+@njit(cache=True, nogil=True, counts_references=False)
+def hash_fours(
+    code_points: UInt32s, starts: Int64s, lengths: Int32s, first: int, last: int, seed: np.uint64, hashes: UInt64s
+) -> None:
+    """Write the hashes of the tokens from ``first`` on, before ``last``, which have three code points or four.
 
-
-@njit(cache=True, nogil=True)
-def hash_ngram(code_points: UInt32s, start: int, length: int, seed: np.uint64) -> np.uint64:
-    """Return XXH3 of the token of 1 to 4 code points that begins at ``start``."""
-    n_bytes = np.uint64(4 * length)
-    first = np.uint64(code_points[start])
-    last = np.uint64(code_points[start + length - 1])
-    if length <= 2:
-        return hash_4_or_8_bytes(first, last, n_bytes, seed)
-    second = np.uint64(code_points[start + 1])
-    last_but_one = np.uint64(code_points[start + length - 2])
-    head = first | (second << np.uint64(32))
-    tail = last_but_one | (last << np.uint64(32))
-    return hash_12_or_16_bytes(head, tail, n_bytes, seed)
+    The first eight bytes and the last eight are mixed; of three code points they overlap. See `hash_pairs`.
+    """
+    low_flip, high_flip = (SECRET_24 ^ SECRET_32) + seed, (SECRET_40 ^ SECRET_48) - seed
+    for token in range(np.uint64(first), np.uint64(last)):
+        start, length = np.uint64(starts[token]), np.uint64(lengths[token])
+        end = start + length
+        head = np.uint64(code_points[start]) | (np.uint64(code_points[start + ONE]) << np.uint64(32))
+        tail = np.uint64(code_points[end - TWO]) | (np.uint64(code_points[end - ONE]) << np.uint64(32))
+        low, high = head ^ low_flip, tail ^ high_flip
+        word = (length << TWO) + swap_bytes(low) + high + fold_product(low, high)
+        word ^= word >> np.uint64(37)
+        word *= PRIME_MX1
+        hashes[token] = word ^ (word >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True)
@@ -158,15 +162,27 @@ def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, wor
 
     Rows of tokens longer than `LONGEST_TOKEN` are left at 0 for the caller to fill.
     """
-    hashes = np.zeros((len(starts), words), np.uint64)
-    longest = np.int32(0)
-    for token in range(len(starts)):
-        longest = max(longest, lengths[token])
-        if lengths[token] <= LONGEST_NGRAM:
-            for word in range(words):
-                hashes[token, word] = hash_ngram(
-                    code_points, starts[token], np.int64(lengths[token]), seed + np.uint64(word)
-                )
+    hashes, first, longest = np.zeros((len(starts), words), np.uint64), np.int64(0), np.int32(0)
+    while first < len(starts):
+        last, most = end_of_kind(lengths, first)
+        for word in range(words):
+            if most == 2:
+                hash_pairs(code_points, starts, lengths, first, last, seed + np.uint64(word), hashes[:, word])
+            elif most == LONGEST_NGRAM:
+                hash_fours(code_points, starts, lengths, first, last, seed + np.uint64(word), hashes[:, word])
+        longest, first = max(longest, most), last
     if longest > LONGEST_NGRAM:
         hash_words(code_points, starts, lengths, seed, hashes)
     return hashes
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
+    """Return where the tokens end that are hashed as the first is, and the most code points of their kind."""
+    length = lengths[first]
+    least = np.int32(0 if length <= 2 else 2 if length <= LONGEST_NGRAM else LONGEST_NGRAM)
+    most = np.int32(2 if length <= 2 else LONGEST_NGRAM if length <= LONGEST_NGRAM else 2**31 - 1)
+    last = first
+    while last < len(lengths) and least < lengths[last] <= most:
+        last += 1
+    return last, most
