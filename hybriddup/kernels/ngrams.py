@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt32s
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
 
 DENSE_RANGES = (
@@ -92,11 +92,3 @@ def write_ngrams(first: int, last: int, sizes: Int64s, starts: Int64s, lengths: 
             lengths[n + np.uint64(place)] = size
         n += np.uint64(length - size + 1)
     return n
-
-
-@njit(cache=True, nogil=True)
-def weigh_other_scripts(weights: Float32s, code_points: UInt32s, starts: Int64s, weight: np.float32) -> None:
-    """Give every token that begins with a character of no dense script one weight; ``weights`` is changed in place."""
-    for token in range(len(starts)):
-        is_dense = is_dense_script(code_points[np.uint64(starts[token])])
-        weights[token] = weights[token] if is_dense else weight

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, UInt64s
+from hybriddup.data.records import Float32s, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.ngrams import is_dense_script
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)
@@ -124,22 +125,47 @@ def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
 
 @njit(cache=True, nogil=True)
 def look_up(table_keys: UInt64s, table_values: Float32s, hashes: UInt64s, absent: np.float32) -> Float32s:
-    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it.
+    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it."""
+    values = np.empty(len(hashes), np.float32)
+    for token in range(len(hashes)):
+        values[token] = value_of(table_keys, table_values, hashes[token], absent)
+    return values
+
+
+@njit(cache=True, nogil=True)
+def look_up_dense(
+    table_keys: UInt64s,
+    table_values: Float32s,
+    hashes: UInt64s,
+    absent: np.float32,
+    code_points: UInt32s,
+    starts: Int64s,
+    other: np.float32,
+) -> Float32s:
+    """Return the same, but ``other`` for tokens that begin with a character of no dense script.
+
+    ``starts`` int64[n_tokens] says where each token begins in ``code_points``.
+    """
+    values = np.empty(len(hashes), np.float32)
+    for token in range(len(hashes)):
+        is_dense = is_dense_script(code_points[np.uint64(starts[token])])
+        values[token] = value_of(table_keys, table_values, hashes[token], absent) if is_dense else other
+    return values
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, absent: np.float32) -> np.float32:
+    """Return the value of a token, ``absent`` where the table does not hold it.
 
     All keys of a bucket are compared, whether or not one was found: half of the tokens of a post are in the table and
     half are not, which no branch can foresee.
     """
-    n_buckets = len(table_keys)
-    values = np.empty(len(hashes), np.float32)
-    for token in range(len(hashes)):
-        key = max(hashes[token], np.uint64(1))
-        bucket, value = first_bucket(key, n_buckets), absent
-        while True:
-            for place in range(BUCKET):
-                is_it = table_keys[bucket, np.uint64(place)] == key
-                value = table_values[bucket, np.uint64(place)] if is_it else value
-            if table_keys[bucket, np.uint64(BUCKET - 1)] == EMPTY:
-                break
-            bucket = (bucket + np.uint64(1)) & np.uint64(n_buckets - 1)
-        values[token] = value
-    return values
+    n_buckets, key, value = len(table_keys), max(hashed, np.uint64(1)), absent
+    bucket = first_bucket(key, n_buckets)
+    while True:
+        for place in range(BUCKET):
+            is_it = table_keys[bucket, np.uint64(place)] == key
+            value = table_values[bucket, np.uint64(place)] if is_it else value
+        if table_keys[bucket, np.uint64(BUCKET - 1)] == EMPTY:
+            return value
+        bucket = (bucket + np.uint64(1)) & np.uint64(n_buckets - 1)

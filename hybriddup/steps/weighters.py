@@ -7,8 +7,7 @@ from pydantic import AfterValidator, Field
 
 from hybriddup.data.limits import MAX_WEIGHT
 from hybriddup.data.records import Float32s, Float64s, Int32s, Tokens, UInt64s
-from hybriddup.kernels.ngrams import weigh_other_scripts
-from hybriddup.kernels.token_table import count_documents, count_occurrences, look_up
+from hybriddup.kernels.token_table import count_documents, count_occurrences, look_up, look_up_dense
 from hybriddup.steps.hashers import Hasher, Xxh3
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.weight_tables import FittedTable
@@ -152,9 +151,12 @@ class TfIdf(FittedWeighter):
 
     def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:
         """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
-        weights = super().weigh_keys(tokens, keys)
-        if self.options.other is not None:
-            weigh_other_scripts(weights, tokens.code_points, tokens.starts, np.float32(self.options.other))
+        if self.options.other is None:
+            return super().weigh_keys(tokens, keys)
+        table, other = self.table, np.float32(self.options.other)
+        weights: Float32s = look_up_dense(
+            *table.slots, keys, np.float32(table.rarest), tokens.code_points, tokens.starts, other
+        )
         return weights
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Tokens, encode_texts
-from hybriddup.kernels.ngrams import IS_DENSE, is_dense_script, script_ngrams, weigh_other_scripts
+from hybriddup.data.records import Float32s, Int64s, Tokens, UInt32s, encode_texts
+from hybriddup.kernels.ngrams import IS_DENSE, is_dense_script, script_ngrams
+from hybriddup.kernels.token_table import build_table, look_up_dense
 
 DENSE_RANGES = (
     (0x1100, 0x11FF),
@@ -72,9 +73,14 @@ def test_empty_text_has_no_ngrams() -> None:
 
 def weights_by_script(text: str, starts: list[int]) -> list[float]:
     """What tokens that begin there and weigh 2.0 weigh when those of other scripts get 7.0."""
-    weights = np.full(len(starts), 2.0, np.float32)
-    weigh_other_scripts(weights, encode_texts([text]).code_points, np.array(starts, np.int64), np.float32(7.0))
-    return weights.tolist()
+    return weigh(encode_texts([text]).code_points, np.array(starts, np.int64)).tolist()
+
+
+def weigh(code_points: UInt32s, starts: Int64s) -> Float32s:
+    """The weights of tokens that no table holds."""
+    table, hashes = build_table(np.zeros(0, np.uint64), np.zeros(0, np.float32)), np.ones(len(starts), np.uint64)
+    weights: Float32s = look_up_dense(*table, hashes, np.float32(2.0), code_points, starts, np.float32(7.0))
+    return weights
 
 
 @pytest.mark.parametrize("character", ["猫", "の", "カ", "한", "，", "“", "。", "😀", "☔", "𠮷", "Ａ"])
@@ -104,8 +110,7 @@ def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
     expected = np.zeros(0x110000, np.bool_)
     for low, high in DENSE_RANGES:
         expected[low : high + 1] = True
-    weights, code_points = np.full(0x110000, 2.0, np.float32), np.arange(0x110000, dtype=np.uint32)
-    weigh_other_scripts(weights, code_points, np.arange(0x110000), np.float32(7.0))
+    weights = weigh(np.arange(0x110000, dtype=np.uint32), np.arange(0x110000))
     assert np.flatnonzero((weights == 2.0) != expected).tolist() == []
 
 
