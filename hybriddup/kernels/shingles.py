@@ -250,7 +250,7 @@ def count_texts_with(code_points: UInt32s, offsets: Int64s, units: int) -> UInt3
     Texts shorter than a shingle have none.
     """
     n_texts = np.zeros(1 << COMMON_BITS, np.uint32)
-    last_text = np.full(1 << COMMON_BITS, -1, np.int64)
+    last_text = np.full(1 << COMMON_BITS, -1, np.int32)
     powers, room = powers_of_base(), room_for_texts(offsets)
     for text in range(len(offsets) - 1):
         n_characters = offsets[text + 1] - offsets[text]

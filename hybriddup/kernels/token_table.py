@@ -8,6 +8,7 @@ from hybriddup.kernels.ngrams import is_dense_script
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)
+HALF, LOW_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
 BUCKET = 4
 """Slots of a bucket, which are filled in order."""
 
@@ -33,27 +34,34 @@ def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
     offsets
         int64[n_texts + 1]: where each text's tokens begin.
     """
-    n_slots = slots_for(len(hashes))
-    keys = np.zeros(n_slots, np.uint64)
-    index_of_slot = np.zeros(n_slots, np.int64)
-    distinct = np.empty(len(hashes), np.uint64)
-    counts = np.zeros(len(hashes), np.int32)
-    last_text = np.full(len(hashes), -1, np.int64)
-    n_distinct = 0
+    distinct, n_distinct = np.empty(len(hashes), np.uint64), 0
+    keys, notes = np.zeros(slots_for(0), np.uint64), np.zeros(slots_for(0), np.uint64)
     for text in range(len(offsets) - 1):
+        stamp = np.uint64(text + 1) << HALF
         for token in range(offsets[text], offsets[text + 1]):
-            key = max(hashes[token], np.uint64(1))
-            slot = find_slot(keys, key)
+            slot = find_slot(keys, max(hashes[token], np.uint64(1)))
             if keys[slot] == EMPTY:
-                keys[slot] = key
-                index_of_slot[slot] = n_distinct
-                distinct[n_distinct] = key
+                keys[slot] = distinct[n_distinct] = max(hashes[token], np.uint64(1))
                 n_distinct += 1
-            index = index_of_slot[slot]
-            if last_text[index] != text:
-                last_text[index] = text
-                counts[index] += 1
-    return distinct[:n_distinct].copy(), counts[:n_distinct].copy()
+            if notes[slot] < stamp:
+                notes[slot] = stamp | ((notes[slot] & LOW_HALF) + np.uint64(1))
+            if 2 * n_distinct > len(keys):
+                keys, notes = larger_table(keys, notes)
+    counts = np.empty(n_distinct, np.int32)
+    for i in range(n_distinct):
+        counts[i] = np.int32(notes[find_slot(keys, distinct[i])] & LOW_HALF)
+    return distinct[:n_distinct].copy(), counts
+
+
+@njit(cache=True, nogil=True)
+def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
+    """Return the same keys and notes in four times as many slots: a table stays in the cache while it is small."""
+    more_keys, more_notes = np.zeros(4 * len(keys), np.uint64), np.zeros(4 * len(keys), np.uint64)
+    for old in range(len(keys)):
+        if keys[old] != EMPTY:
+            slot = find_slot(more_keys, keys[old])
+            more_keys[slot], more_notes[slot] = keys[old], notes[old]
+    return more_keys, more_notes
 
 
 @njit(cache=True, nogil=True)
