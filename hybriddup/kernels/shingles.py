@@ -76,7 +76,7 @@ def bottom_shingles(
         n_characters = offsets[text + 1] - offsets[text]
         n_units = read_text(code_points, offsets[text], n_characters, room)
         wanted = n_dense if 2 * n_units >= 3 * n_characters else n_kept
-        n = keep_shingles(room, n_characters, units, powers, common, kept[text, :wanted], 0)
+        n = keep_shingles(room, n_characters, units, powers, common, kept[text, :wanted], np.int64(0))
         if n < wanted and units > DENSE_UNITS:
             smaller = units - np.int64(DENSE_UNITS)
             keep_shingles(room, n_characters, smaller, powers, common, kept[text, :wanted], n)

@@ -1,29 +1,30 @@
-"""Sorting a run of numbers within an array, fast where the run is short."""
+"""Sorting a run of numbers within an array, fast where the run is short.
+
+By insertion, and a long run by Shell's method before (D. L. Shell 1959, with the gaps of Gonnet and Baeza-Yates 1991).
+numba's own sorting takes two thirds of the time of that, but more than a second to compile, which each user waits for.
+"""
 
 import numpy as np
 
 from hybriddup.data.records import UInt64s
 from hybriddup.kernels.cache import njit
 
-LONGEST_SHORT_RUN = 64
-"""Numbers that are sorted by insertion, which is faster than numba's own sorting where they are few."""
-
-
-@njit(cache=True, nogil=True)
-def sort_run(numbers: UInt64s, first: int, last: int) -> None:
-    """Sort the numbers from place ``first`` up to, not including, ``last``, in place."""
-    if last - first > LONGEST_SHORT_RUN:
-        numbers[first:last].sort()
-    else:
-        sort_short_run(numbers, first, last)
+LONGEST_SHORT_RUN = 100
+"""Numbers that are sorted by insertion alone."""
+ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def sort_short_run(numbers: UInt64s, first: int, last: int) -> None:
-    """Sort as `sort_run` does, by insertion."""
-    for i in range(first + 1, last):
-        number, place = numbers[np.uint64(i)], np.uint64(i)
-        while place > np.uint64(first) and numbers[place - np.uint64(1)] > number:
-            numbers[place] = numbers[place - np.uint64(1)]
-            place -= np.uint64(1)
-        numbers[place] = number
+def sort_run(numbers: UInt64s, first: int, last: int) -> None:
+    """Sort the numbers from place ``first`` up to, not including, ``last``, in place."""
+    gap = np.uint64(last - first)
+    if gap <= LONGEST_SHORT_RUN:
+        gap = ONE
+    while gap > 0:
+        for i in range(np.uint64(first) + gap, np.uint64(last)):
+            number, place = numbers[i], np.uint64(i)
+            while place >= np.uint64(first) + gap and numbers[place - gap] > number:
+                numbers[place] = numbers[place - gap]
+                place -= gap
+            numbers[place] = number
+        gap = np.uint64(0) if gap == ONE else max(gap * np.uint64(5) // np.uint64(11), ONE)

@@ -34,7 +34,7 @@ from hybriddup.kernels.posting_table import (
     tag_of,
     value_of,
 )
-from hybriddup.kernels.short_runs import sort_short_run
+from hybriddup.kernels.short_runs import sort_run
 
 CLASSES = (4, 8, 12, 20)
 BITS = int(BLOCK_BITS)
@@ -212,10 +212,10 @@ def test_a_number_is_dead_beyond_the_span(next_number: int) -> None:
     assert [bool(is_dead(number, age)) for number in low_bits] == [False, False, True, True]
 
 
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=70))
-def test_short_runs_are_sorted_by_insertion(numbers: list[int]) -> None:
-    """Only what is between the bounds."""
-    array = np.array(numbers, np.uint64)
-    last = len(numbers) * 3 // 4
-    sort_short_run(array, 0, last)
-    assert array.tolist() == sorted(numbers[:last]) + numbers[last:]
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=70), st.sampled_from([0, 1, 2, 3]))
+def test_runs_are_sorted(numbers: list[int], doublings: int) -> None:
+    """Only what is between the bounds, short runs and long ones."""
+    array = np.array(numbers * 2**doublings, np.uint64)
+    before, first, last = array.tolist(), len(array) // 5, len(array) * 3 // 4
+    sort_run(array, first, last)
+    assert array.tolist() == before[:first] + sorted(before[first:last]) + before[last:]
