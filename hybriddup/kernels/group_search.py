@@ -30,6 +30,9 @@ from hybriddup.kernels.vectors import fetch_early
 
 FARTHEST = np.int32(2**31 - 1)
 """No pair differs in so many bits."""
+MANY_HITS = 2
+"""Where so many times as many texts were hit as are verified, those too far away are left out from there on."""
+NO_LIMIT = np.int64(2**62)
 
 
 class NearPairs(NamedTuple):
@@ -90,13 +93,14 @@ def search_rings(
         As `pack_facts` and `shortest_partners` return them for all texts.
     """
     rows, starts, ranks = asked.rows, asked.starts, asked.ranks
-    found = new_pairs(len(rows))
-    hits, slots, n_pairs = np.empty(1024, np.uint64), np.zeros(2048, np.uint64), np.int64(0)
+    found, n_pairs = new_pairs(len(rows)), np.int64(0)
+    hits, slots, stamp = np.empty(1024, np.uint64), np.zeros(2048, np.uint64), np.uint64(0)
     n_look_ups, n_comparisons, largest = np.int64(0), np.int64(0), np.int64(0)
     for i in range(len(rows)):
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
         wanted, n_hits = what_is_wanted(texts, shortest, rows[i], asked.widest[i]), np.int64(0)
+        many = MANY_HITS * asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
         for j in range(starts.shape[1]):
             if starts[i, j] == NO_GROUP:
                 continue
@@ -105,47 +109,92 @@ def search_rings(
             n_look_ups += 1
             if n_kept == 0:
                 continue
-            room = room_of(rings, head)
-            size = min(n_kept, room)
+            size = min(n_kept, room_of(rings, head))
             n_comparisons += size
             largest = max(largest, n_kept)
             if n_hits + size > len(hits):
                 hits = with_room_for(hits, n_hits, size)
-            newest = newest_of(n_kept, room)
-            n_hits = note_near(rings, head, size, newest, wanted, hits, n_hits)
-        while len(slots) < 2 * n_hits:
-            slots = np.zeros(2 * len(slots), np.uint64)
-        n_hits = keep_distinct(hits, n_hits, slots, np.uint64(i + 1), facts)
-        n_hits = keep_possible(hits, n_hits, facts, rows[i])
+            n_hits = note_near(rings, head, size, newest_of(n_kept, room_of(rings, head)), wanted, hits, n_hits)
+            if n_hits > many:
+                slots, stamp = enough_slots(slots, n_hits), stamp + ONE
+                n_hits, limit = keep_candidates(texts, facts, asked, i, hits, n_hits, slots, stamp)
+                wanted, many = with_limit(wanted, limit), max(many, 2 * n_hits)
+        slots, stamp = enough_slots(slots, n_hits), stamp + ONE
+        n_hits, _ = keep_candidates(texts, facts, asked, i, hits, n_hits, slots, stamp)
         sort_run(hits, 0, n_hits)
         if n_pairs + n_hits > len(found.earlier):
             found = larger_pairs(found, n_pairs, n_hits)
-        n_before, n_pairs = n_pairs, keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
-        if len(asked.most_pairs) > 0 and n_pairs - n_before > asked.most_pairs[i]:
-            n_pairs = keep_nearest(found, n_before, n_pairs, asked, i)
+        n_pairs = keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
     return first_pairs(found, n_pairs), SearchCounts(n_look_ups, n_comparisons, largest)
 
 
 @njit(cache=True, nogil=True)
-def keep_nearest(found: NearPairs, first: int, last: int, asked: Asked, i: int) -> int:
-    """Keep those of a text's pairs that may be among its nearest candidates; return where they end.
+def enough_slots(slots: UInt64s, n_hits: int) -> UInt64s:
+    """Return slots for so many hits: these, or as many more of which none was written."""
+    return slots if len(slots) >= 2 * n_hits else np.zeros(power_of_two(2 * n_hits), np.uint64)
 
-    The pairs are ``first`` up to, not including, ``last``. Where more of them than are verified will be candidates for
-    sure, those that are farther away than these will not be verified. One more than needed is kept, so that it is seen
-    that some were left out.
+
+@njit(cache=True, nogil=True, counts_references=False)
+def power_of_two(least: int) -> int:
+    """Return the smallest power of two that is not less."""
+    power = np.int64(1)
+    while power < least:
+        power *= 2
+    return power
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def with_limit(wanted: Wanted, limit: np.int32) -> Wanted:
+    """Return what is wanted, within so many bits at most."""
+    narrower = min(wanted.limit, np.uint64(limit))
+    return Wanted(wanted.first_word, wanted.second_word, narrower, wanted.shortest, wanted.more)
+
+
+@njit(cache=True, nogil=True)
+def keep_candidates(
+    texts: TextColumns,
+    facts: Facts,
+    asked: Asked,
+    i: int,
+    hits: UInt64s,
+    n_hits: int,
+    slots: UInt64s,
+    stamp: np.uint64,
+) -> tuple[int, np.int32]:
+    """Keep the hits of a text that may be its pairs, each text once; return how many there are, and how far they are.
+
+    More than are verified are cut to those that may be among the nearest. Whatever else is hit later, what is farther
+    away than the number returned will not be verified.
     """
-    is_sure, most = np.ones(last - first, np.bool_), asked.max_bucket_size
-    if most > 0:
-        for pair in range(first, last):
-            is_sure[pair - first] = found.depths[pair] + asked.n_newer[i] <= most
-    limit = distance_of_sure(found.distances[first:last], is_sure, asked.most_pairs[i])
-    n = first
-    for pair in range(first, last):
-        if found.distances[pair] <= limit:
-            found.earlier[n], found.later[n] = found.earlier[pair], found.later[pair]
-            found.distances[n], found.depths[n] = found.distances[pair], found.depths[pair]
-            n += 1
-    return n
+    n_hits = keep_distinct(hits, n_hits, slots, stamp, facts)
+    n_hits = keep_possible(hits, n_hits, facts, asked.rows[i])
+    if len(asked.most_pairs) == 0 or n_hits <= asked.most_pairs[i]:
+        return n_hits, FARTHEST
+    return keep_nearest(texts, asked, i, hits, n_hits)
+
+
+@njit(cache=True, nogil=True)
+def keep_nearest(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, n_hits: int) -> tuple[int, np.int32]:
+    """Keep those of a text's hits that may be among its nearest candidates; return as `keep_candidates` does.
+
+    Where more of them than are verified will be candidates for sure, those that are farther away than these will not be
+    verified. One more than needed is kept, so that it is seen that some were left out.
+    """
+    distances, is_sure, most = np.empty(n_hits, np.int32), np.ones(n_hits, np.bool_), asked.max_bucket_size
+    n_near = np.int64(0)
+    for hit in range(n_hits):
+        distance = distance_within(texts, np.int64(hits[hit] >> HALF), asked.rows[i])
+        if distance >= 0:
+            hits[n_near], distances[n_near] = hits[hit], distance
+            is_sure[n_near] = most == 0 or np.int64(hits[hit] & LOW_HALF) + asked.n_newer[i] <= most
+            n_near += 1
+    if n_near <= asked.most_pairs[i]:
+        return n_near, FARTHEST
+    limit, n = distance_of_sure(distances[:n_near], is_sure[:n_near], asked.most_pairs[i]), np.int64(0)
+    for hit in range(n_near):
+        hits[n] = hits[hit]
+        n += distances[hit] <= limit
+    return n, limit
 
 
 @njit(cache=True, nogil=True)
