@@ -69,7 +69,7 @@ class Asked(NamedTuple):
     widest: Int32s
     """int32[n]: no pair with more differing bits is wanted."""
     most_pairs: Int64s
-    """int64[n]: of each text's candidates so many are verified; no rows = all. See `n_nearest`."""
+    """int64[n]: of each text's candidates so many are verified; no rows = all. See `keep_nearest`."""
     n_newer: Int64s
     """int64[n]: texts that may be added to the rings before each is decided, at most; no rows with ``most_pairs``."""
     max_bucket_size: int
@@ -100,7 +100,7 @@ def search_rings(
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
         wanted, n_hits = what_is_wanted(texts, shortest, rows[i], asked.widest[i]), np.int64(0)
-        many = MANY_HITS * asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
+        enough = asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
         for j in range(starts.shape[1]):
             if starts[i, j] == NO_GROUP:
                 continue
@@ -115,10 +115,10 @@ def search_rings(
             if n_hits + size > len(hits):
                 hits = with_room_for(hits, n_hits, size)
             n_hits = note_near(rings, head, size, newest_of(n_kept, room_of(rings, head)), wanted, hits, n_hits)
-            if n_hits > many:
+            if n_hits // MANY_HITS > enough:
                 slots, stamp = enough_slots(slots, n_hits), stamp + ONE
                 n_hits, limit = keep_candidates(texts, facts, asked, i, hits, n_hits, slots, stamp)
-                wanted, many = with_limit(wanted, limit), max(many, 2 * n_hits)
+                wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
         slots, stamp = enough_slots(slots, n_hits), stamp + ONE
         n_hits, _ = keep_candidates(texts, facts, asked, i, hits, n_hits, slots, stamp)
         sort_run(hits, 0, n_hits)
