@@ -39,7 +39,7 @@ RUNS: Sequence[Mapping[str, Any]] = (
     {},
     {"tokenizer": {"use": "words"}, "blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2}, "lengths": 3},
     {"weighter": {"use": "uniform"}, "blocks": {"use": "probing", "n_blocks": 4}, "lengths": 6},
-    {"blocks": {"use": "shingles", "max_bucket_size": 2}},
+    {"weighter": {"use": "levels"}, "blocks": {"use": "shingles", "max_bucket_size": 2}},
     {"lengths": 40, "verifier": {"use": "lcs", "threshold": 0.8}},
     {"lengths": 40, "verifier": {"use": "cosine", "threshold": 0.8}},
 )

@@ -21,10 +21,10 @@ from hybriddup.config.settings import AuditSettings, CombinedVerifier, Fingerpri
 from hybriddup.plugin import spec
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.roles import ROLES
-from tests.docs.markdown import CONTRIBUTING, README, ROOT, read_blocks, table_under
+from tests.docs.markdown import CONTRIBUTING, GUIDES, README, REFERENCE, ROOT, read_blocks, table_under
 
-DOCUMENTS = [README, CONTRIBUTING, ROOT / "CHANGELOG.md"]
-TEXT = README.read_text("utf-8")
+DOCUMENTS = [README, *REFERENCE, CONTRIBUTING, ROOT / "CHANGELOG.md"]
+TEXT = "\n".join(path.read_text("utf-8") for path in [README, *REFERENCE])
 
 
 def commands(command: Any, name: str = "hybriddup") -> Iterator[tuple[str, Any]]:
@@ -41,19 +41,19 @@ HOOKS = {name: value for name, value in vars(spec).items() if name.startswith("h
 
 
 @pytest.mark.parametrize("name", HOOKS)
-def test_every_hook_is_in_readme_with_its_arguments(name: str) -> None:
+def test_every_hook_is_in_the_guides_with_its_arguments(name: str) -> None:
     """The table of hooks shows each as it is called today, and no other."""
     arguments = ", ".join(inspect.signature(HOOKS[name]).parameters)
 
     assert f"{name}({arguments})" in [row[0] for row in table_under("| hook |")]
 
 
-def test_readme_names_no_other_hooks() -> None:
-    """A hook that is gone is gone from README.md."""
+def test_guides_name_no_other_hooks() -> None:
+    """A hook that is gone is gone from them."""
     assert set(re.findall(r"\bhybriddup_(?:register|add_\w+|run_\w+)", TEXT)) == set(HOOKS)
 
 
-def test_every_public_name_is_in_readme() -> None:
+def test_every_public_name_is_in_the_guides() -> None:
     """What `hybriddup` exports is mentioned by name."""
     assert [name for name in hybriddup.__all__ if not re.search(rf"\b{name}\b", TEXT)] == []
 
@@ -71,11 +71,12 @@ def test_every_option_and_argument_has_help(name: str) -> None:
     assert unexplained == []
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_options_that_documents_name_exist(path: Path) -> None:
-    """Every `--option` beside `hybriddup`, and every one in running text of README.md, is one of the program."""
+    """Every `--option` beside `hybriddup`, and every one in running text of the guides, is one of the program."""
     known = {word for command in COMMANDS.values() for one in command.params for word in one.opts}
-    lines = [line for line in path.read_text("utf-8").splitlines() if "hybriddup " in line or path == README]
+    is_guide = path in GUIDES
+    lines = [line for line in path.read_text("utf-8").splitlines() if is_guide or "hybriddup " in line]
     named = {word for line in lines for word in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
 
     assert named - known - {"--help", "--version"} == set()
@@ -94,7 +95,7 @@ def test_table_of_keys_is_that_of_the_settings() -> None:
 
 
 @pytest.mark.parametrize("model", [LengthBand, FingerprintSettings, AuditSettings], ids=lambda model: model.__name__)
-def test_keys_inside_sections_are_in_readme(model: Any) -> None:
+def test_keys_inside_sections_are_in_the_guides(model: Any) -> None:
     """The keys of a length band, of `fingerprint` and of `audit` are named."""
     assert [key for key in model.model_fields if f"`{key}`" not in TEXT] == []
 
@@ -150,14 +151,14 @@ def describe_configuration(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", shipped_names())
-def test_shipped_configuration_is_in_readme_with_its_thresholds(name: str) -> None:
+def test_shipped_configuration_is_in_the_guides_with_its_thresholds(name: str) -> None:
     """The line of the configuration says what the file says."""
     rows = {row[0]: [row[0], *row[2:]] for row in table_under("| name |")}
 
     assert rows.get(name) == describe_configuration(name)
 
 
-def test_readme_lists_no_other_configurations() -> None:
+def test_guides_list_no_other_configurations() -> None:
     """A configuration that is gone is gone from the table."""
     assert sorted(row[0] for row in table_under("| name |")) == shipped_names()
 
@@ -168,7 +169,7 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted({*DOCUMENTS, *GUIDES}), ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     """Every relative link has its file, and its heading where it names one."""
     broken = []

@@ -11,17 +11,17 @@ import pytest
 
 from hybriddup.testing import check_tokenizer
 from tests.docs.conftest import Shell, make_shell, make_workspace, read_ids
-from tests.docs.markdown import ROOT, Block, block_with, blocks_in
+from tests.docs.markdown import README, ROOT, Block, block_with, blocks_in
 
 FRESH = ".venv/bin/"
 FIRST_COMMAND = block_with("sh", f"{FRESH}hybriddup dedupe")
 TEST_COMMAND = block_with("sh", f"{FRESH}python -m pytest")
-EXAMPLES = [block for block in blocks_in("sh") if FRESH not in block.text]
+EXAMPLES = [block for block in blocks_in("sh", [README]) if FRESH not in block.text]
 COUNTS = re.compile(r"^(read|exact repeats|near repeats|kept|bad lines) +([\d,]+)(?:$|  )(?!.*/s$)", re.MULTILINE)
 
 
 def at_line(block: Block) -> str:
-    return f"line {block.line}"
+    return f"{block.path.parent.name} line {block.line}"
 
 
 def job_of(command: str) -> str:
