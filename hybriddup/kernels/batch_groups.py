@@ -4,9 +4,9 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, PLACE_SHIFT, SPREAD_AGAIN
+from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
-from hybriddup.kernels.rings import ONE, add_to_ring, row_and_length, two_words
+from hybriddup.kernels.rings import add_to_ring, row_and_length, two_words
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
@@ -61,21 +61,6 @@ def number_shared(numbers: UInt32s, n_numbers: int) -> int:
         if flat[entry] != NO_GROUP:
             flat[entry] = counts[flat[entry]]
     return np.int64(n_shared)
-
-
-@njit(cache=True, nogil=True, counts_references=False)
-def home_of(table: UInt64s, key: np.uint64) -> np.uint64:
-    """Return the place of a key in a table where no other stands in its way."""
-    return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
-
-
-@njit(cache=True, nogil=True, counts_references=False)
-def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
-    """Return the place of a key in a table with room, or the free one (`NO_KEY`) where it would go."""
-    mask, place = np.uint64(len(table) - 1), home_of(table, key)
-    while table[place] != key and table[place] != NO_KEY:
-        place = (place + ONE) & mask
-    return place
 
 
 @njit(cache=True, nogil=True)

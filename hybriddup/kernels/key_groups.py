@@ -90,13 +90,10 @@ def number_keys(keys: UInt64s, fewest: int) -> tuple[UInt32s, UInt32s]:
     n_places = 2
     while n_places < 2 * len(keys):
         n_places *= 2
-    table, counts, numbers = (
-        np.empty(n_places, np.uint64),
-        np.zeros(n_places, np.uint32),
-        np.empty(len(keys), np.uint32),
-    )
+    table, counts = np.full(n_places, NO_KEY, np.uint64), np.zeros(n_places, np.uint32)
+    numbers = np.empty(len(keys), np.uint32)
     for i in range(len(keys)):
-        place = find_place(table, counts, keys[i])
+        place = place_of_key(table, keys[i])
         table[place] = keys[i]
         counts[place] += np.uint32(1)
         numbers[i] = np.uint32(place)
@@ -115,11 +112,16 @@ def number_keys(keys: UInt64s, fewest: int) -> tuple[UInt32s, UInt32s]:
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def find_place(table: UInt64s, counts: UInt32s, key: np.uint64) -> np.uint64:
-    """Return the place of a key in a table with room, or the free one where it would go (``counts`` 0)."""
-    mask = np.uint64(len(table) - 1)
-    place = (key * SPREAD_AGAIN >> PLACE_SHIFT) & mask
-    while counts[place] != 0 and table[place] != key:
+def home_of(table: UInt64s, key: np.uint64) -> np.uint64:
+    """Return the place of a key in a table where no other stands in its way."""
+    return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
+    """Return the place of a key in a table with room, or the free one (`NO_KEY`) where it would go."""
+    mask, place = np.uint64(len(table) - 1), home_of(table, key)
+    while table[place] != key and table[place] != NO_KEY:
         place = (place + ONE) & mask
     return place
 
@@ -154,13 +156,13 @@ def write_numbers(numbers: UInt32s, places: Int64s, first_groups: Int64s, dealt:
 def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
     """Note the group of each key in a table with room, so that `find_groups` finds it.
 
-    ``numbers`` uint32[len(table)] is 0 at first, and one more than the group of the key in its place.
+    The table is `NO_KEY` at first, and ``numbers`` uint32[len(table)] `NO_GROUP`.
     """
     flat_keys, flat_groups = keys.ravel(), group_of.ravel()
     for entry in range(len(flat_keys)):
         if flat_groups[entry] != NO_GROUP:
-            place = find_place(table, numbers, flat_keys[entry])
-            table[place], numbers[place] = flat_keys[entry], flat_groups[entry] + np.uint32(1)
+            place = place_of_key(table, flat_keys[entry])
+            table[place], numbers[place] = flat_keys[entry], flat_groups[entry]
 
 
 @njit(cache=True, nogil=True)
@@ -170,5 +172,5 @@ def find_groups(keys: UInt64s, table: UInt64s, numbers: UInt32s) -> UInt32s:
     flat_keys, flat_groups = keys.ravel(), groups.ravel()
     for entry in range(len(flat_keys)):
         if flat_keys[entry] != NO_KEY:
-            flat_groups[entry] = numbers[find_place(table, numbers, flat_keys[entry])] - np.uint32(1)
+            flat_groups[entry] = numbers[place_of_key(table, flat_keys[entry])]
     return groups

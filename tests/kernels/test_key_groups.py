@@ -91,7 +91,7 @@ def test_noted_keys_are_found_and_no_others(keys: np.ndarray, others: np.ndarray
     group_of = {key: number for number, key in enumerate(dict.fromkeys(keys.ravel().tolist())) if number % 3}
     group_of.pop(NONE, None)
     groups = np.array([group_of.get(key, int(NO_GROUP)) for key in keys.ravel().tolist()], np.uint32)
-    table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.uint32)
+    table, numbers = np.full(256, NO_KEY, np.uint64), np.full(256, NO_GROUP, np.uint32)
     note_keys(keys, groups.reshape(keys.shape), table, numbers)
     for asked in (keys, others):
         expected = [group_of.get(key, int(NO_GROUP)) for key in asked.ravel().tolist()]

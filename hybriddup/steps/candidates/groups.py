@@ -118,7 +118,7 @@ def group_texts(
     if not index.probes_others:
         return Groups(own, sizes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
-    table = KeyTable(np.zeros(n_places, np.uint64), np.zeros(n_places, np.uint32))
+    table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
     for some in bounds:
         keys = keys_of(some)
         note_keys(keys, np.ascontiguousarray(own[slice(*some), : keys.shape[1]]), table.keys, table.numbers)

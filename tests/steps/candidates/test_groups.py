@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates.groups import Groups, KeyTable, group_texts
+from hybriddup.steps.candidates.groups import Groups, group_texts
 
-NO_TABLE_KEYS = KeyTable(np.zeros(2, np.uint64), np.zeros(2, np.uint32))
 lists_of_keys = st.lists(st.lists(st.integers(0, 9), unique=True, max_size=4), max_size=30)
 
 
