@@ -130,7 +130,7 @@ def search_rings(
 
 @njit(cache=True, nogil=True)
 def enough_slots(slots: UInt64s, n_hits: int) -> UInt64s:
-    """Return slots for so many hits: these, or as many more of which none was written."""
+    """Return a hash table with at least two slots for each hit: this one, or an empty one with more."""
     return slots if len(slots) >= 2 * n_hits else np.zeros(power_of_two(2 * n_hits), np.uint64)
 
 

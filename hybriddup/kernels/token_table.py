@@ -35,6 +35,7 @@ def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
         int64[n_texts + 1]: where each text's tokens begin.
     """
     distinct, n_distinct = np.empty(len(hashes), np.uint64), 0
+    # a note: the last text that holds the key, counted from 1, in the upper half, and how many texts do in the lower
     keys, notes = np.zeros(slots_for(0), np.uint64), np.zeros(slots_for(0), np.uint64)
     for text in range(len(offsets) - 1):
         stamp = np.uint64(text + 1) << HALF

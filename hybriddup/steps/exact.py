@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from hybriddup.kernels.batch_groups import number_batch
 from hybriddup.kernels.key_groups import NO_GROUP
 
 
-class EqualTexts(NamedTuple):
+@dataclass(frozen=True)
+class EqualTexts:
     """Which places of the order of deciding hold the same text."""
 
     first_of: Int64s
@@ -20,7 +22,7 @@ class EqualTexts(NamedTuple):
     distinct: Int64s
     """int64[n_distinct]: the places that are their own first, rising. A *text number* is an index into this array."""
 
-    @property
+    @cached_property
     def text_numbers(self) -> Int64s:
         """int64[n_texts]: the number of the text at each place."""
         numbers = np.empty(len(self.first_of), np.int64)
