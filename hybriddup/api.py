@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from hybriddup.config.load import Config, open_session
+from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.config.settings import KeepHighest, Settings
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.data.records import UInt64s
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from hybriddup.run.learned import LearnedRecipe
     from hybriddup.run.result import Result
     from hybriddup.study.explain import Explanation
-
-DEFAULT_CONFIG = "weibo"
 
 
 def dedupe(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 DEFAULT_CONFIG = "weibo"
+"""As in `hybriddup.config.load`, which takes a third of a second to import: too long for ``--help``."""
 DEBUG = "hybriddup.debug"
 """Key of the context's ``meta`` that is true when tracebacks are wanted."""
 

@@ -18,6 +18,8 @@ from hybriddup.steps.options import Fault, Path, parse_options, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
 """A shipped name, a path, a mapping that names what it changes, or resolved settings."""
+DEFAULT_CONFIG = "weibo"
+"""What a run, a window and a service go by when nothing is said."""
 
 MERGED_SECTIONS = ("fingerprint", "audit")
 """Keys that hold a mapping of single settings, each of which may be changed alone."""

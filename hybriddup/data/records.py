@@ -172,6 +172,23 @@ class PairLimits(NamedTuple):
         return PairLimits._make(column[chosen] for column in self)
 
 
+class NearPairs(NamedTuple):
+    """Pairs that share a key and are within their limits, by later text, then by earlier, each once."""
+
+    earlier: Int64s
+    """int64[n_pairs]: the position of the earlier text, or its row among the texts that were searched."""
+    later: Int64s
+    """int64[n_pairs]: the row of the later text among those that were asked about."""
+    distances: Int32s
+    """int32[n_pairs]: differing bits."""
+    depths: Int64s
+    """int64[n_pairs]: the smallest number that the earlier text has, 1 being the newest, in a key that both share."""
+
+    def take(self, chosen: Int64s | Bools) -> NearPairs:
+        """Return the chosen pairs, in the order given."""
+        return NearPairs._make(column[chosen] for column in self)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
     """Pairs that passed stage 1, in any order; a pair may stand there twice, once for each copy of its later text."""

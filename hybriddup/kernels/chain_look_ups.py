@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, UInt64s
+from hybriddup.data.records import UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.chain_reads import OPEN_AT_ONCE, WORDS_OF_CLASSES, Room, open_chains, read_round, want_classes
 from hybriddup.kernels.chunked_buckets import OCTET_BITS, Chains, Live, LiveEntries, live_entries, shift_of
@@ -15,6 +15,7 @@ from hybriddup.kernels.ring_texts import (
     LOW_HALF,
     LaterTexts,
     LengthRows,
+    Partners,
     RingColumns,
     SelectedPairs,
     select_in_ring,
@@ -44,19 +45,19 @@ def look_up(
     rows: LengthRows,
     live: Live,
     later: LaterTexts,
-    partner_limits: Int32s,
+    partners: Partners,
 ) -> tuple[SelectedPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once; as `find_in_chains` finds them."""
-    near, counts = find_in_chains(chains, listed, columns.bits, live, later, partner_limits)
+    near, counts = find_in_chains(chains, listed, columns.bits, live, later, partners)
     near = without_repeats(near)
     if chains.by_octets:
-        near = texts_of_octets(near, columns.bits, live, later, partner_limits)
+        near = texts_of_octets(near, columns.bits, live, later, partners)
     return select_in_ring(near, columns, live.first_slot, rows, later), counts
 
 
 @njit(cache=True, nogil=True)
 def find_in_chains(
-    chains: Chains, listed: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partner_limits: Int32s
+    chains: Chains, listed: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partners: Partners
 ) -> tuple[UInt64s, LookUpCounts]:
     """Return what is near the later texts in the buckets that they look into.
 
@@ -82,7 +83,7 @@ def find_in_chains(
     counts, row = LookUpCounts(0, 0, listed.size), np.int64(0)
     while row < n_later:
         row, n_near, counts = look_up_rows(
-            chains, flat, bits, entries, later, partner_limits, room, row, near, n_near, counts
+            chains, flat, bits, entries, later, partners, room, row, near, n_near, counts
         )
         if row < n_later:
             near = with_room_for(near, np.int64(n_near), 0)
@@ -96,7 +97,7 @@ def look_up_rows(
     bits: UInt64s,
     entries: LiveEntries,
     later: LaterTexts,
-    partner_limits: Int32s,
+    partners: Partners,
     room: Room,
     first_row: int,
     near: UInt64s,
@@ -118,7 +119,7 @@ def look_up_rows(
     n_comparisons, largest, n_look_ups = counts
     n_probes = len(listed) // len(later.lengths)
     for row in range(first_row, len(later.lengths)):
-        limit, n_before = widest_limit(later, row, partner_limits), n_near
+        limit, n_before = widest_limit(later, row, partners), n_near
         before = LookUpCounts(n_comparisons, largest, n_look_ups)
         want_classes(chains.by_residues, later, row, limit, room.wanted)
         for first in range(row * n_probes, (row + 1) * n_probes, OPEN_AT_ONCE):
@@ -200,7 +201,7 @@ def near_in_octet(bits: UInt64s, octet: np.uint64, later: LaterTexts, row: int, 
 
 
 @njit(cache=True, nogil=True)
-def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partner_limits: Int32s) -> UInt64s:
+def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts, partners: Partners) -> UInt64s:
     """Return the places of the live texts within the limit in each octet, in order, as `find_in_chains` has texts."""
     found, n = np.empty(len(near) << OCTET_BITS, np.uint64), np.uint64(0)
     n_octets, first = len(bits) >> OCTET_BITS, live.first_slot >> OCTET_BITS
@@ -208,7 +209,7 @@ def texts_of_octets(near: UInt64s, bits: UInt64s, live: Live, later: LaterTexts,
     for i in range(len(near)):
         row, place = np.int64(near[i] >> np.uint64(32)), near[i] & LOW_HALF
         octet = np.uint64(slot_at(near[i], first, n_octets))
-        flags = near_in_octet(bits, octet, later, row, widest_limit(later, row, partner_limits))
+        flags = near_in_octet(bits, octet, later, row, widest_limit(later, row, partners))
         while flags != 0:
             text = (place << np.uint64(OCTET_BITS)) + lowest_bit(flags) - n_before
             found[n] = np.uint64(row) << np.uint64(32) | text

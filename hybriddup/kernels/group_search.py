@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_GROUP, SPREAD
@@ -33,20 +33,6 @@ FARTHEST = np.int32(2**31 - 1)
 MANY_HITS = 2
 """Where so many times as many texts were hit as are verified, those too far away are left out from there on."""
 NO_LIMIT = np.int64(2**62)
-
-
-class NearPairs(NamedTuple):
-    """Pairs of texts within their limits, by later text, then by earlier, each once."""
-
-    earlier: Int64s
-    """int64[n_pairs]: the row of the text that was found."""
-    later: Int64s
-    """int64[n_pairs]: the place of the other among the texts that were asked about."""
-    distances: Int32s
-    """int32[n_pairs]: differing bits."""
-    depths: Int64s
-    """int64[n_pairs]: how far from the newest the earlier text stands in a group that both share, 1 = the newest; in
-    the group where it is nearest to that."""
 
 
 class SearchCounts(NamedTuple):

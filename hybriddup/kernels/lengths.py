@@ -5,6 +5,9 @@ import numpy as np
 from hybriddup.data.records import Int32s, Int64s
 from hybriddup.kernels.cache import njit
 
+CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
+"""Classes of lengths from one to its double, and the largest."""
+
 
 @njit(cache=True, nogil=True)
 def largest_so_far(lengths: Int32s, values: Int32s, longest: int) -> Int64s:
@@ -15,6 +18,18 @@ def largest_so_far(lengths: Int32s, values: Int32s, longest: int) -> Int64s:
     for length in range(1, longest + 1):
         largest[length] = max(largest[length], largest[length - 1])
     return largest
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def length_class(length: int) -> int:
+    """Return a number from 0 to 255 that never falls with the length, and rises by one where this rises by a sixteenth.
+
+    Lengths below 32 have a class each, those from 2**19 on the last one.
+    """
+    doublings = np.int64(0)
+    while length >> doublings >= 2 * CLASSES_OF_DOUBLING:
+        doublings += 1
+    return min((length >> doublings) + CLASSES_OF_DOUBLING * doublings, LAST_CLASS)
 
 
 @njit(cache=True, nogil=True)

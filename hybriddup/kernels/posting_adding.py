@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.lengths import length_class
 from hybriddup.kernels.posting_lists import (
     BLOCK_BITS,
     NUMBER_MASK,
@@ -40,7 +41,7 @@ FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
 
 @njit(cache=True, nogil=True)
 def add_texts(
-    postings: Postings, keys: UInt64s, numbers: Int64s, kept: Bools, first_live: int, first: int
+    postings: Postings, keys: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int, first: int
 ) -> tuple[int, int]:
     """Count the crowded look-ups of texts, and add those that are kept to the lists of their keys.
 
@@ -52,6 +53,8 @@ def add_texts(
         uint64[n, n_keys]: those of each text, `NO_KEY` where there is none; none stands twice for a text.
     numbers
         int64[n]: rising, larger than all that were added before.
+    lengths
+        int32[n]: of the texts.
     kept
         bool[n]: which texts are added; the look-ups of the others are counted only.
     first_live
@@ -79,10 +82,11 @@ def add_texts(
         value = postings.slots[at] & LOW_HALF
         is_one_more = value & IS_LIST != 0 and is_crowded(postings, value ^ IS_LIST, age)
         if kept[row]:
-            status = add_number(postings, key, at, age)
+            its_length = np.uint64(length_class(np.int64(lengths[row])))
+            status = add_number(postings, key, at, its_length, age)
             if status == IS_FULL:
                 rebuild_shard(postings, shard_of(postings, tag_of(key)), age, False)
-                status = add_number(postings, key, find_slot(postings, key), age)
+                status = add_number(postings, key, find_slot(postings, key), its_length, age)
             if status != IS_ADDED:
                 return i, n_crowded
         n_crowded += np.int64(is_one_more)
@@ -131,9 +135,10 @@ def fetch_tail(postings: Postings, value: np.uint64) -> None:
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def add_number(postings: Postings, key: np.uint64, at: np.uint64, age: Age) -> int:
+def add_number(postings: Postings, key: np.uint64, at: np.uint64, its_length: np.uint64, age: Age) -> int:
     """Add the number after those that age tells of to the list of a key, whose slot is given.
 
+    ``its_length`` is the class of its text's length.
     Return `IS_ADDED`; or, where nothing was done, `IS_FULL` for want of room in the shard, else `NO_BLOCK`.
     """
     slots, uppers, number = postings.slots, postings.uppers, age.next_number & NUMBER_MASK
@@ -151,7 +156,10 @@ def add_number(postings: Postings, key: np.uint64, at: np.uint64, age: Age) -> i
     if not is_list and is_dead(value, age):
         slots[at] = high | number
         return IS_ADDED
-    block = append(postings, value ^ IS_LIST, number, age) if is_list else pair_up(postings, value, number)
+    if is_list:
+        block = append(postings, value ^ IS_LIST, number, its_length, age)
+    else:
+        block = pair_up(postings, value, number, its_length)
     if block == 0:
         return NO_BLOCK
     slots[at] = high | IS_LIST | block

@@ -15,17 +15,20 @@ from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.posting_depths import depths_of_pairs
 from hybriddup.kernels.posting_lists import (
     BLOCK_BITS,
+    NO_CLASS,
     NUMBER_MASK,
     Postings,
-    number_at,
     read_header,
+    word_of,
 )
 from hybriddup.kernels.posting_table import HALF, IS_LIST, LOW_HALF, NO_KEY, fetch_header, fetch_home, value_of
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
     LengthRows,
+    Partners,
     RingColumns,
     SelectedPairs,
+    classes_of_partners,
     select_in_ring,
     widest_limit,
 )
@@ -36,8 +39,10 @@ READ_AT_ONCE = np.uint64(512)
 """Texts whose fingerprints are fetched before they are compared."""
 N_STAGES = 4
 """Rows that are looked up side by side, each a step farther than the next."""
-WORDS_OF_LINE, MOST_FETCHED = 16, 512
-"""Words of a line of the cache, and of a list that are fetched early."""
+WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
+"""Words of a line of the cache, and classes of lengths."""
+MOST_FETCHED = 512
+"""Words of a list that are fetched early."""
 
 
 class LiveTexts(NamedTuple):
@@ -70,7 +75,7 @@ def look_up(
     rows: LengthRows,
     live: LiveTexts,
     later: LaterTexts,
-    partner_limits: Int32s,
+    partners: Partners,
 ) -> tuple[SelectedPairs, Int32s, PostingCounts]:
     """Return the pairs of the later texts within their limits, in order, each once; and the depth of each.
 
@@ -85,14 +90,14 @@ def look_up(
         ``depths`` is int32[n_pairs]: the least depth of the earlier text in the list of a key that both have. The
         newest text of a list has depth 1; at most `Postings.ring_size` - 1 are read.
     """
-    near, depths, counts = find_in_lists(postings, keys, columns.bits, live, later, partner_limits)
+    near, depths, counts = find_in_lists(postings, keys, columns, live, later, partners)
     pairs = select_in_ring(near, columns, np.int64(live.first_slot), rows, later)
     return pairs, depths_of_pairs(pairs, near, depths, columns, np.int64(live.first_slot), later), counts
 
 
 @njit(cache=True, nogil=True)
 def find_in_lists(
-    postings: Postings, keys: UInt64s, bits: UInt64s, live: LiveTexts, later: LaterTexts, partner_limits: Int32s
+    postings: Postings, keys: UInt64s, columns: RingColumns, live: LiveTexts, later: LaterTexts, partners: Partners
 ) -> tuple[UInt64s, Int32s, PostingCounts]:
     """Return what is near the later texts in the lists of their keys.
 
@@ -111,17 +116,18 @@ def find_in_lists(
         row, first, n_read = step - (N_STAGES - 1), n_near, np.uint64(0)
         if row < 0:
             continue
-        limit = widest_limit(later, row, partner_limits)
+        limit = widest_limit(later, row, partners)
+        lengths = classes_of_partners(later, row, partners)
         for i in range(n_keys):
             value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
             n_look_ups += np.int64(keys[row, i] != NO_KEY)
             while not is_read:
-                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, bits)
+                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, columns.bits, lengths)
                 if n_read == READ_AT_ONCE or (is_read and i == n_keys - 1):
                     if n_near + np.int64(n_read) > len(near):
                         near = with_room_for(near, n_near, np.int64(n_read))
                         depths = with_room_for(depths, first, len(near) - first)
-                    n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
+                    n_near = compare_read(columns.bits, read, n_read, live, later, row, limit, near, n_near)
                     n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
@@ -164,6 +170,8 @@ def fetch_lines(postings: Postings, value: np.uint64) -> None:
         n_words = min(np.int64(n), np.int64(MOST_FETCHED))
         for word in range(WORDS_OF_LINE, n_words, WORDS_OF_LINE):
             fetch_early(postings.words, start + np.uint64(word))
+        for word in range(0, n_words, CLASSES_OF_LINE):
+            fetch_early(postings.classes, start + np.uint64(word))
 
 
 @njit(cache=True, nogil=True, counts_references=False)
@@ -175,8 +183,11 @@ def read_list(
     n_read: np.uint64,
     depth: np.uint64,
     bits: UInt64s,
+    lengths: tuple[np.uint64, np.uint64],
 ) -> tuple[np.uint64, np.uint64, bool]:
     """Write the live texts of a list into ``read``, the newest first, and fetch their fingerprints.
+
+    Texts that are too short or too long are passed over, which is two of three.
 
     Parameters
     ----------
@@ -187,6 +198,8 @@ def read_list(
         lower.
     n_read, depth
         How many there are in ``read``, and how many of this list were read before.
+    lengths
+        As `classes_of_partners` returns them.
 
     Returns
     -------
@@ -194,26 +207,33 @@ def read_list(
         The same after it, and whether the list is read; ``read`` is full where it is not.
     """
     words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
-    n, end, capacity = np.uint64(value != 0), np.uint64(1), np.uint64(len(bits))
+    n, end, first_new = np.uint64(value != 0), np.uint64(1), n_read
     if is_list:
         _, n, oldest = read_header(words, start, postings.ring_size)
         end = oldest + n
     n = min(n, np.uint64(postings.ring_size - 1))
-    while depth < n:
-        if n_read == READ_AT_ONCE:
-            return n_read, depth, False
-        number = value
+    while depth < n and n_read < READ_AT_ONCE:
+        number, its_length = value, NO_CLASS
         if is_list:
-            number = number_at(words, start, end - np.uint64(1) - depth, postings.ring_size)
+            at = word_of(start, end - np.uint64(1) - depth, postings.ring_size)
+            number, its_length = np.uint64(words[at]), np.uint64(postings.classes[at])
         n_back = (live.next_number - number) & NUMBER_MASK
         if n_back > live.span:
+            n = depth
             break
-        place = live.span - n_back
         depth += np.uint64(1)
-        read[n_read] = place << HALF | depth
-        n_read += np.uint64(1)
-        fetch_early(bits, slot_of_place(place, live.first_slot, capacity) * np.uint64(bits.shape[1]))
-    return n_read, depth, True
+        read[n_read] = live.span - n_back << HALF | depth
+        n_read += np.uint64((its_length - lengths[0] <= lengths[1]) | (its_length == NO_CLASS))
+    fetch_texts(bits, read, first_new, n_read, live)
+    return n_read, depth, depth >= n
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def fetch_texts(bits: UInt64s, read: UInt64s, first: np.uint64, last: np.uint64, live: LiveTexts) -> None:
+    """Fetch the fingerprints of some of what was read."""
+    n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
+    for i in range(first, last):
+        fetch_early(bits, slot_of_place(read[np.uint64(i)] >> HALF, live.first_slot, capacity) * n_words)
 
 
 @njit(cache=True, nogil=True, counts_references=False)

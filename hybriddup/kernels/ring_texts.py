@@ -14,6 +14,7 @@ from hybriddup.data.records import Float32s, Int32s, Int64s, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
+from hybriddup.kernels.lengths import length_class
 from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.vectors import fetch_early
 
@@ -52,6 +53,15 @@ class LengthRows(NamedTuple):
     max_partner_lengths: Int32s
     common_of_shorter: Float32s
     common_of_longer: Float32s
+
+
+class Partners(NamedTuple):
+    """What a later text may match in a window, by its length; one that is longer than the last counts as of that."""
+
+    max_distances: Int32s
+    """int32[n]: the largest Hamming limit of shorter texts that it may match; -1 = there is none."""
+    shortest: Int32s
+    """int32[n]: the length of the shortest text that it may match."""
 
 
 class LaterTexts(NamedTuple):
@@ -128,18 +138,18 @@ def write_texts(
     positions, bits, length_numbers, sketches
         What is to be written, row by row; no sketches where the ring has none.
     """
-    ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
+    ring_bits, ring_sketches = columns.bits, columns.sketches
     capacity, number = len(ring_bits), np.int64(next_number)
     for row in range(len(numbers)):
         while number <= numbers[row]:
             slot = slot_of(number, turn, capacity)
             if number % IN_BLOCK == 0:
-                ring_anchors[slot >> BLOCK_BITS] = anchors[row]
-            ring_offsets[slot] = NO_TEXT
+                columns.anchors[slot >> BLOCK_BITS] = anchors[row]
+            columns.offsets[slot] = NO_TEXT
             number += 1
         slot = slot_of(numbers[row], turn, capacity)
-        ring_offsets[slot] = np.uint16(positions[row] - anchors[row])
-        ring_lengths[slot] = length_numbers[row]
+        columns.offsets[slot] = np.uint16(positions[row] - anchors[row])
+        columns.length_numbers[slot] = length_numbers[row]
         for word in range(bits.shape[1]):
             ring_bits[slot, word] = bits[row, word]
         if len(ring_sketches) > 0:
@@ -174,19 +184,28 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def widest_limit(later: LaterTexts, row: int, partner_limits: Int32s) -> np.uint64:
-    """Return the largest Hamming limit of any pair that a later text may be in.
+def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
+    """Return the largest Hamming limit of any pair that a later text may be in."""
+    length = min(np.int64(later.lengths[row]), np.int64(len(partners.max_distances) - 1))
+    return np.uint64(max(later.max_distances[row], partners.max_distances[length], 0))
 
-    ``partner_limits`` int32[n_lengths] are those of `hybriddup.window.index.partner_limits`; longer texts count as of
-    the last length.
+
+@njit(cache=True, nogil=True, counts_references=False)
+def classes_of_partners(later: LaterTexts, row: int, partners: Partners) -> tuple[np.uint64, np.uint64]:
+    """Return the class of the shortest length that a later text may match, and how much larger that of the longest is.
+
+    A text of another class is no candidate; one of these classes may be too short or too long all the same.
     """
-    length = min(np.int64(later.lengths[row]), np.int64(len(partner_limits) - 1))
-    return np.uint64(max(later.max_distances[row], partner_limits[length], 0))
+    length = np.int64(later.lengths[row])
+    shortest = np.int64(partners.shortest[min(length, np.int64(len(partners.shortest) - 1))])
+    first = length_class(shortest)
+    last = length_class(max(length, np.int64(later.max_partner_lengths[row])))
+    return np.uint64(first), np.uint64(last - first)
 
 
 @njit(cache=True, nogil=True)
 def find_near_anywhere(
-    bits: UInt64s, first: int, last: int, span: int, later: LaterTexts, partner_limits: Int32s
+    bits: UInt64s, first: int, last: int, span: int, later: LaterTexts, partners: Partners
 ) -> UInt64s:
     """Return what is near the later texts in the slots from ``first`` to ``last``; every one of them is compared.
 
@@ -204,7 +223,7 @@ def find_near_anywhere(
     for row in range(len(later.bits)):
         if np.int64(n_near) + last - first > len(near):
             near = with_room_for(near, np.int64(n_near), last - first)
-        limit = widest_limit(later, row, partner_limits)
+        limit = widest_limit(later, row, partners)
         high = np.uint64(row) << np.uint64(32)
         if bits.shape[1] == 1:
             word = later.bits[row, 0]
@@ -241,7 +260,8 @@ def select_in_ring(
     first_slot
         The slot of place 0.
     """
-    bits, length_numbers, offsets, anchors, sketches = columns
+    bits, length_numbers, sketches = columns.bits, columns.length_numbers, columns.sketches
+    offsets, anchors = columns.offsets, columns.anchors
     capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
     n_words = np.uint64(bits.shape[1])
     earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int32s, Int64s, PairLimits, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int32s, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates import Near
 from hybriddup.testing.contract import ContractError
 from hybriddup.window.index import LiveIndex, LiveTexts
 from hybriddup.window.index.ring_index import WindowSize
@@ -227,7 +226,7 @@ def check_look_up(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: rang
     return set(given)
 
 
-def check_depths(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, near: Near) -> None:
+def check_depths(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, near: NearPairs) -> None:
     """Check which number the earlier text of each pair has in each key."""
     depths = index.depths(batch, near.later, near.earlier)
     row_of = {position: row for row, position in enumerate(oracle.positions)}
@@ -272,7 +271,7 @@ def check_memory(make: Maker, block_index: BlockIndex, size: WindowSize) -> None
     require(n_bytes <= SLACK * full, "memory stops growing once the window is full", f"{full} bytes, then {n_bytes}")
 
 
-def as_triples(near: Near, positions: Int64s) -> list[Triple]:
+def as_triples(near: NearPairs, positions: Int64s) -> list[Triple]:
     """Return pairs as (earlier, later, differing bits), in their order."""
     columns = (near.earlier, positions[near.later], near.distances)
     return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, Enough, Near
+from hybriddup.steps.candidates import Batch, Enough
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider, Decisions
 from hybriddup.window.event_time import PostTimes
@@ -61,7 +61,7 @@ class WindowIndex:
     looked_up: LiveTexts
     is_kept: Bools
 
-    def look_up(self, batch: Batch, enough: Enough | None = None) -> Near:  # noqa: ARG002  (all are found)
+    def look_up(self, batch: Batch, enough: Enough | None = None) -> NearPairs:  # noqa: ARG002  (all are found)
         """Return the pairs with kept posts that are within the horizon."""
         rows, live = self.live_of(batch)
         near = self.memory.index.look_up(live)

@@ -12,7 +12,7 @@ from threading import RLock
 from types import ModuleType, TracebackType
 from typing import Any
 
-from hybriddup.config.load import Config
+from hybriddup.config.load import DEFAULT_CONFIG, Config
 from hybriddup.errors import WindowError
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import TimeOf, WindowTime, parse_horizon
@@ -23,7 +23,6 @@ from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, 
 from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.state import WindowState
 
-DEFAULT_CONFIG = "weibo"
 DEFAULT_HORIZON = "2d"
 LARGEST_COMMIT = 4096
 """Posts of several callers that are decided and written together, at most."""

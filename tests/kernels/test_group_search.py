@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.batch_groups import (
     count_groups,
     count_kept_before,
@@ -16,7 +16,7 @@ from hybriddup.kernels.batch_groups import (
     number_batch,
     number_shared,
 )
-from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
+from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
 from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings

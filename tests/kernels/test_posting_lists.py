@@ -17,12 +17,14 @@ from hybriddup.kernels.posting_lists import (
     FRESH_PAGE,
     N_BOOK,
     N_FREE_PAGES,
+    NO_CLASS,
     Age,
     Postings,
     class_for,
     is_dead,
     number_at,
     read_header,
+    word_of,
 )
 from hybriddup.kernels.posting_table import (
     IS_LIST,
@@ -55,6 +57,7 @@ def empty_postings(
         np.zeros(n_shards, np.int32),
         np.zeros(n_shards, np.int32),
         np.zeros(n_words, np.uint32),
+        np.zeros(n_words, np.uint8),
         book,
         np.array(sorted(set(words)), np.int64),
         ring_size,
@@ -70,6 +73,24 @@ def numbers_of(postings: Postings, key: int) -> list[int]:
     _, n, oldest = read_header(postings.words, start, postings.ring_size)
     places = [np.uint64(oldest) + np.uint64(i) for i in range(int(n))]
     return [int(number_at(postings.words, start, place, postings.ring_size)) for place in places]
+
+
+def lengths_of(numbers: np.ndarray) -> np.ndarray:
+    """The lengths of the texts with these numbers."""
+    return np.asarray(numbers % 30, np.int32)
+
+
+def check_classes(postings: Postings, key: int) -> None:
+    """In a list, each number has the class of its length; the first may have none."""
+    value = value_of(postings, np.uint64(key))
+    if value & IS_LIST:
+        start = np.uint64(value ^ IS_LIST) << BLOCK_BITS
+        _, n, oldest = read_header(postings.words, start, postings.ring_size)
+        words = [word_of(start, np.uint64(oldest) + np.uint64(i), postings.ring_size) for i in range(int(n))]
+        got = postings.classes[words].tolist()
+        expected = lengths_of(postings.words[words]).tolist()
+        assert got[1:] == expected[1:]
+        assert got[0] in (expected[0], int(NO_CLASS))
 
 
 def check_blocks(postings: Postings) -> None:
@@ -134,7 +155,7 @@ def test_lists_hold_the_newest_live_numbers(
     for n, n_forgotten in batches:
         keys = rng.integers(0, n_different, (n, 1), np.uint64) * np.uint64(2**33 + 1 if wide else 1)
         numbers, kept = np.arange(number, number + n), rng.random(n) < 0.9
-        done, n_crowded = add_texts(postings, keys, numbers, kept, first_live, 0)
+        done, n_crowded = add_texts(postings, keys, numbers, lengths_of(numbers), kept, first_live, 0)
         expected = 0
         for key, each, is_kept in zip(keys[:, 0].tolist(), numbers.tolist(), kept.tolist(), strict=True):
             held = added.setdefault(key, [])
@@ -148,6 +169,7 @@ def test_lists_hold_the_newest_live_numbers(
         for key, held in added.items():
             live = [each for each in held if each >= first_live][-most:]
             got = numbers_of(postings, key)
+            check_classes(postings, key)
             assert [each for each in got if each >= first_live][-most:] == live
             if swept == 2 and not live:
                 assert got == []
@@ -160,15 +182,16 @@ def test_nothing_is_done_where_there_is_no_room() -> None:
     for postings in (empty_postings(n_pages=2), empty_postings(n_words=12)):
         keys = np.repeat(np.arange(500, dtype=np.uint64), 2).reshape(1000, 1)
         numbers, kept = np.arange(1, 1001), np.ones(1000, np.bool_)
-        done, n_crowded = add_texts(postings, keys, numbers, kept, 1, 0)
+        done, n_crowded = add_texts(postings, keys, numbers, lengths_of(numbers), kept, 1, 0)
         assert 0 < done < 1000
         assert n_crowded == 0
         assert numbers_of(postings, int(keys[done, 0])) == [done] * (done % 2)
         larger = empty_postings()
         larger.slots[: len(postings.slots)] = postings.slots
         larger.words[: len(postings.words)] = postings.words
-        larger = postings._replace(slots=larger.slots, words=larger.words)
-        assert add_texts(larger, keys, numbers, kept, 1, done) == (1000, 0)
+        larger.classes[: len(postings.classes)] = postings.classes
+        larger = postings._replace(slots=larger.slots, words=larger.words, classes=larger.classes)
+        assert add_texts(larger, keys, numbers, lengths_of(numbers), kept, 1, done) == (1000, 0)
         assert [numbers_of(larger, key) for key in range(500)] == [[2 * key + 1, 2 * key + 2] for key in range(500)]
 
 
@@ -185,7 +208,7 @@ def test_keys_of_one_tag_are_told_apart_by_their_upper_halves() -> None:
     keys = np.array([[upper << np.uint64(32) | mixed_half(upper) ^ np.uint64(5)] for upper in uppers], np.uint64)
     assert len({int(tag_of(key)) for key in keys[:, 0]}) == 1
     postings = empty_postings(wide=True)
-    add_texts(postings, keys, np.arange(1, 7), np.ones(6, np.bool_), 1, 0)
+    add_texts(postings, keys, np.arange(1, 7), np.ones(6, np.int32), np.ones(6, np.bool_), 1, 0)
     sweep_shards(postings, 0, 2, 7, 2)
     assert [numbers_of(postings, int(key)) for key in keys[:, 0]] == [[], [2], [3], [4], [5], [6]]
 
@@ -194,7 +217,7 @@ def test_a_key_that_is_not_there_has_an_empty_slot() -> None:
     """Also in a shard that has no pages yet."""
     postings = empty_postings()
     assert postings.slots[find_slot(postings, np.uint64(7))] == 0
-    add_texts(postings, np.full((1, 1), NO_KEY), np.array([1]), np.ones(1, np.bool_), 1, 0)
+    add_texts(postings, np.full((1, 1), NO_KEY), np.array([1]), np.ones(1, np.int32), np.ones(1, np.bool_), 1, 0)
     assert postings.n_pages.sum() == 0
 
 

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from hybriddup.data.records import NO_COUNTS, CharacterCounts, Fingerprints
+from hybriddup.data.records import NO_COUNTS, CharacterCounts, Fingerprints, NearPairs
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Near
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.within_batch import group_batch
@@ -79,7 +78,7 @@ def make_run_index(
     return RunIndex(index, groups, columns, texts, np.arange(n), workers)
 
 
-def triples(near: Near, earlier: np.ndarray, later: np.ndarray) -> list[Triple]:
+def triples(near: NearPairs, earlier: np.ndarray, later: np.ndarray) -> list[Triple]:
     """Pairs by position, which are sorted by their later text, then the earlier one, and none stands twice."""
     rows = list(zip(near.later.tolist(), near.earlier.tolist(), strict=True))
     assert rows == sorted(set(rows))

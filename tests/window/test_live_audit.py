@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hybriddup.data.records import NearPairs
 from hybriddup.run.audit import wilson_interval
-from hybriddup.steps.candidates import Batch, Enough, Near
+from hybriddup.steps.candidates import Batch, Enough
 from hybriddup.window import AuditCounts, Decision, Post, Window
 from hybriddup.window.audit.comparison import Comparison
 from hybriddup.window.audit.live_audit import LiveAudit, sampled_places
@@ -35,7 +36,7 @@ def index_that_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the window not find every third of the pairs that its index gives."""
     find = WindowIndex.look_up
 
-    def find_some(index: WindowIndex, batch: Batch, enough: Enough | None = None) -> Near:
+    def find_some(index: WindowIndex, batch: Batch, enough: Enough | None = None) -> NearPairs:
         near = find(index, batch, enough)
         return near.take((near.earlier + batch.positions[near.later]) % 3 > 0)
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int64s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.steps.blocks.scan import Scan
-from hybriddup.steps.candidates import Near
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.live_indexes import check_live_index, with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts
@@ -107,15 +106,15 @@ class FindsTheForgotten(LiveLists):
 class FindsTwice(LiveLists):
     """Finds each pair twice."""
 
-    def look_up(self, texts: LiveTexts) -> Near:
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return each pair twice."""
-        return Near._make(np.repeat(column, 2) for column in super().look_up(texts))
+        return NearPairs._make(np.repeat(column, 2) for column in super().look_up(texts))
 
 
 class LosesTheOldest(LiveLists):
     """Looks at one text of a key too few."""
 
-    def look_up(self, texts: LiveTexts) -> Near:
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs but those with the last text that is looked at."""
         near = super().look_up(texts)
         return near.take(near.depths < FewKeys.max_bucket_size)

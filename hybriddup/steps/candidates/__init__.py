@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, UInt64s
+from hybriddup.data.records import Bools, Float64s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.pair_limits import TextColumns
 
 
@@ -55,23 +55,6 @@ class Batch:
         )
 
 
-class Near(NamedTuple):
-    """Pairs within their limits, by later text, then by earlier, each once."""
-
-    earlier: Int64s
-    """int64[n_pairs]: the position of the earlier text."""
-    later: Int64s
-    """int64[n_pairs]: the row of the later text in its batch."""
-    distances: Int32s
-    """int32[n_pairs]: differing bits."""
-    depths: Int64s
-    """int64[n_pairs]: the smallest number that the earlier text has, 1 being the newest, in a key that both share."""
-
-    def take(self, chosen: Int64s | Bools) -> Near:
-        """Return the chosen pairs, in the order given."""
-        return Near._make(column[chosen] for column in self)
-
-
 class Enough(NamedTuple):
     """How many candidates are enough: of a text's sure ones, those farther away than so many others may be left out."""
 
@@ -84,7 +67,7 @@ class Enough(NamedTuple):
 class Index(Protocol):
     """The kept texts of a run or a window, by key."""
 
-    def look_up(self, batch: Batch, enough: Enough | None = None) -> Near:
+    def look_up(self, batch: Batch, enough: Enough | None = None) -> NearPairs:
         """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``.
 
         Pairs may be left out where ``enough`` others are nearer for sure, but for one, so that it is seen that some
@@ -104,8 +87,8 @@ class Index(Protocol):
         ...
 
 
-def join_near(parts: Sequence[Near]) -> Near:
+def join_near(parts: Sequence[NearPairs]) -> NearPairs:
     """Return the pairs of all parts, in order."""
     nothing = np.zeros(0, np.int64)
-    none = Near(nothing, nothing, np.zeros(0, np.int32), nothing)
-    return Near(*map(np.concatenate, zip(none, *parts, strict=True)))
+    none = NearPairs(nothing, nothing, np.zeros(0, np.int32), nothing)
+    return NearPairs(*map(np.concatenate, zip(none, *parts, strict=True)))

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Batch, Enough, Near
+from hybriddup.steps.candidates import Batch, Enough
 from hybriddup.steps.candidates.groups import Groups
 from hybriddup.steps.candidates.search import SearchedTexts
 
@@ -76,7 +76,7 @@ class RunIndex:
         """Return the starts of the rings of groups, which stand for their keys."""
         return self._key_of_group[np.minimum(groups, np.uint32(len(self._key_of_group) - 1))]
 
-    def look_up(self, batch: Batch, enough: Enough | None = None) -> Near:
+    def look_up(self, batch: Batch, enough: Enough | None = None) -> NearPairs:
         """Return the pairs of a batch with kept texts, of each key the newest ones, and of them those wanted."""
         enough = enough or Enough(np.zeros(0, np.int64), np.zeros(0, np.int64))
         every_text, widest = np.zeros((0, 0), np.int32), np.full(len(batch), self._widest, np.int32)
@@ -100,7 +100,7 @@ class RunIndex:
         self.report.hit("max_bucket_size", n_crowded)
 
 
-def by_pair(near: Near) -> Near:
+def by_pair(near: NearPairs) -> NearPairs:
     """Return pairs by later text, then by earlier one. Those of a text that a copy was kept of may be out of order."""
     falls = (np.diff(near.earlier) < 0) & (np.diff(near.later) == 0)
     if not falls.any():

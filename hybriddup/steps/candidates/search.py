@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hybriddup.data.records import Int32s, UInt64s
-from hybriddup.kernels.group_search import Asked, NearPairs, SearchCounts, search_rings
+from hybriddup.data.records import Int32s, NearPairs, UInt64s
+from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
 from hybriddup.kernels.pair_limits import Facts, TextColumns, pack_facts, shortest_partners
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Near, join_near
+from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
 
 FEWEST_A_SLICE = 512
@@ -30,16 +30,16 @@ class SearchedTexts:
         """Return texts ready to be searched."""
         return cls(columns, pack_facts(columns), shortest_partners(columns))
 
-    def near(self, asked: Asked, rings: UInt64s, workers: int, report: BlockReport) -> Near:
+    def near(self, asked: Asked, rings: UInt64s, workers: int, report: BlockReport) -> NearPairs:
         """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
 
         What that takes is added to the report.
         """
 
-        def search(first: int, last: int) -> tuple[Near, SearchCounts]:
-            found: NearPairs
-            found, counts = search_rings(self.columns, self.facts, self.shortest, asked.take(first, last), rings)
-            return Near(*found._replace(later=found.later + first)), counts
+        def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
+            near: NearPairs
+            near, counts = search_rings(self.columns, self.facts, self.shortest, asked.take(first, last), rings)
+            return near._replace(later=near.later + first), counts
 
         parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
         for _, counts in parts:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s
+from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt32s
 from hybriddup.kernels.batch_groups import (
     count_groups,
     count_kept_before,
@@ -19,7 +19,7 @@ from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, Near
+from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.search import SearchedTexts
 
 
@@ -61,7 +61,7 @@ class WithinBatch:
         """How many keys several texts share."""
         return len(self.sizes)
 
-    def pairs(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> Near:
+    def pairs(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> NearPairs:
         """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too.
 
         ``farthest`` is int32[n_rows]: pairs that differ in more bits are left out; None = there are no such limits.

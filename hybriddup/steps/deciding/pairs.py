@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, UInt64s, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, NearPairs, UInt64s, VerifiedPairs
 from hybriddup.kernels.decide import IN_INDEX, OPEN
-from hybriddup.steps.candidates import Batch, Near
+from hybriddup.steps.candidates import Batch
 
 HALF_WORD = np.uint64(32)
 
@@ -27,7 +27,7 @@ class BatchPairs:
     distances: Int32s
     """int32[n_pairs]: differing bits."""
     depths: Int64s
-    """int64[n_pairs]: as `hybriddup.steps.candidates.Near` has them."""
+    """int64[n_pairs]: as `hybriddup.data.records.NearPairs` has them."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`, changed while the batch is decided."""
 
@@ -36,14 +36,14 @@ class BatchPairs:
         return len(self.later)
 
     @classmethod
-    def of_index(cls, near: Near) -> BatchPairs:
+    def of_index(cls, near: NearPairs) -> BatchPairs:
         """Return the pairs with kept texts of the index."""
         n = len(near.later)
         rows, verdicts = np.full(n, IN_INDEX), np.full(n, OPEN)
         return cls(near.earlier, rows, near.later, near.distances, near.depths, verdicts)
 
     @classmethod
-    def within(cls, batch: Batch, near: Near) -> BatchPairs:
+    def within(cls, batch: Batch, near: NearPairs) -> BatchPairs:
         """Return the pairs among the texts of a batch, without those of equal texts and of times too far apart."""
         chosen = batch.text_numbers[near.earlier] != batch.text_numbers[near.later]
         if batch.times is not None and batch.oldest is not None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from hybriddup.data.records import Bools, CandidatePairs, Fingerprints, Int64s, UInt64s
-from hybriddup.steps.candidates import Near
+from hybriddup.data.records import Bools, CandidatePairs, Fingerprints, Int64s, NearPairs, UInt64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class LiveIndex(Protocol):
         """Whether sketches of the characters are kept of each text."""
         ...
 
-    def look_up(self, texts: LiveTexts) -> Near:
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs of these texts with such as were added and not forgotten; ``later`` is a row of them.
 
         Two texts are a pair when they share a key, of which the newest ``max_bucket_size`` texts are looked at, and are

@@ -134,7 +134,7 @@ class ChainedTables:
     def _look_up(self, later: LaterTexts, ring: TextRing, live: Live) -> tuple[SelectedPairs, LookUpCounts]:
         listed, table = self.keys.probed(later.bits), ring.table
         found: tuple[SelectedPairs, LookUpCounts] = look_up(
-            self._chains, listed, ring.columns, table.rows, live, later, table.partner_limits
+            self._chains, listed, ring.columns, table.rows, live, later, table.partners
         )
         return found
 

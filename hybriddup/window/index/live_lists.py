@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s
+from hybriddup.data.records import Bools, Int64s, NearPairs
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates import Near, join_near
+from hybriddup.steps.candidates import join_near
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.posting_lists import PostingLists
 from hybriddup.window.index.ring_index import RingIndex, WindowSize
@@ -30,7 +30,7 @@ class LiveLists(RingIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._lists.n_bytes
 
-    def look_up(self, texts: LiveTexts) -> Near:
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs with texts that were added and not forgotten, of each key the newest."""
         if not len(texts.prints) or not self._ring.n_texts:
             return join_near([])
@@ -38,7 +38,7 @@ class LiveLists(RingIndex):
         pairs, counts = self._lists.look_up(texts.probes, later, self._ring, self._workers)
         self._count(counts.n_look_ups, counts.n_comparisons, counts.largest)
         rows = np.searchsorted(texts.prints.positions, pairs.later)
-        return Near(pairs.earlier, rows, pairs.distances, pairs.depths.astype(np.int64))
+        return NearPairs(pairs.earlier, rows, pairs.distances, pairs.depths.astype(np.int64))
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier text has in each key of a later one, 0 = none."""
@@ -53,8 +53,9 @@ class LiveLists(RingIndex):
             numbers = self._ring.append(kept.prints, kept.sketches)
         # a text that is not kept has looked things up when the next kept one had not come
         coming = np.append(numbers, self._ring.next)[np.cumsum(is_kept) - is_kept]
+        lengths = texts.prints.limits.lengths
         if texts.probes is texts.keys or not self._lists.max_bucket_size:
-            n_crowded = self._lists.add(texts.keys, coming, is_kept, self._ring.first)
+            n_crowded = self._lists.add(texts.keys, coming, lengths, is_kept, self._ring.first)
         else:
-            n_crowded = self._lists.add_probing(texts.keys, texts.probes, coming, is_kept, self._ring.first)
+            n_crowded = self._lists.add_probing(texts.keys, texts.probes, coming, lengths, is_kept, self._ring.first)
         self._hit_limit("max_bucket_size", n_crowded)

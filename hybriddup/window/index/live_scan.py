@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt64s
+from hybriddup.data.records import Bools, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.ring_texts import LaterTexts, find_near_anywhere
 from hybriddup.steps.blocks.scan import Scan
-from hybriddup.steps.candidates import Near, join_near
+from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.ring_index import RingIndex, WindowSize
@@ -23,7 +23,7 @@ class LiveScan(RingIndex):
     def __init__(self, size: WindowSize) -> None:
         super().__init__(size, Scan().describe(), exact=True)
 
-    def look_up(self, texts: LiveTexts) -> Near:
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs with texts that were added and not forgotten."""
         ring = self._ring
         n_later = len(texts.prints)
@@ -35,7 +35,7 @@ class LiveScan(RingIndex):
         parts = [self._find(later, run, place) for run, place in zip(ring.runs(), places, strict=False)]
         pairs = ring.select(np.sort(np.concatenate(parts)), later, self._workers)
         rows = np.searchsorted(texts.prints.positions, pairs.later)
-        return Near(pairs.earlier, rows, pairs.hamming_distances, np.ones(len(pairs), np.int64))
+        return NearPairs(pairs.earlier, rows, pairs.hamming_distances, np.ones(len(pairs), np.int64))
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002  (all are looked at)
         """Return 1 for each: no text is left out."""
@@ -49,10 +49,10 @@ class LiveScan(RingIndex):
 
     def _find(self, later: LaterTexts, run: tuple[int, int], place: int) -> UInt64s:
         ring, (first, last) = self._ring, run
-        limits = ring.table.partner_limits
+        partners = ring.table.partners
 
         def find(start: int, stop: int) -> UInt64s:
-            return find_near_anywhere(ring.columns.bits, first + start, first + stop, place + start, later, limits)
+            return find_near_anywhere(ring.columns.bits, first + start, first + stop, place + start, later, partners)
 
         n_worthwhile = max(FEWEST_IN_SLICE // len(later.bits), 1)
         return np.concatenate(map_slices(find, last - first, self._workers, n_worthwhile))

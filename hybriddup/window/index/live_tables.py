@@ -11,9 +11,9 @@ from itertools import combinations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.listed_buckets import KeyList, list_heads
-from hybriddup.steps.candidates import Near, join_near
+from hybriddup.steps.candidates import join_near
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.chained_tables import ChainedTables
 from hybriddup.window.index.entries import NUMBERS, RESIDUES
@@ -84,7 +84,7 @@ class LiveTables(RingIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._tables.n_bytes
 
-    def look_up(self, texts: LiveTexts) -> Near:
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs with texts that were added and not forgotten."""
         if not len(texts.prints) or not self._ring.n_texts:
             return join_near([])
@@ -92,7 +92,7 @@ class LiveTables(RingIndex):
         pairs, counts = self._tables.find(later, self._ring, self._workers)
         self._count(counts.n_look_ups, counts.n_comparisons, counts.largest_bucket)
         rows = np.searchsorted(texts.prints.positions, pairs.later)
-        return Near(pairs.earlier, rows, pairs.distances, np.ones(len(rows), np.int64))
+        return NearPairs(pairs.earlier, rows, pairs.distances, np.ones(len(rows), np.int64))
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002  (all are looked at)
         """Return 1 for each: no text is left out."""

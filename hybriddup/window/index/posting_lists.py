@@ -15,12 +15,10 @@ from hybriddup.kernels.posting_adding import add_texts, count_crowded
 from hybriddup.kernels.posting_depths import depths_by_key
 from hybriddup.kernels.posting_lists import (
     BLOCK_BITS,
-    FREE_WORDS,
     FRESH_BLOCK,
     FRESH_PAGE,
     LARGEST_RING,
     N_BOOK,
-    N_FREE_PAGES,
     Postings,
 )
 from hybriddup.kernels.posting_look_ups import LiveTexts, PostingCounts, look_up
@@ -48,6 +46,8 @@ FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
 """Words of the smallest block, which any other is a multiple of, and how much larger the next class is, about."""
 GROWTH = 1.5
 """A full pool becomes so much larger."""
+BYTES_OF_NUMBER = 5
+"""Of a word of a list, and the class of a length that goes with it."""
 WORTHWHILE = 64
 """Texts to look up that are worth a thread."""
 Number = TypeVar("Number", bound=np.generic)
@@ -104,6 +104,7 @@ class PostingLists:
             n_pages=np.zeros(n_shards, np.int32),
             n_keys=np.zeros(n_shards, np.int32),
             words=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint32),
+            classes=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint8),
             book=np.zeros(N_BOOK, np.int64),
             class_words=block_classes(ring_size),
             ring_size=ring_size,
@@ -119,20 +120,14 @@ class PostingLists:
         postings, book = self._postings, self._postings.book
         of_slots = (12 if self.wide else 8) * int(book[FRESH_PAGE]) << PAGE_BITS
         of_shards = 4 * len(postings.n_pages) * (int(postings.n_pages.max()) + 2)
-        return of_slots + of_shards + 4 * int(book[FRESH_BLOCK] << np.int64(BLOCK_BITS))
+        return of_slots + of_shards + BYTES_OF_NUMBER * int(book[FRESH_BLOCK] << np.int64(BLOCK_BITS))
 
     @property
     def n_keys(self) -> int:
         """Keys in the table, some of which may be of forgotten texts only."""
         return int(self._postings.n_keys.sum())
 
-    @property
-    def n_free_bytes(self) -> int:
-        """Bytes among `n_bytes` that will be used again."""
-        book = self._postings.book
-        return ((12 if self.wide else 8) * int(book[N_FREE_PAGES]) << PAGE_BITS) + 4 * int(book[FREE_WORDS])
-
-    def add(self, keys: UInt64s, numbers: Int64s, kept: Bools, first_live: int) -> int:
+    def add(self, keys: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int) -> int:
         """Add texts in order; return how many of their look-ups were crowded.
 
         The look-up of a key is crowded when more than ``max_bucket_size`` texts with the key were added before the
@@ -145,6 +140,8 @@ class PostingLists:
         numbers
             int64[n]: rising, larger than all that were added before. The low 31 bits of none are 0. That of a text that
             is not kept may be the next one to be given out, which the next kept text then has.
+        lengths
+            int32[n]: of the texts.
         kept
             bool[n]: which texts are added; of the others, crowded look-ups are counted.
         first_live
@@ -161,15 +158,17 @@ class PostingLists:
             return 0
         keys = self._checked(keys)
         self._forget_before(first_live, int(numbers[-1]) + 1)
-        done, n_crowded = add_texts(self._postings, keys, numbers, kept, first_live, 0)
+        done, n_crowded = add_texts(self._postings, keys, numbers, lengths, kept, first_live, 0)
         while done < keys.size:
             self._grow()
-            done, n_more = add_texts(self._postings, keys, numbers, kept, first_live, done)
+            done, n_more = add_texts(self._postings, keys, numbers, lengths, kept, first_live, done)
             n_crowded += n_more
         self._sweep(len(numbers))
         return int(n_crowded)
 
-    def add_probing(self, keys: UInt64s, probes: UInt64s, numbers: Int64s, kept: Bools, first_live: int) -> int:
+    def add_probing(
+        self, keys: UInt64s, probes: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int
+    ) -> int:
         """Add texts that are looked up by other keys than their own, and return how many look-ups were crowded.
 
         As `add`, but ``probes`` uint64[n, n_probes] are looked up. Texts are added one by one, so that each counts
@@ -179,7 +178,7 @@ class PostingLists:
         for row in range(len(numbers)):
             one = slice(row, row + 1)
             n_crowded += int(count_crowded(self._postings, probes[row], int(numbers[row]), first_live))
-            self.add(keys[one], numbers[one], kept[one], first_live)
+            self.add(keys[one], numbers[one], lengths[one], kept[one], first_live)
         return n_crowded
 
     def look_up(
@@ -196,7 +195,7 @@ class PostingLists:
             some = later if last - first == len(keys) else LaterTexts._make(column[part] for column in later)
             table = ring.table
             pairs, depths, counts = look_up(
-                self._postings, keys[part], ring.columns, table.rows, live, some, table.partner_limits
+                self._postings, keys[part], ring.columns, table.rows, live, some, table.partners
             )
             return FoundPairs(*pairs, depths), counts
 
@@ -265,7 +264,9 @@ class PostingLists:
         else:
             n_used = int(postings.book[FRESH_BLOCK]) << int(BLOCK_BITS)
             n_more = int(len(postings.words) * GROWTH) + int(postings.class_words[0])
-            self._postings = postings._replace(words=longer(postings.words, n_used, n_more))
+            self._postings = postings._replace(
+                words=longer(postings.words, n_used, n_more), classes=longer(postings.classes, n_used, n_more)
+            )
 
 
 def live_in(ring: TextRing) -> LiveTexts:

@@ -23,7 +23,7 @@ from hybriddup.kernels.ring_texts import (
 from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index import Scanned
 from hybriddup.window.index.aligned import aligned_zeros
-from hybriddup.window.index.partner_limits import partner_limits
+from hybriddup.window.index.partners import find_partners
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -46,8 +46,8 @@ class LengthTable:
         self.rows = LengthRows._make(
             np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.float32, np.float32)
         )
-        self.partner_limits = partner_limits(self.limits(np.zeros(0, np.int64)))
-        """The largest Hamming limit of what a later text of each length may match."""
+        self.partners = find_partners(self.limits(np.zeros(0, np.int64)))
+        """Which texts a later one may match, by its length."""
 
     def numbers(self, limits: PairLimits) -> Int64s:
         """Return int64[n]: the number of each text's length, new ones for new lengths."""
@@ -66,7 +66,7 @@ class LengthTable:
             self.number_of[length] = len(self.number_of)
         columns = zip(self.rows, limits.take(np.array(list(row_of.values()), np.int64)), strict=True)
         self.rows = LengthRows._make(np.concatenate(parts) for parts in columns)
-        self.partner_limits = partner_limits(PairLimits._make(self.rows))
+        self.partners = find_partners(PairLimits._make(self.rows))
 
 
 class TextRing:
@@ -120,7 +120,7 @@ class TextRing:
         """Take in texts, at least one, whose positions rise, and return int64[n]: their numbers, rising."""
         anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
         numbers, anchors = number_texts(prints.positions, self.next, anchor)
-        lengths = self.table.numbers(prints.limits)
+        length_numbers = self.table.numbers(prints.limits)
         self._make_room(int(numbers[-1]) + 1)
         write_texts(
             self.columns,
@@ -130,7 +130,7 @@ class TextRing:
             self._turn,
             prints.positions,
             prints.bits,
-            lengths,
+            length_numbers,
             NO_SKETCHES if sketches is None else sketches,
         )
         self._advance(int(numbers[-1]) + 1)
@@ -161,10 +161,10 @@ class TextRing:
         """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
         first = self._number_from(position)
         last = min(first + n_texts, self.next)
-        columns, limits, place = self.columns, self.table.partner_limits, first - self.first
+        columns, partners, place = self.columns, self.table.partners, first - self.first
         near = []
         for start, stop in self._runs(first, last):
-            near.append(find_near_anywhere(columns.bits, start, stop, place, later, limits))
+            near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
             place += stop - start
         # each run has its pairs by later text; together they have to be put in order
         pairs = self._select(np.sort(np.concatenate(near)), later)

@@ -18,14 +18,19 @@ from hybriddup.window.index.text_ring import TextRing, as_later
 from tests.builders import make_limits
 
 NO_LIMIT = 10**9
+ONE_LENGTH = np.ones(1, np.int32)
 Pair = tuple[int, int, int, int]
 
 
 class Texts(NamedTuple):
-    """A stream: of each text its keys, its fingerprint, whether it is kept, and how many texts before it are live."""
+    """A stream: of each text its keys, its fingerprint and length, whether it is kept, and how many before it are live.
+
+    Of a pair, the longer text is at most half as long again as the shorter.
+    """
 
     keys: np.ndarray
     bits: np.ndarray
+    lengths: np.ndarray
     kept: np.ndarray
     horizon: int
 
@@ -42,7 +47,13 @@ def make_texts(rng: np.random.Generator, n: int, n_keys: int, words: int, n_diff
     keys[rng.random(keys.shape) < 0.1] = NO_KEY
     bits = np.zeros((n, words), np.uint64)
     bits[:, -1] = rng.integers(0, 8, n)
-    return Texts(keys, bits, rng.random(n) < 0.8, int(rng.integers(1, n + 1)))
+    lengths = rng.choice([0, 5, 20, 29, 31, 90, 130, 5000, 2**20], n)
+    return Texts(keys, bits, lengths, rng.random(n) < 0.8, int(rng.integers(1, n + 1)))
+
+
+def longest_partner(length: np.ndarray) -> np.ndarray:
+    """The most characters of a text that a shorter one can match."""
+    return np.asarray(length * 3 // 2)
 
 
 class Oracle:
@@ -83,7 +94,8 @@ class Oracle:
                         depths[each] = min(depths.get(each, depth), depth)
             for each in sorted(depths):
                 distance = int(np.bitwise_count(self.texts.bits[each] ^ self.texts.bits[row]).sum())
-                if distance <= limit:
+                shorter, longer = sorted(self.texts.lengths[[each, row]])
+                if distance <= limit and longer <= longest_partner(shorter):
                     pairs.append((each, row, distance, depths[each]))
         return pairs
 
@@ -91,7 +103,10 @@ class Oracle:
 def prints_of(texts: Texts, rows: range, limit: int) -> Fingerprints:
     """Fingerprints of some texts, whose positions are their rows."""
     part = slice(rows.start, rows.stop)
-    limits = make_limits(len(rows), max_hamming_distances=limit)
+    lengths = texts.lengths[part]
+    limits = make_limits(
+        len(rows), lengths=lengths, max_hamming_distances=limit, max_partner_lengths=longest_partner(lengths)
+    )
     bits = texts.bits[part]
     return Fingerprints(np.arange(rows.start, rows.stop), bits, limits)
 
@@ -118,7 +133,7 @@ def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: in
         assert found[-1] == oracle.look_up(rows, first_live, limit)
         assert counts.n_look_ups == (keys != NO_KEY).sum()
         numbers = ring.append(prints, None)
-        crowded.append(lists.add(keys, numbers, texts.kept[first:last], ring.first))
+        crowded.append(lists.add(keys, numbers, texts.lengths[first:last], texts.kept[first:last], ring.first))
         assert crowded[-1] == oracle.add(rows, first_live)
         earlier = range(max(last - 9, 0), last)
         of_last = np.repeat(keys[-1:], len(earlier), axis=0)
@@ -174,7 +189,13 @@ def add_all(lists: PostingLists, keys: np.ndarray, first: int, horizon: int, at_
     for start in range(0, len(keys), at_once):
         some = keys[start : start + at_once]
         numbers = np.arange(first + start, first + start + len(some))
-        lists.add(some, numbers, np.ones(len(some), np.bool_), max(int(numbers[-1]) - horizon, 1))
+        lists.add(
+            some,
+            numbers,
+            np.ones(len(some), np.int32),
+            np.ones(len(some), np.bool_),
+            max(int(numbers[-1]) - horizon, 1),
+        )
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -203,7 +224,9 @@ def test_all_is_swept_out_when_all_was_forgotten() -> None:
     add_all(lists, one_key, 10_000, 1)
     assert n_before > 2000
     assert lists.n_keys == 1
-    assert lists.n_free_bytes > 0.5 * lists.n_bytes - 10_000
+    n_bytes = lists.n_bytes
+    add_all(lists, rng.integers(0, 1500, (2500, 3), np.uint64), 10**6, 10**6)
+    assert lists.n_bytes <= 1.01 * n_bytes  # what was free is used again
 
 
 @pytest.mark.parametrize("start", [2**31 - 300, 2**32 - 300, 2**40 + 5])
@@ -213,7 +236,7 @@ def test_numbers_go_on_past_what_an_entry_can_hold(start: int) -> None:
     numbers = np.delete(np.arange(start, start + 601), (2**31 - start) % 2**31 if start < 2**33 else 600)
     lists = PostingLists(600, 1, 50)
     n_crowded = [
-        lists.add(keys[i : i + 1], numbers[i : i + 1], np.ones(1, np.bool_), int(numbers[max(i - 99, 0)]))
+        lists.add(keys[i : i + 1], numbers[i : i + 1], ONE_LENGTH, np.ones(1, np.bool_), int(numbers[max(i - 99, 0)]))
         for i in range(600)
     ]
     assert n_crowded == [int(i > 50) for i in range(600)]
@@ -253,7 +276,7 @@ def test_what_cannot_be_is_refused() -> None:
             PostingLists(10, 1, most)
     lists, kept = PostingLists(10, 1), np.ones(1, np.bool_)
     with pytest.raises(ValueError, match="wide=True"):
-        lists.add(np.full((1, 1), 2**32, np.uint64), np.array([1]), kept, 1)
+        lists.add(np.full((1, 1), 2**32, np.uint64), np.array([1]), ONE_LENGTH, kept, 1)
     with pytest.raises(WindowError, match="shorter horizon"):
-        lists.add(np.zeros((1, 1), np.uint64), np.array([posting_lists.MOST_NUMBERS + 1]), kept, 1)
-    assert lists.add(np.zeros((0, 1), np.uint64), np.zeros(0, np.int64), kept[:0], 1) == 0
+        lists.add(np.zeros((1, 1), np.uint64), np.array([posting_lists.MOST_NUMBERS + 1]), ONE_LENGTH, kept, 1)
+    assert lists.add(np.zeros((0, 1), np.uint64), np.zeros(0, np.int64), ONE_LENGTH[:0], kept[:0], 1) == 0

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, PairLimits
+from hybriddup.data.records import PairLimits
 from hybriddup.kernels.lengths import first_reaching, largest_so_far
+from hybriddup.kernels.ring_texts import Partners
 
 LONGEST_TOLD = 2**12
 """Longer texts count as of this length."""
 
 
-def partner_limits(limits: PairLimits) -> Int32s:
-    """Return int32[LONGEST_TOLD + 1]: of texts with these limits, none that a later text may match has a larger one.
-
-    By the length of the later text; -1 where there is none that it may match.
-    """
+def find_partners(limits: PairLimits) -> Partners:
+    """Return which of the texts with these limits a later text may match, for each length up to `LONGEST_TOLD`."""
     lengths = limits.lengths.clip(max=LONGEST_TOLD)
     # one that may only be an exact repeat reaches its own length
     reach = np.maximum(limits.max_partner_lengths, limits.lengths).clip(max=LONGEST_TOLD)
@@ -24,4 +22,4 @@ def partner_limits(limits: PairLimits) -> Int32s:
     of_lengths = np.full(len(every), -1, np.int32)
     np.maximum.at(of_lengths, lengths, limits.max_hamming_distances)
     from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
-    return np.asarray(from_length[shortest])
+    return Partners(from_length[shortest], shortest)
