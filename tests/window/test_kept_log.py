@@ -360,6 +360,28 @@ def test_an_interrupt_before_memory_has_followed_leaves_a_log_that_is_whole(
     assert answers(folder) == expected
 
 
+@pytest.mark.parametrize("n_posts", [20, 300])
+def test_memory_that_cannot_follow_is_built_anew_from_the_store(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, n_posts: int
+) -> None:
+    """Nobody gets an error for it: the posts are on disk. Of many posts another thread does it."""
+    failures, add = [MemoryError()], Memory.add
+
+    def fail_once(*arguments: Any) -> None:
+        if failures:
+            raise failures.pop()
+        add(*arguments)
+
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        posts = texts_of(520, n_posts)
+        monkeypatch.setattr(Memory, "add", fail_once)
+        kept = [decision.kept for decision in window.add_many(posts)]
+        again = window.add_many(posts)
+    assert any(kept)
+    assert not any(decision.kept for decision in again)
+    assert "the index is built anew from the store" in caplog.text
+
+
 @pytest.mark.parametrize("horizon", [1e8, 1e10])
 def test_a_log_of_another_horizon_begins_anew(folder: Path, horizon: float) -> None:
     """With a longer one, posts match that a log may have no more."""
