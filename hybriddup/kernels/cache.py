@@ -57,18 +57,19 @@ def cache_folder() -> Path | None:
 KEEPS = cache_folder() is not None
 
 
-def njit(*, cache: bool, counts_references: bool = True, **options: Any) -> Callable[[Kernel], Kernel]:
+def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
     """Return numba's decorator of that name, which keeps what it compiles where there is a directory for it.
 
     Parameters
     ----------
-    counts_references
-        False where a kernel is called by another one again and again, and neither makes arrays nor views of them.
-        numba counts one reference more to each array given, and one less in the end, by an access that all cores have
-        to agree on: in a look-up this took half of the time, and most of what a second thread saved.
+    inner
+        Whether other kernels call this one again and again, and it makes no arrays nor views of them. It becomes part
+        of its callers then, and counts no references: handing over the arrays of a few NamedTuples takes sixty words a
+        call, and a reference more and less to each an access that all cores have to agree on. Adding to posting lists
+        takes a third of the time, and a look-up half.
     """
-    if not counts_references:
-        options["_nrt"] = False
+    if inner:
+        options |= {"_nrt": False, "forceinline": True}
     decorator: Callable[[Kernel], Kernel] = numba.njit(cache=cache and KEEPS, **options)
     return decorator
 

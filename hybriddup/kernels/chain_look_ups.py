@@ -90,7 +90,7 @@ def find_in_chains(
     return near[: np.int64(n_near)].copy(), counts
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def look_up_rows(
     chains: Chains,
     listed: UInt64s,
@@ -140,7 +140,7 @@ def look_up_rows(
     return len(later.lengths), n_near, LookUpCounts(n_comparisons, largest, n_look_ups)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def compare_slots(
     bits: UInt64s,
     slots: UInt64s,
@@ -181,13 +181,13 @@ def compare_slots(
     return n_near
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def place_of(slot: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
     """Return the place of a slot after the first one, the other way round than `slot_at`."""
     return slot - first_slot + (capacity if slot < first_slot else np.uint64(0))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def near_in_octet(bits: UInt64s, octet: np.uint64, later: LaterTexts, row: int, limit: np.uint64) -> np.uint64:
     """Return which texts of the octet in a slot are within the limit, bit by bit."""
     start = octet << np.uint64(OCTET_BITS)

@@ -38,7 +38,7 @@ class Room(NamedTuple):
     """uint64[WORDS_OF_CLASSES]: the classes of texts that the later one may match, a bit each."""
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def want_classes(by_residues: bool, later: LaterTexts, row: int, limit: np.uint64, wanted: UInt64s) -> None:
     """Write into uint64[WORDS_OF_CLASSES] the classes of texts that a later one may match, a bit each."""
     if by_residues:
@@ -47,7 +47,7 @@ def want_classes(by_residues: bool, later: LaterTexts, row: int, limit: np.uint6
         wanted[:] = np.uint64(1)  # all are of class 0
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: UInt64s, n_read: Int64s) -> int:
     """Write the first chunk of each chain listed from ``first`` to ``last`` into ``chunks``; return how many there are.
 
@@ -64,7 +64,7 @@ def open_chains(chains: Chains, listed: UInt64s, first: int, last: int, chunks: 
     return n_open
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def read_round(
     chains: Chains,
     live: LiveEntries,
@@ -101,7 +101,7 @@ def read_round(
     return n_still, n_slots, largest
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_following(pool: UInt32s, chunks: UInt64s, n_open: int, chunk_bits: int) -> None:
     """Fetch the chunks that follow those at hand, and do nothing else meanwhile.
 
@@ -113,7 +113,7 @@ def fetch_following(pool: UInt32s, chunks: UInt64s, n_open: int, chunk_bits: int
         fetch_chunk(pool, np.uint64(pool[chunks[np.uint64(i)] << shift]) << shift, 1 << chunk_bits)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_fingerprints(bits: UInt64s, slots: UInt64s, first: np.uint64, last: np.uint64, n_words: int) -> None:
     """Fetch the fingerprints of the slots listed from ``first`` to ``last``, of so many words each, closely too."""
     for j in range(first, last):
@@ -121,7 +121,7 @@ def fetch_fingerprints(bits: UInt64s, slots: UInt64s, first: np.uint64, last: np
             fetch_early(bits, slots[np.uint64(j)] * np.uint64(n_words) + np.uint64(word))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def read_chunk(
     pool: UInt32s,
     start: np.uint64,
@@ -159,7 +159,7 @@ def read_chunk(
     return n_slots, n_live
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def slot_before(newest_slot: np.uint64, n_newer: np.uint64, capacity: int) -> np.uint64:
     """Return the slot of an entry that so many are newer than; that of the newest is counted on past the end."""
     slot = newest_slot - n_newer

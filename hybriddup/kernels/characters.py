@@ -63,7 +63,7 @@ def sketch_characters(counts: UInt8s, sketches: UInt64s) -> None:
         sketches[text, 0], sketches[text, 1] = low, high
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def count_lacking(low: np.uint64, high: np.uint64, other_low: np.uint64, other_high: np.uint64) -> int:
     """Return how many characters of one text the other one lacks at least, told by their sketches."""
     one = (low | high) & ~(other_low | other_high)
@@ -72,7 +72,7 @@ def count_lacking(low: np.uint64, high: np.uint64, other_low: np.uint64, other_h
     return np.int64(popcount(one) + popcount(two) + popcount(three))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def common_characters(counts: UInt8s, a: int, b: int) -> int:
     """Return an upper bound on how many characters two texts can have in common, whatever their order.
 

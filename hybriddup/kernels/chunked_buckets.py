@@ -74,13 +74,13 @@ class LiveEntries(NamedTuple):
     """The octet in slots 0 to 7 has slot 0."""
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def shift_of(by_octets: bool) -> np.uint64:
     """Return how many low bits of a text's number an entry does without."""
     return np.uint64(OCTET_BITS) if by_octets else np.uint64(0)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def live_entries(live: Live, by_octets: bool) -> LiveEntries:
     """Return which entries are live; that of an octet is while any of its texts is.
 
@@ -142,7 +142,7 @@ def add_and_sweep(
             sweep_chains(chains, bucket, bucket + 1, entries)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def take_chunk(pool: UInt32s, book: Int64s, chunk_bits: int) -> np.uint64:
     """Return a chunk with nothing in it, from the free list or never used; the caller has seen that there is one."""
     if book[FREE] == 0:
@@ -193,7 +193,7 @@ def add_to_chains(chains: Chains, listed: UInt64s, numbers: Int64s, bits: UInt64
         pool[(chunk << shift) + place] = entry_of(chains, numbers[row], bits, np.int64(row))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def entry_of(chains: Chains, number: int, bits: UInt64s, row: int) -> np.uint32:
     """Return what stands in the chunks for a text, whose fingerprint is in a row."""
     shift = np.uint64(chains.number_bits)
@@ -202,7 +202,7 @@ def entry_of(chains: Chains, number: int, bits: UInt64s, row: int) -> np.uint32:
     return np.uint32(low_bits | residues << shift)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def first_free_place(pool: UInt32s, start: np.uint64, size: int) -> np.uint64:
     """Return the first place of a chunk that is not filled, its size where all are; the filled ones come first."""
     low, high = np.uint64(1), np.uint64(size)
@@ -217,7 +217,7 @@ def first_free_place(pool: UInt32s, start: np.uint64, size: int) -> np.uint64:
     return low
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_chunk(pool: UInt32s, start: np.uint64, size: int) -> None:
     """Fetch a chunk of so many words, all its lines together."""
     for word in range(0, size, WORDS_OF_LINE):
@@ -245,7 +245,7 @@ def sweep_chains(chains: Chains, first: int, last: int, live: LiveEntries) -> No
             before, chunk = chunk, np.uint64(pool[start])
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def free_chain(pool: UInt32s, book: Int64s, chunk: np.uint64, shift: np.uint64) -> None:
     """Put a chunk and all that follow it on the free list."""
     while chunk != 0:

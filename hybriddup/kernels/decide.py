@@ -112,7 +112,7 @@ def decide_in_order(
     return n_wanted
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def settle_text(contest: Contest, course: Course, row: int) -> None:
     """Count a text that was decided, as were all before it."""
     course.n_settled[0] += 1
@@ -125,7 +125,7 @@ def settle_text(contest: Contest, course: Course, row: int) -> None:
             course.n_kept[group] += 1
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def decide_text(
     contest: Contest,
     course: Course,
@@ -163,14 +163,14 @@ def decide_text(
     return n_wanted
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def has_too_many(contest: Contest, course: Course, row: int) -> bool:
     """Return whether a text has more pairs than are verified, of which the nearest were not chosen yet."""
     n_pairs = contest.offsets[row + 1] - contest.offsets[row]
     return bool(n_pairs > contest.most_pairs[row] and course.cuts[row] == NOT_CHOSEN)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
     """Return whether an equal text before it is still undecided; a text that equals a kept one of the batch goes."""
     copy = contest.previous_copy[row]
@@ -187,7 +187,7 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def want_pairs(
     contest: Contest, course: Course, pair: int, last: int, n_at_a_time: int, wanted: Int64s, n_wanted: int
 ) -> int:
@@ -203,7 +203,7 @@ def want_pairs(
     return n_wanted
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
     """Return whether the earlier text stands among the newest kept ones of a key that both share.
 

@@ -120,7 +120,7 @@ def enough_slots(slots: UInt64s, n_hits: int) -> UInt64s:
     return slots if len(slots) >= 2 * n_hits else np.zeros(power_of_two(2 * n_hits), np.uint64)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def power_of_two(least: int) -> int:
     """Return the smallest power of two that is not less."""
     power = np.int64(1)
@@ -129,7 +129,7 @@ def power_of_two(least: int) -> int:
     return power
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def with_limit(wanted: Wanted, limit: np.int32) -> Wanted:
     """Return what is wanted, within so many bits at most."""
     narrower = min(wanted.limit, np.uint64(limit))
@@ -197,7 +197,7 @@ def distance_of_sure(distances: Int32s, is_sure: Bools, most: int) -> np.int32:
     return FARTHEST
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) -> Wanted:
     """Return what rings are asked for a text; none is as far away as ``widest`` -1."""
     first_word, second_word = two_words(texts.bits, row)
@@ -208,7 +208,7 @@ def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) 
     return Wanted(first_word, second_word, np.uint64(max(widest, 0)), np.uint64(least), np.uint64(longest - least))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64, facts: Facts) -> int:
     """Keep each text that was hit once, at its smallest depth; return how many there are.
 
@@ -239,7 +239,7 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64, 
     return n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_possible(hits: UInt64s, n_hits: int, facts: Facts, row: int) -> int:
     """Keep the hits that a few bytes do not rule out as pairs of a text, in place; return how many there are."""
     n = np.int64(0)
@@ -250,7 +250,7 @@ def keep_possible(hits: UInt64s, n_hits: int, facts: Facts, row: int) -> int:
     return n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:

@@ -7,7 +7,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import popcount
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def differing_bits(a: UInt64s, row_a: int, b: UInt64s, row_b: int) -> int:
     """Return the Hamming distance of two rows of fingerprints uint64[n, words]."""
     distance = np.int64(0)

@@ -64,7 +64,7 @@ def deal_keys(keys: UInt64s, part_bits: int, dealt: UInt64s, entries: UInt32s) -
     return DealtKeys(dealt[: bounds[n_parts]], entries[: bounds[n_parts]], bounds)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def part_of(key: np.uint64, part_bits: int) -> np.uint64:
     """Return the part of a key, 0 to ``2**part_bits - 1``."""
     # in two shifts, because shifting by 64 is undefined
@@ -111,13 +111,13 @@ def number_keys(keys: UInt64s, fewest: int) -> tuple[UInt32s, UInt32s]:
     return numbers, sizes[:n].copy()
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def home_of(table: UInt64s, key: np.uint64) -> np.uint64:
     """Return the place of a key in a table where no other stands in its way."""
     return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
     """Return the place of a key in a table with room, or the free one (`NO_KEY`) where it would go."""
     mask, place = np.uint64(len(table) - 1), home_of(table, key)

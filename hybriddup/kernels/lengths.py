@@ -20,7 +20,7 @@ def largest_so_far(lengths: Int32s, values: Int32s, longest: int) -> Int64s:
     return largest
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def length_class(length: int) -> int:
     """Return a number from 0 to 255 that never falls with the length, and rises by one where this rises by a sixteenth.
 

@@ -79,7 +79,7 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
     return starts[:n], lengths[:n], token_offsets
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def write_ngrams(first: int, last: int, sizes: Int64s, starts: Int64s, lengths: Int32s, n: np.uint64) -> np.uint64:
     """Write the n-grams of a run after the first ``n``; return how many there are now.
 

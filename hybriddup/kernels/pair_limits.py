@@ -74,7 +74,7 @@ def shortest_partners(texts: TextColumns) -> Int32s:
     return np.asarray(shortest[texts.lengths], np.int32)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def may_be_within(facts: Facts, a: int, b: int) -> bool:
     """Return whether the lengths of two texts and the sketches of their characters leave a pair possible.
 
@@ -94,7 +94,7 @@ def may_be_within(facts: Facts, a: int, b: int) -> bool:
     return bool(lacking <= shorter["length"] - needed)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
     """Return how many bits of two texts differ, or -1 where that is more than the limit of the shorter one."""
     shorter = a if texts.lengths[a] < texts.lengths[b] else b

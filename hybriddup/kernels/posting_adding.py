@@ -103,7 +103,7 @@ def count_crowded(postings: Postings, keys: UInt64s, next_number: int, first_liv
     return n_crowded
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s) -> None:
     """Fetch what keys after the one at hand need.
 
@@ -124,7 +124,7 @@ def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s)
         fetch_tail(postings, values[np.uint64(for_tail % FETCH_LIST)])
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_tail(postings: Postings, value: np.uint64) -> None:
     """Fetch the word of a list that the next number goes to."""
     if value & IS_LIST:
@@ -134,7 +134,7 @@ def fetch_tail(postings: Postings, value: np.uint64) -> None:
         fetch_early(postings.words, start + np.uint64(1) + at)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def add_number(postings: Postings, key: np.uint64, at: np.uint64, its_length: np.uint64, age: Age) -> int:
     """Add the number after those that age tells of to the list of a key, whose slot is given.
 

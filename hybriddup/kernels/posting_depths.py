@@ -58,7 +58,7 @@ def depths_by_key(postings: Postings, keys: UInt64s, numbers: Int64s, next_numbe
     return depths
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def depth_in(postings: Postings, value: np.uint64, number: np.uint64) -> np.uint64:
     """Return the depth of a number in a list, 0 where it is not among those that are read."""
     if not value & IS_LIST:

@@ -70,13 +70,13 @@ class Age(NamedTuple):
     """So many numbers before it are live."""
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def is_dead(number: np.uint64, age: Age) -> bool:
     """Return whether a number, of which the low bits are given, is of a text that was forgotten."""
     return (age.next_number - number) & NUMBER_MASK > age.span
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
     """Return the smallest class of block for ``n`` numbers and some more; the last where none is large enough."""
     last = np.uint64(len(class_words) - 1)
@@ -89,7 +89,7 @@ def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
     return chosen
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def take_block(postings: Postings, its_class: np.uint64) -> np.uint64:
     """Return a free block of a class, or one never used; 0 where there is no room."""
     words, book = postings.words, postings.book
@@ -107,7 +107,7 @@ def take_block(postings: Postings, its_class: np.uint64) -> np.uint64:
     return np.uint64(fresh)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def free_block(postings: Postings, block: np.uint64, its_class: np.uint64) -> None:
     """Put a block on the free list of its class."""
     at = np.uint64(FREE_BLOCKS) + its_class
@@ -116,7 +116,7 @@ def free_block(postings: Postings, block: np.uint64, its_class: np.uint64) -> No
     postings.book[FREE_WORDS] += np.int64(postings.class_words[its_class])
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the class of a list, how many numbers it has, and the place of the oldest of them."""
     header, ring = np.uint64(words[start]), np.uint64(ring_size)
@@ -125,20 +125,20 @@ def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.ui
     return header >> SIZE_BITS, ring if is_ring else size, size - ring if is_ring else np.uint64(0)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def number_at(words: UInt32s, start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
     """Return a number of a list."""
     return np.uint64(words[word_of(start, place, ring_size)])
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def word_of(start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
     """Return which word a place of a list is; places beyond the end of a ring begin anew."""
     ring = np.uint64(ring_size)
     return np.uint64(start + np.uint64(1) + (place - ring if place >= ring else place))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np.uint64:
     """Return how many numbers of a list are dead: a search among them, because the oldest come first."""
     _, n, oldest = read_header(words, start, ring_size)
@@ -152,7 +152,7 @@ def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np
     return low
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, of_newer: np.uint64) -> np.uint64:
     """Return the block of a new list of two numbers, given the class of the newer; 0 where there is no room."""
     words, its_class = postings.words, class_for(postings.class_words, np.uint64(2))
@@ -166,7 +166,7 @@ def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, of_newer: np
     return block
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def append(postings: Postings, block: np.uint64, number: np.uint64, its_length: np.uint64, age: Age) -> np.uint64:
     """Add a number to a list, with the class of its text's length; return the block that the list is in now.
 
@@ -192,13 +192,13 @@ def append(postings: Postings, block: np.uint64, number: np.uint64, its_length: 
     return block
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def write_number(postings: Postings, at: np.uint64, number: np.uint64, its_length: np.uint64) -> None:
     """Write a number, with the class of its text's length."""
     postings.words[at], postings.classes[at] = np.uint32(number), np.uint8(its_length)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: np.uint64) -> np.uint64:
     """Keep the newest numbers of a list, fewer than a ring has; return its block, which is of the class given.
 
@@ -222,7 +222,7 @@ def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: 
     return moved
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def is_crowded(postings: Postings, block: np.uint64, age: Age) -> bool:
     """Return whether more of a list's texts are live than are read."""
     start = block << BLOCK_BITS

@@ -135,7 +135,7 @@ def find_in_lists(
     return near[:n_near].copy(), depths[:n_near].copy(), PostingCounts(n_compared, n_look_ups, largest)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
     """Bring three rows one step farther each: their slots, their lists, and the lines of these are fetched.
 
@@ -161,7 +161,7 @@ def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -
             fetch_lines(postings, values[row % N_STAGES, i])
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_lines(postings: Postings, value: np.uint64) -> None:
     """Fetch the newest numbers of the list that a slot's value points to, if it does."""
     if value & IS_LIST:
@@ -174,7 +174,7 @@ def fetch_lines(postings: Postings, value: np.uint64) -> None:
             fetch_early(postings.classes, start + np.uint64(word))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def read_list(
     postings: Postings,
     value: np.uint64,
@@ -228,7 +228,7 @@ def read_list(
     return n_read, depth, depth >= n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_texts(bits: UInt64s, read: UInt64s, first: np.uint64, last: np.uint64, live: LiveTexts) -> None:
     """Fetch the fingerprints of some of what was read."""
     n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
@@ -236,14 +236,14 @@ def fetch_texts(bits: UInt64s, read: UInt64s, first: np.uint64, last: np.uint64,
         fetch_early(bits, slot_of_place(read[np.uint64(i)] >> HALF, live.first_slot, capacity) * n_words)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
     """Return the slot of a text, of which the place among those of the ring is given."""
     slot = first_slot + place
     return slot - capacity if slot >= capacity else slot
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def compare_read(
     bits: UInt64s,
     read: UInt64s,
@@ -268,7 +268,7 @@ def compare_read(
     return np.int64(n)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
     """Turn what is near a row, sorted, into what `find_in_lists` returns of it; return where that ends."""
     n, high = np.int64(first), np.uint64(row) << HALF

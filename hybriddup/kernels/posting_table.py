@@ -44,7 +44,7 @@ FETCH_SWEPT = 24
 """How many slots ahead a list that is swept is fetched: memory takes that long to answer."""
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def mixed_half(half: np.uint64) -> np.uint64:
     """Return 32 bits of which every bit depends on every bit of those given: the finalizer of MurmurHash3, 32 bits."""
     half = (half ^ (half >> np.uint64(16))) * np.uint64(0x85EBCA6B) & LOW_HALF
@@ -52,38 +52,38 @@ def mixed_half(half: np.uint64) -> np.uint64:
     return half ^ (half >> np.uint64(16))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def tag_of(key: np.uint64) -> np.uint64:
     """Return 32 bits that, with the upper half of the key, are of this key only."""
     return mixed_half((key & LOW_HALF) ^ mixed_half(key >> HALF))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def shard_of(postings: Postings, tag: np.uint64) -> np.uint64:
     """Return the shard of a tag."""
     return tag * np.uint64(len(postings.n_pages)) >> HALF
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def home_of(postings: Postings, tag: np.uint64, n_slots: np.uint64) -> np.uint64:
     """Return the place in its shard where the search for a tag begins."""
     return (tag * np.uint64(len(postings.n_pages)) & LOW_HALF) * n_slots >> HALF
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def slot_in(postings: Postings, shard: np.uint64, place: np.uint64) -> np.uint64:
     """Return the slot at a place of a shard; one that has no page has the first slot of page 0, which stays empty."""
     page = np.uint64(postings.pages[place >> np.uint64(PAGE_BITS), shard])
     return np.uint64(page << np.uint64(PAGE_BITS) | place & PAGE_MASK)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def slots_of(postings: Postings, shard: np.uint64) -> np.uint64:
     """Return how many slots a shard has."""
     return np.uint64(postings.n_pages[shard]) << np.uint64(PAGE_BITS)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def find_slot(postings: Postings, key: np.uint64) -> np.uint64:
     """Return the slot of a key; where it is not there, the empty one that it would be in."""
     slots, uppers, tag = postings.slots, postings.uppers, tag_of(key)
@@ -100,13 +100,13 @@ def find_slot(postings: Postings, key: np.uint64) -> np.uint64:
             place = np.uint64(0)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def value_of(postings: Postings, key: np.uint64) -> np.uint64:
     """Return the value in the slot of a key, 0 where no text has it."""
     return np.uint64(postings.slots[find_slot(postings, key)] & LOW_HALF)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_home(postings: Postings, key: np.uint64) -> None:
     """Fetch the slot where the search for a key begins."""
     tag = tag_of(key)
@@ -114,14 +114,14 @@ def fetch_home(postings: Postings, key: np.uint64) -> None:
     fetch_early(postings.slots, slot_in(postings, shard, home_of(postings, tag, slots_of(postings, shard))))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_header(postings: Postings, value: np.uint64) -> None:
     """Fetch the beginning of the list that a slot's value points to, if it does."""
     if value & IS_LIST:
         fetch_early(postings.words, (value ^ IS_LIST) << BLOCK_BITS)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def has_room(n_keys: int, n_slots: np.uint64) -> bool:
     """Return whether a shard of so many slots may have so many keys."""
     return n_keys * FULL[1] <= np.int64(n_slots) * FULL[0]
@@ -172,7 +172,7 @@ def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: 
     postings.n_keys[shard] = np.int32(n)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bool) -> np.uint64:
     """Return the value of a slot without what is dead, 0 where all is; a list of few live numbers takes less room."""
     if not value & IS_LIST:
@@ -197,7 +197,7 @@ def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bo
     return value if moved == 0 else np.uint64(IS_LIST | moved)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
     """Give a shard pages for so many keys, or take some away, unless it has as many as suit; as far as there is room.
 

@@ -24,7 +24,7 @@ OF_FIRST_ZERO = np.uint64(0x0101010101010101)
 """Of a bit for each pair of residues, those whose first residue is 0."""
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def residues_of(bits: UInt64s, row: int) -> np.uint64:
     """Return the residues of the fingerprint in a row of uint64[n, words], the first of them lowest."""
     first, second, third = np.uint64(0), np.uint64(0), np.uint64(0)
@@ -35,7 +35,7 @@ def residues_of(bits: UInt64s, row: int) -> np.uint64:
     return (first & LAST) | (second & LAST) << SHIFT | (third & LAST) << SHIFT * TWO
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def want_residues(residues: np.uint64, distance: np.uint64, wanted: UInt64s) -> None:
     """Write into uint64[8] the triples of residues within a Lee distance of one: a word for each third residue.
 
@@ -51,7 +51,7 @@ def want_residues(residues: np.uint64, distance: np.uint64, wanted: UInt64s) -> 
         pairs = widen(pairs)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def widen(pairs: np.uint64) -> np.uint64:
     """Return some pairs of residues, a bit each, and those at a Lee distance of one from any of them."""
     last = OF_FIRST_ZERO << LAST

@@ -183,14 +183,14 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
     return number, n_before
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
     """Return the largest Hamming limit of any pair that a later text may be in."""
     length = min(np.int64(later.lengths[row]), np.int64(len(partners.max_distances) - 1))
     return np.uint64(max(later.max_distances[row], partners.max_distances[length], 0))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def classes_of_partners(later: LaterTexts, row: int, partners: Partners) -> tuple[np.uint64, np.uint64]:
     """Return the class of the shortest length that a later text may match, and how much larger that of the longest is.
 
@@ -304,7 +304,7 @@ def select_in_ring(
     return SelectedPairs(earlier[:n_pairs].copy(), later_positions[:n_pairs].copy(), distances[:n_pairs].copy())
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
     """Return a number that the characters in common of a pair within its limits are not below.
 

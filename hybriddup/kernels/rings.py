@@ -77,49 +77,49 @@ def write_heads(rings: UInt64s, starts: UInt32s, sizes: UInt32s, most: int) -> N
         rings[place_of(starts[ring])] = np.uint64(room_for(sizes[ring], most)) << HALF
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def room_for(size: np.uint32, most: int) -> int:
     """Return how many texts a ring has room for."""
     return min(np.int64(size), np.int64(most)) if most > 0 else np.int64(size)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def place_of(start: np.uint32) -> int:
     """Return the place of a ring's head among the words."""
     return np.int64(start) * START_UNIT
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def n_added(rings: UInt64s, head: int) -> int:
     """Return how many texts were added to a ring."""
     return np.int64(rings[head] & LOW_HALF)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def room_of(rings: UInt64s, head: int) -> int:
     """Return how many texts a ring has room for."""
     return np.int64(rings[head] >> HALF)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def newest_of(n_kept: int, room: int) -> int:
     """Return the place of the newest text among those of a ring, of which there is at least one."""
     return (n_kept - 1) % room if n_kept > room else n_kept - 1
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def depth_of(place: int, newest: int, size: int) -> int:
     """Return how far from the newest a place of a ring with ``size`` texts is, 1 = the newest."""
     return newest - place + 1 if place <= newest else newest - place + size + 1
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
     """Return the first two words of a fingerprint, the second 0 where there is one."""
     return bits[row, 0], bits[row, 1] if bits.shape[1] > 1 else np.uint64(0)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def add_to_ring(
     rings: UInt64s, start: np.uint32, first_word: np.uint64, second_word: np.uint64, last_word: np.uint64
 ) -> None:
@@ -131,7 +131,7 @@ def add_to_ring(
     rings[head] += ONE
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def row_and_length(row: int, length: np.int32) -> np.uint64:
     """Return a word of the last column."""
     return (np.uint64(row) << HALF) | np.uint64(length)
@@ -168,7 +168,7 @@ def add_kept(
     return n_crowded
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_heads(starts: UInt32s, i: int, rings: UInt64s) -> None:
     """Fetch the heads of the rings of a text, and what lies beside them."""
     for j in range(starts.shape[1]):
@@ -178,7 +178,7 @@ def fetch_heads(starts: UInt32s, i: int, rings: UInt64s) -> None:
             fetch_early(rings, np.uint64(head + FETCHED_WITH_HEAD))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def fetch_rest(starts: UInt32s, i: int, rings: UInt64s) -> None:
     """Fetch the fingerprints in the larger rings of a text; their heads were fetched before."""
     for j in range(starts.shape[1]):
@@ -193,7 +193,7 @@ def fetch_rest(starts: UInt32s, i: int, rings: UInt64s) -> None:
                     fetch_early(rings, np.uint64(place + column * room))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
     """Write the texts of a ring within some limits into ``hits`` after the first ``n_hits``; return how many there are.
 
@@ -251,7 +251,7 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: UInt6
     return depths
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def note_texts(texts: Int64s, first: int, last: int, slots: UInt64s) -> None:
     """Note the places of some texts in a hash table, each under one more than ``first``, so that none is emptied."""
     for place in range(first, last):
@@ -260,7 +260,7 @@ def note_texts(texts: Int64s, first: int, last: int, slots: UInt64s) -> None:
         ) | np.uint64(place)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def slot_of(text: np.uint64, texts: Int64s, stamp: np.uint64, slots: UInt64s) -> np.uint64:
     """Return the slot of a text that was noted, or the free one where it would go."""
     mask = np.uint64(len(slots) - 1)
@@ -270,7 +270,7 @@ def slot_of(text: np.uint64, texts: Int64s, stamp: np.uint64, slots: UInt64s) ->
     return slot
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def note_depths(rings: UInt64s, head: int, texts: Int64s, first: int, slots: UInt64s, depths: Int64s) -> None:
     """Write the depths of the texts of a ring that were noted."""
     n_kept, room, stamp = n_added(rings, head), room_of(rings, head), np.uint64(first + 1)

@@ -98,7 +98,7 @@ def room_for_texts(offsets: Int64s) -> Room:
     )
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -> int:
     """Write the hashes of all beginnings of a text and what each character counts; return what all count together."""
     hashed, n_units = np.uint64(0), np.int64(0)
@@ -120,7 +120,7 @@ def powers_of_base() -> UInt64s:
     return powers
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_shingles(
     room: Room, n_characters: int, units: int, powers: UInt64s, common: UInt32s, kept: UInt32s, n_before: int
 ) -> int:
@@ -131,7 +131,7 @@ def keep_shingles(
     return keep_smallest(room.shingles[:n], kept, n_before, room.small)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) -> np.uint64:
     """Write the hash of each shingle of the text in the room, from each place on; return how many there are.
 
@@ -145,7 +145,7 @@ def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) ->
     return n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
     """Write where each shingle of the text in the room ends; return how many there are."""
     end, n_units, n = np.uint64(0), np.int64(0), np.uint64(n_characters)
@@ -160,7 +160,7 @@ def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
     return n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32s) -> int:
     """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return how many there are now.
 
@@ -186,7 +186,7 @@ def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32
     return n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
     """Return below which half as many shingles again lie as are wanted, about; all where they are few."""
     if len(shingles) <= N_RANKED:
@@ -197,7 +197,7 @@ def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
     return np.uint32(min(np.int64(COMMON), np.int64(COMMON) // n_rare * n_wanted * 3 // 2))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
     """Write the smallest of at most `N_RANKED` shingles into ``kept``, rising, each once; return how many those are.
 
@@ -218,7 +218,7 @@ def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
     return n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> int:
     """Put a shingle in its place among the ``n`` first of ``kept`` if it is new; return how many these are now."""
     if shingle == NO_SHINGLE or (n == len(kept) and shingle >= kept[n - 1]):
@@ -235,7 +235,7 @@ def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> i
     return n
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
     """Return 31 bits of a hash, under a bit that says whether it is common."""
     leading = hashed >> np.uint32(32 - COMMON_BITS)
@@ -274,7 +274,7 @@ def mark_common(n_texts: UInt32s, common_in: int) -> UInt32s:
     return common
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def mixed(word: np.uint64) -> np.uint64:
     """Return a word of which every bit depends on every bit of the one given."""
     word = (word ^ (word >> HALF)) * FIRST_FACTOR

@@ -14,7 +14,7 @@ LONGEST_SHORT_RUN = 100
 ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def sort_run(numbers: UInt64s, first: int, last: int) -> None:
     """Sort the numbers from place ``first`` up to, not including, ``last``, in place."""
     gap = np.uint64(last - first)

@@ -162,7 +162,7 @@ def look_up_dense(
     return values
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, absent: np.float32) -> np.float32:
     """Return the value of a token, ``absent`` where the table does not hold it.
 

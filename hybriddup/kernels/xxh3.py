@@ -76,7 +76,7 @@ def fold_product(a: np.uint64, b: np.uint64) -> np.uint64:
     return upper ^ lower
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def hash_pairs(
     code_points: UInt32s, starts: Int64s, lengths: Int32s, first: int, last: int, seed: np.uint64, hashes: UInt64s
 ) -> None:
@@ -97,7 +97,7 @@ def hash_pairs(
         hashes[token] = word ^ (word >> np.uint64(28))
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def hash_fours(
     code_points: UInt32s, starts: Int64s, lengths: Int32s, first: int, last: int, seed: np.uint64, hashes: UInt64s
 ) -> None:
@@ -176,7 +176,7 @@ def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, wor
     return hashes
 
 
-@njit(cache=True, nogil=True, counts_references=False)
+@njit(cache=True, nogil=True, inner=True)
 def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
     """Return where the tokens end that are hashed as the first is, and the most code points of their kind."""
     length = lengths[first]
