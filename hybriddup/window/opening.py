@@ -89,7 +89,7 @@ class Opening:
             steps=self.steps,
             timing=self.timing,
             store=self.store,
-            held=build_derived_state(self.steps, self.store, self.timing.horizon, self.log),
+            memory=build_derived_state(self.steps, self.store, self.timing.horizon, self.log),
             log=self.log,
             edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
             weights_learn=self.is_learning and not is_fitted,

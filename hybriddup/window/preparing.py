@@ -28,7 +28,7 @@ from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index import LiveTexts
 
 FEWEST_BESIDE = 128
-"""Texts for which another thread is woken."""
+"""Texts for whose sketches another thread is woken."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the compared texts at some positions of the window."""
@@ -66,7 +66,8 @@ class Steps:
 
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
-        sketches_of = start_in_background(lambda: self.sketches(normalized), self.workers_for(len(raw)))
+        workers = self.workers if len(raw) >= FEWEST_BESIDE else 1
+        sketches_of = start_in_background(lambda: self.sketches(normalized), workers)
         simhashes, lengths = self.components.fingerprinter.fingerprint(normalized), text_lengths(normalized)
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
         chosen = np.flatnonzero(simhashes.is_comparable & self.components.bands.may_be_near(lengths))
@@ -78,10 +79,6 @@ class Steps:
             [normalized[place] for place in chosen.tolist()], prints, None if sketches is None else sketches[chosen]
         )
         return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, live, chosen)
-
-    def workers_for(self, n_texts: int) -> int:
-        """Return how many threads something is worth that is done beside other work, of so many texts."""
-        return self.workers if n_texts >= FEWEST_BESIDE else 1
 
     def live_texts(self, texts: Sequence[str], prints: Fingerprints, sketches: UInt64s | None) -> LiveTexts:
         """Return texts with their block keys."""

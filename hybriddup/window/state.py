@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from time import perf_counter
@@ -16,7 +16,6 @@ from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.data.removed import EQUAL
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
-from hybriddup.steps.parallel import start_in_background
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.edges import Edges
@@ -70,8 +69,7 @@ class WindowState:
     steps: Steps
     timing: WindowTime
     store: WindowStore
-    held: Memory
-    """What is held in memory, perhaps without the last batch; go by `memory`."""
+    memory: Memory
     edges: Edges
     log: KeptLog | None = None
     """Has what is in memory, so that opening looks at a few texts only; None = the store is in memory too."""
@@ -87,25 +85,6 @@ class WindowState:
     last_arrival: float = NEVER
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
-    remembering: Callable[[], int] | None = None
-    """Waits until the last batch is in memory, and returns how many posts were forgotten; None = that is done."""
-
-    @property
-    def memory(self) -> Memory:
-        """What is held in memory of all kept posts, those of the last batch among them."""
-        self.settle()
-        return self.held
-
-    def settle(self) -> None:
-        """Wait until the last batch is in memory."""
-        if self.remembering is not None:
-            remembering, self.remembering, self.n_remembered = self.remembering, None, NOTHING
-            try:
-                self.note_forgotten(remembering())
-                self.n_remembered = self.store.next_position
-            except Exception as error:  # the batch is on disk, so no caller is to be told
-                logger.warning("the index is built anew from the store: %s: %s", type(error).__name__, error)
-                self.derive_memory()
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
         """Return the decisions about posts, when they are on disk."""
@@ -134,9 +113,8 @@ class WindowState:
     def derive_memory(self) -> None:
         """Derive anew from the store what is in memory."""
         self.n_remembered = NOTHING  # until all of it is there again
-        self.remembering = None
-        self.count_limits(self.held.index)
-        self.held = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
+        self.count_limits(self.memory.index)
+        self.memory = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
         self.n_remembered = self.store.next_position
 
     def count_limits(self, index: LiveIndex) -> None:
@@ -176,7 +154,8 @@ class WindowState:
             self.store.append(stored, self.meta_after(times))
         self.audit(prepared, times, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
-        self.remember(prepared, times, verdicts)
+        with self.counts.timed("index"):
+            self.remember_or_derive(prepared, times, verdicts)
         self.count(stored, prepared, times)
         self.learn_if_due()
         return stored
@@ -270,30 +249,25 @@ class WindowState:
         bands = self.steps.components.bands
         return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
 
+    def remember_or_derive(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
+        """Remember a batch. It is on disk, so where that fails no caller is told: memory is derived anew."""
+        try:
+            self.remember(prepared, times, verdicts)
+        except Exception as error:
+            logger.warning("the index is built anew from the store: %s: %s", type(error).__name__, error)
+            self.n_remembered = NOTHING
+            self.catch_up()
+
     def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Make posts that were kept and written findable, and those that are too old not.
-
-        Of many posts another thread does it, while answers are given and the next batch is prepared.
-        """
+        """Make posts that were kept and written findable, and those that are too old not."""
         kept = np.fromiter(map(verdicts.keeps, range(len(prepared.positions))), np.bool_, len(prepared.positions))
-        columns, memory = columns_of(prepared, times, kept), self.memory
-
-        watermark = float(times.watermarks[-1])
-
-        def add() -> int:
-            with self.counts.timed("index"):
-                memory.add(columns, verdicts.looked_up, verdicts.is_kept)
-                return memory.forget(watermark)
-
-        workers = self.steps.workers_for(len(kept))
-        self.remembering = start_in_background(add, workers)
+        columns = columns_of(prepared, times, kept)
+        self.memory.add(columns, verdicts.looked_up, verdicts.is_kept)
         if self.log is not None:
             self.log.append(columns)
-        self.watermark, self.last_arrival = watermark, times.arrival
+        self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
         self.n_remembered = self.store.next_position
-        if workers == 1:
-            self.settle()
-        self.forget_in_store()
+        self.forget()
 
     @property
     def is_learning(self) -> bool:
@@ -319,18 +293,10 @@ class WindowState:
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
 
     def forget(self) -> None:
-        """Forget what is older than the horizon."""
-        self.note_forgotten(self.memory.forget(self.watermark))
-        self.forget_in_store()
-
-    def note_forgotten(self, n_posts: int) -> None:
-        """Take note of kept posts that were forgotten in memory."""
-        self.counts.posts["expired"] += n_posts
+        """Forget what is older than the horizon, here and in the store."""
+        self.counts.posts["expired"] += self.memory.forget(self.watermark)
         if self.log is not None:
-            self.log.forget_before(self.held.kept.first_position, self.watermark)
-
-    def forget_in_store(self) -> None:
-        """Have posts that are older than the horizon found no more."""
+            self.log.forget_before(self.memory.kept.first_position, self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             self.store.forget_before(edge)
 
@@ -347,9 +313,6 @@ class WindowState:
 
     def close(self) -> None:
         """Let go of the store and of the log."""
-        if self.remembering is not None:
-            with suppress(Exception):
-                self.remembering()
         if self.log is not None:
             self.log.close()
         self.store.close()

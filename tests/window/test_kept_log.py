@@ -360,11 +360,10 @@ def test_an_interrupt_before_memory_has_followed_leaves_a_log_that_is_whole(
     assert answers(folder) == expected
 
 
-@pytest.mark.parametrize("n_posts", [20, 300])
 def test_memory_that_cannot_follow_is_built_anew_from_the_store(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, n_posts: int
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nobody gets an error for it: the posts are on disk. Of many posts another thread does it."""
+    """Nobody gets an error for it: the posts are on disk."""
     failures, add = [MemoryError()], Memory.add
 
     def fail_once(*arguments: Any) -> None:
@@ -373,7 +372,7 @@ def test_memory_that_cannot_follow_is_built_anew_from_the_store(
         add(*arguments)
 
     with Window.open(folder, CONFIG, horizon=1e9) as window:
-        posts = texts_of(520, n_posts)
+        posts = texts_of(520, 20)
         monkeypatch.setattr(Memory, "add", fail_once)
         kept = [decision.kept for decision in window.add_many(posts)]
         again = window.add_many(posts)
