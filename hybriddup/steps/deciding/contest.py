@@ -42,6 +42,7 @@ class Limits:
     """Of a key so many of the newest kept texts; 0 = all."""
     most_pairs: Callable[[Int32s], Int64s]
     """Returns, for texts of these lengths, how many candidates of each are verified."""
+    first_in_turn: int = FIRST_IN_TURN
 
 
 class BatchContest:
@@ -69,7 +70,7 @@ class BatchContest:
         held: Bools | None = None,
     ) -> None:
         self.batch, self.pairs = batch, pairs
-        self._index, self._is_last = index, grouped is not None
+        self._index, self._is_last, self._first_in_turn = index, grouped is not None, limits.first_in_turn
         n, most = len(batch), limits.max_bucket_size
         offsets = np.searchsorted(pairs.later, np.arange(n + 1))
         nothing = np.zeros((n, 0), np.uint32)
@@ -131,7 +132,7 @@ class BatchContest:
 
     def settle(self, verify: Verify, evidence: Evidence) -> None:
         """Decide all texts that these pairs can decide."""
-        wanted, n_at_a_time = np.empty(len(self.pairs), np.int64), FIRST_IN_TURN
+        wanted, n_at_a_time = np.empty(len(self.pairs), np.int64), self._first_in_turn
         if self._is_last:
             self._ask_depths_of_many()
         while True:
