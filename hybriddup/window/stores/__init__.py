@@ -12,9 +12,10 @@ from hybriddup.window.records import PostId, StoredPost
 class WindowStore(Protocol):
     """Holds the posts of a window in the order of their positions, and what the window must remember about itself.
 
-    One call at a time, from any thread: the window holds a lock. Ids are compared with their type, so ``"1"`` is not
-    ``1``. Texts and ids may hold any character, lone surrogates and NUL among them. What cannot be read or written
-    raises `hybriddup.errors.StoreError`, and the store can be used again as soon as its cause is gone.
+    One call at a time, from any thread: the window holds a lock. Ids are compared with their type: ``"1"`` is not
+    ``1``, and numbers have 64 bits. Texts and ids may hold any character, lone surrogates and NUL among them. What
+    cannot be read or written raises `hybriddup.errors.StoreError`, and the store can be used again as soon as its cause
+    is gone.
     """
 
     @property

@@ -6,7 +6,6 @@ are forgotten, so that the files stop growing when the window is full.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -27,7 +26,7 @@ class SeriesFile:
     first_position: int
     size: int
     stream: FileIO | None = None
-    """Opened when it is first appended to or, where the series is read, at once."""
+    """Opened when it is first appended to."""
 
     def append(self, data: bytes) -> int:
         """Append all of some bytes; return where they begin. What an error leaves behind is written over later."""
@@ -64,15 +63,12 @@ class FileSeries:
     folder
         The directory, which need not be there yet.
     ending
-        Of the names, such as ``.posts``.
-    read_randomly
-        Whether the files are read here and there, so that the system reads nothing besides.
+        Of the names, such as ``.kept``.
     """
 
-    def __init__(self, folder: Path, ending: str, *, read_randomly: bool = False) -> None:
+    def __init__(self, folder: Path, ending: str) -> None:
         self._folder = folder
         self._ending = ending
-        self._read_randomly = read_randomly
         self.files: list[SeriesFile] = []
         self._number = 0
         """Of the last file."""
@@ -99,8 +95,6 @@ class FileSeries:
         """Keep a file that was found, after those kept so far."""
         self.files.append(SeriesFile(path, first_position, path.stat().st_size))
         self._number = int(path.stem)
-        if self._read_randomly:
-            self._open(self.files[-1], "r+b")
 
     def go_on(self) -> None:
         """Append to the last file that is kept: what it holds to its end is of this series."""
@@ -110,15 +104,10 @@ class FileSeries:
         """Return the file to which something of a post at a position is appended, which may be a new one."""
         if self._needs_file or self.files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
             self.files.append(SeriesFile(self._folder / self.next_name, position, 0))
-            self._open(self.files[-1], "w+b")
+            self.files[-1].stream = FileIO(self.files[-1].path, "w+b")
             self._number += 1
             self._needs_file = False
         return self.files[-1]
-
-    def _open(self, file: SeriesFile, mode: str) -> None:
-        file.stream = FileIO(file.path, mode)
-        if self._read_randomly:
-            os.posix_fadvise(file.stream.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
 
     def n_before(self, position: int) -> int:
         """Return of how many files, from the first on, all posts are before a position; the last one always stays."""

@@ -6,13 +6,11 @@ table in memory (`IdTable`), made from hashes that the file holds besides the po
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -23,7 +21,6 @@ from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
-from hybriddup.window.stores.kept_copies import IS_POSSIBLE, KeptCopies, id_of, text_of
 from hybriddup.window.stores.sqlite_file import (
     FILE,
     LOCK,
@@ -37,12 +34,8 @@ from hybriddup.window.stores.sqlite_file import (
 )
 from hybriddup.window.stores.writer_lock import WriterLock
 
-T = TypeVar("T")
-
 BATCH = 4096
 """Posts yielded together."""
-COPIES_KEY = "copies"
-"""Where it is noted since when copies were made: a file that is put back from a backup is of another time."""
 BYTES_A_POST = 200
 """Besides its text, in the file."""
 FEWEST_CLEARED = 256
@@ -59,15 +52,13 @@ class SqliteStore:
         """None = opened for reading."""
         self._first = self._next = 0
         self._cleared = 0
-        """Posts before this position are no longer in the file, but for some that share a row with later ones."""
+        """Posts before this position are no longer in the file."""
         self._id_key = b""
         self._ids = IdTable(0)
         self._absent: dict[PostId, int] = {}
         """The hashes of the ids that were looked for last and not found; forgotten when posts are appended."""
         self._agrees = False
         """Whether what is in memory is known to agree with the file."""
-        self._copies: KeptCopies | None = None
-        """None = all posts are read from the file."""
         self._checkpoints = Checkpoints(partial(connect_again, path))
 
     @classmethod
@@ -105,8 +96,6 @@ class SqliteStore:
         try:
             store = cls(path, connection, lock)
             with store._reading():
-                if lock is not None and IS_POSSIBLE:
-                    store._open_copies(connection)
                 return store
         except BaseException:
             connection.close()
@@ -141,7 +130,6 @@ class SqliteStore:
             self._ids.forget_before(self._first)
             self._absent = {}
             self._agrees = True
-            self._copy(posts)
             self._checkpoints.committed(connection, sum(BYTES_A_POST + 4 * len(post.text) for post in posts))
 
     def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
@@ -155,11 +143,11 @@ class SqliteStore:
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the texts in the form in which they are compared."""
-        return self._answers(positions, text_of, lambda post: post.compared_text)
+        return [post.compared_text for post in self.posts(positions)]
 
     def ids(self, positions: Int64s) -> list[PostId]:
         """Return the ids of the posts at these positions."""
-        return self._answers(positions, id_of, lambda post: post.id)
+        return [post.id for post in self.posts(positions)]
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
@@ -170,7 +158,6 @@ class SqliteStore:
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
         """Yield the kept posts from a position on, in batches."""
         while batch := self._kept(position):
-            self._copy(batch)
             yield batch
             position = batch[-1].position + 1
 
@@ -193,8 +180,7 @@ class SqliteStore:
     def n_bytes(self) -> int:
         """Return how many bytes the files take."""
         files = (self._path, *(self._path.with_name(self._path.name + ending) for ending in ("-wal", "-shm")))
-        n_copied = 0 if self._copies is None else self._copies.n_bytes
-        return n_copied + sum(file.stat().st_size for file in files if file.exists())
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
         """Close the file and let others write to it; a second call does nothing."""
@@ -207,8 +193,6 @@ class SqliteStore:
         self._checkpoints.close()
         self._connection.close()
         self._connection = None
-        if self._copies is not None:
-            self._copies.close()
         if self._lock is not None:
             self._lock.release()
 
@@ -268,29 +252,6 @@ class SqliteStore:
             self._ids.add(hashes)
         if self._ids.end != self._next or self._ids.first_position > self._first:
             raise damaged(self._path, f"it has the ids of the posts {self._ids.first_position} to {self._ids.end - 1}")
-
-    def _copy(self, posts: Sequence[StoredPost]) -> None:
-        """Copy the kept ones of some posts, and let go of copies of forgotten ones."""
-        if self._copies is not None:
-            self._copies.hold(posts)
-            self._copies.forget_before(self._first)
-
-    def _open_copies(self, connection: sqlite3.Connection) -> None:
-        """Take note, in the file and beside the copies, that they belong together from now on."""
-        before, token = queries.read_meta(connection, COPIES_KEY), os.urandom(16)
-        with suppress(sqlite3.Error), transaction(connection):  # a disk that is full: there are no copies then
-            queries.insert_meta(connection, {COPIES_KEY: token})
-            self._copies = KeptCopies(self._path.parent, before, token, self._next)
-
-    def _answers(self, positions: Int64s, of_copy: Callable[[bytes], T], of_post: Callable[[StoredPost], T]) -> list[T]:
-        """Return something of the posts at these positions, in the order asked: of a copy, or of the file."""
-        with self._reading():
-            check_held(positions, self._first, self._next)
-            copies: Mapping[int, bytes] = {} if self._copies is None else self._copies.read(positions)
-            wanted = positions.tolist()
-            missing = np.array([position for position in wanted if position not in copies], np.int64)
-            others = {post.position: post for post in self._posts(missing)} if len(missing) else {}
-        return [of_copy(copies[position]) if position in copies else of_post(others[position]) for position in wanted]
 
     def _posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at positions that are held, in the order asked."""

@@ -9,17 +9,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hybriddup.errors import StoreError
-from hybriddup.window.stores.packed_posts import UnpackError
-from hybriddup.window.stores.sqlite_queries import CREATE_BATCHES, CREATE_POSTS
+from hybriddup.window.stores.post_rows import CREATE_POSTS, RowError, text_from
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
-SCHEMA = 2
+SCHEMA = 3
 """Version of the tables; a file with another one was written by another version of hybriddup, and is refused."""
 
 SETTINGS = (
+    "page_size = 16384",  # of a new file: posts come by the dozen, and a page of so many bytes holds fifty
     "journal_mode = WAL",
     "synchronous = FULL",  # in WAL mode, anything less may lose acknowledged posts when the power fails
     "cache_size = -16384",  # KiB: rows come at one end and go at the other, and few are read in between
@@ -29,7 +29,6 @@ SETTINGS = (
     "journal_size_limit = 67108864",
 )
 TABLES = (
-    CREATE_BATCHES,
     CREATE_POSTS,
     "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)",
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -62,8 +61,8 @@ def explained(path: Path) -> Iterator[None]:
         primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells kinds of the same cause apart
         cause = CAUSES.get(primary, "the request failed")
         raise StoreError(f"{path}: {cause} (SQLite: {error})") from error
-    except UnpackError as error:
-        raise damaged(path, "a text is not as it was written") from error
+    except RowError as error:
+        raise damaged(path, str(error)) from error
 
 
 @contextmanager
@@ -126,6 +125,7 @@ def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Conn
             isolation_level=None,
             check_same_thread=False,  # the window has one call at a time, but from any thread
         )
+        connection.text_factory = text_from
         try:
             _prepare(connection, path, read_only=read_only)
         except BaseException:

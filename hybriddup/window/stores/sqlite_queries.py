@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 
 import numpy as np
 
 from hybriddup.data.records import UInt64s
 from hybriddup.window.records import StoredPost
-from hybriddup.window.stores.packed_posts import pack_posts, unpack_posts
+from hybriddup.window.stores.post_rows import as_bytes, post_of, row_of
 
-POSTS_A_ROW = 16
-"""Posts of one batch that lie in one row: one row for each would take SQLite five times as long to insert, and with
-more there is more to read for one. A part of the format: no row of a file may have more."""
 HASHES_TOGETHER = 1 << 16
 """Hashes of ids that are read together, at least, where there are as many."""
-
-CREATE_BATCHES = """
-    CREATE TABLE batches (
-        first_position INTEGER PRIMARY KEY,
-        n_posts INTEGER NOT NULL,
-        posts TEXT NOT NULL
+INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT_BYTES = """
+    INSERT OR REPLACE INTO posts VALUES (
+        ?1, iif(typeof(?2) = 'blob', CAST(?2 AS TEXT), ?2), ?3, CAST(?4 AS TEXT), CAST(?5 AS TEXT), CAST(?6 AS TEXT), ?7
     )"""
-CREATE_POSTS = """
-    CREATE VIEW posts AS SELECT
-        batches.first_position + post.key AS position,
-        json_extract(post.value, '$[0]') AS id,
-        json_extract(post.value, '$[1]') AS time,
-        json_extract(post.value, '$[2]') AS text,
-        json_extract(post.value, '$[3]') AS normalized,
-        json_extract(post.value, '$[4]') AS evidence
-    FROM batches, json_each(batches.posts) AS post"""
-"""For people who look at the file."""
-INSERT_BATCH = "INSERT INTO batches VALUES (?, ?, CAST(? AS TEXT))"
+SELECT_POSTS = "SELECT * FROM posts WHERE position IN (SELECT value FROM json_each(?))"
+SELECT_KEPT = "SELECT * FROM posts WHERE position >= ? AND evidence IS NULL ORDER BY position LIMIT ?"
 INSERT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-SELECT_BATCHES = "SELECT first_position, n_posts, CAST(posts AS BLOB) FROM batches WHERE first_position"
 DELETE_HASHES = (
     "DELETE FROM id_hashes WHERE first_position < (SELECT max(first_position) FROM id_hashes WHERE first_position <= ?)"
 )
@@ -45,9 +30,11 @@ DELETE_HASHES = (
 def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], hashes: UInt64s) -> None:
     """Insert posts and the hashes of their ids."""
     if posts:
-        parts = [posts[start : start + POSTS_A_ROW] for start in range(0, len(posts), POSTS_A_ROW)]
-        rows = [(part[0].position, len(part), pack_posts(part)) for part in parts]
-        connection.executemany(INSERT_BATCH, rows)
+        rows = list(map(row_of, posts))
+        try:
+            connection.executemany(INSERT_POST, rows)
+        except UnicodeEncodeError:  # surrogates; the rows that were inserted by then are replaced
+            connection.executemany(INSERT_BYTES, map(as_bytes, rows))
         packed = hashes.astype("<u8").tobytes()
         connection.execute("INSERT INTO id_hashes VALUES (?, ?)", (posts[0].position, packed))
 
@@ -58,8 +45,8 @@ def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> 
 
 
 def delete_posts(connection: sqlite3.Connection, end: int) -> None:
-    """Delete the posts before ``end`` and the hashes of their ids; those that share a row with later ones stay."""
-    connection.execute("DELETE FROM batches WHERE first_position < ? AND first_position + n_posts <= ?", (end, end))
+    """Delete the posts before ``end``, and the hashes of their ids as far as they share no row with later ones."""
+    connection.execute("DELETE FROM posts WHERE position < ?", (end,))
     connection.execute(DELETE_HASHES, (end,))
 
 
@@ -76,11 +63,10 @@ def read_state(connection: sqlite3.Connection) -> tuple[int, int, bytes] | None:
 
 def read_held(connection: sqlite3.Connection) -> tuple[int, int] | None:
     """Return the first position of the posts in the file and the one after the last; None where there is none."""
-    first, end = connection.execute(
-        "SELECT (SELECT min(first_position) FROM batches), "
-        "(SELECT first_position + n_posts FROM batches ORDER BY first_position DESC LIMIT 1)"
+    first, last = connection.execute(
+        "SELECT (SELECT min(position) FROM posts), (SELECT max(position) FROM posts)"
     ).fetchone()
-    return None if first is None else (first, end)
+    return None if first is None else (first, last + 1)
 
 
 def read_meta(connection: sqlite3.Connection, key: str) -> bytes | None:
@@ -114,26 +100,14 @@ def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple
 
 
 def posts_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, StoredPost]:
-    """Return the posts at positions, by position, and more; without those that are missing."""
-    posts: dict[int, StoredPost] = {}
-    for position in sorted(positions):
-        if position not in posts:
-            asked = f"{SELECT_BATCHES} <= ? ORDER BY first_position DESC LIMIT 1"
-            for row in connection.execute(asked, (position,)):
-                posts.update((post.position, post) for post in unpack_posts(*row))
-    return posts
+    """Return the posts at positions, by position; without those that are missing."""
+    rows = connection.execute(SELECT_POSTS, (json.dumps(positions),))
+    return {post.position: post for post in map(post_of, rows)}
 
 
 def kept_from(connection: sqlite3.Connection, position: int, n: int) -> list[StoredPost]:
-    """Return the first ``n`` kept posts from a position on, or a few more; fewer where there are no more."""
-    kept: list[StoredPost] = []
-    asked = f"{SELECT_BATCHES} > ? ORDER BY first_position"
-    with closing(connection.execute(asked, (position - POSTS_A_ROW,))) as rows:
-        for row in rows:
-            kept += [post for post in unpack_posts(*row) if post.kept and post.position >= position]
-            if len(kept) >= n:
-                break
-    return kept
+    """Return the first ``n`` kept posts from a position on; fewer where there are no more."""
+    return list(map(post_of, connection.execute(SELECT_KEPT, (position, n))))
 
 
 def _unpacked(parts: list[bytes]) -> UInt64s:

@@ -1,0 +1,52 @@
+"""Posts as rows and back: whatever the characters and ids are, and nothing is believed that was not written."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.stores.post_rows import CREATE_POSTS, RowError, post_of, row_of, text_from
+from hybriddup.window.stores.sqlite_queries import insert_posts, posts_at
+
+TEXTS = st.text(st.characters(), max_size=8) | st.sampled_from(["\ud83d\ude00", "😀", "\x00", "\udc00a"])
+IDS = TEXTS | st.integers(-(2**63), 2**63 - 1)
+TIMES = st.floats(allow_nan=False, allow_infinity=False)
+REASONS, DISTANCES = st.sampled_from(["exact", "near"]), st.integers(0, 128)
+EVIDENCE = st.builds(Evidence, IDS, st.integers(0, 2**60), REASONS, DISTANCES, TEXTS, TIMES, TIMES, TEXTS)
+POST = st.builds(StoredPost, st.just(0), IDS, TIMES, TEXTS, st.none() | TEXTS, st.none() | EVIDENCE)
+
+
+@given(POST, st.integers(0, 2**60))
+def test_what_is_read_is_what_was_written(post: StoredPost, position: int) -> None:
+    """Types too: an id that is a number stays one, and a surrogate pair written as two characters stays two."""
+    post = post._replace(position=position)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.text_factory = text_from
+        connection.execute(CREATE_POSTS)
+        connection.execute("CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)")
+        insert_posts(connection, [post], np.zeros(1, np.uint64))
+        found = posts_at(connection, [position, position + 1])
+    assert found == {position: post}
+    assert [type(field) for field in found[position]] == [type(field) for field in post]
+
+
+@given(POST, POST)
+def test_other_posts_have_other_checksums(post: StoredPost, other: StoredPost) -> None:
+    """So that a row that was changed is not taken for what was written."""
+    assert (row_of(post) == row_of(other)) == (repr(post) == repr(other))
+    if repr(post) != repr(other):
+        with pytest.raises(RowError):
+            post_of((*row_of(post)[:-1], row_of(other)[-1]))
+
+
+@given(st.tuples(*[st.none() | st.integers() | st.binary(max_size=4) | st.text(max_size=4)] * 7))
+def test_what_is_no_row_is_an_error(row: tuple[object, ...]) -> None:
+    """Whatever is read, the error is the one that says so."""
+    with pytest.raises(RowError):
+        post_of(row)
