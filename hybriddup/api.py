@@ -100,6 +100,20 @@ def fingerprint(
     A weighter that learns from a corpus learns from these texts. A text without tokens has fingerprint 0, which says
     nothing about it.
 
+    Parameters
+    ----------
+    texts
+        At least one.
+    config, workers, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    ConfigError
+        The configuration cannot be used.
+    InputError
+        Something among the texts is none.
+
     Examples
     --------
     >>> import hybriddup
@@ -183,9 +197,18 @@ def explain(
 
     Parameters
     ----------
+    a, b
+        The earlier text and the later one.
     corpus
         The texts of that run, in the order in which they were decided. Without them a weighter that learns from a
         corpus has none, and the Hamming distance can differ by some bits from a run's.
+    config, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    ConfigError
+        The configuration cannot be used.
 
     Examples
     --------

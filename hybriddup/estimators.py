@@ -61,6 +61,18 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: Any, y: Any = None) -> SimhashVectorizer:  # noqa: ARG002, N803 - scikit-learn's names
         """Learn the weights of tokens from these texts.
 
+        Parameters
+        ----------
+        X
+            List, array or single column of strings, at least one.
+        y
+            Not used.
+
+        Returns
+        -------
+        SimhashVectorizer
+            Itself.
+
         Raises
         ------
         TextInputError
@@ -78,7 +90,15 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     def transform(self, X: Any) -> UInt64s | UInt8s:  # noqa: N803 - scikit-learn's name
-        """Return fingerprints uint64[n_texts, words], or uint8[n_texts, bits] with ``output="bits"``."""
+        """Return fingerprints uint64[n_texts, words], or uint8[n_texts, bits] with ``output="bits"``.
+
+        Raises
+        ------
+        TextInputError
+            ``X`` is not a list, array or single column of strings.
+        NotFittedError
+            `fit` was not called.
+        """
         check_is_fitted(self)
         texts = self.normalizer_.normalize_batch(read_texts(X))
         words = self.fingerprinter_.fingerprint(texts).bits
@@ -132,6 +152,18 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> NearDuplicates:  # noqa: ARG002, N803 - scikit-learn's names
         """Decide which of these texts to keep, and cluster the others with them.
+
+        Parameters
+        ----------
+        X
+            List, array or single column of strings, at least one, in the order of deciding.
+        y
+            Not used.
+
+        Returns
+        -------
+        NearDuplicates
+            Itself.
 
         Raises
         ------

@@ -19,7 +19,14 @@ N_HASHED = 4096
 
 
 def check_normalizer(component: Any, **options: Any) -> None:
-    """Check that a normalizer keeps its contract; what it is given is what ``registry.add_normalizer`` takes.
+    """Check that a normalizer keeps its contract.
+
+    Parameters
+    ----------
+    component
+        What ``registry.add_normalizer`` takes.
+    options
+        The options with which it is made.
 
     Raises
     ------
@@ -35,7 +42,14 @@ def _normalized(normalizer: Any, texts: Sequence[str]) -> list[Any]:
 
 
 def check_tokenizer(component: Any, **options: Any) -> None:
-    """Check that a tokenizer keeps its contract; what it is given is what ``registry.add_tokenizer`` takes.
+    """Check that a tokenizer keeps its contract.
+
+    Parameters
+    ----------
+    component
+        What ``registry.add_tokenizer`` takes.
+    options
+        The options with which it is made.
 
     Raises
     ------
@@ -80,7 +94,14 @@ def _check_batches(subject: Subject, ask: Answer, component: Any, answers: Seque
 
 
 def check_weighter(component: Any, **options: Any) -> None:
-    """Check that a weighter keeps its contract; what it is given is what ``registry.add_weighter`` takes.
+    """Check that a weighter keeps its contract.
+
+    Parameters
+    ----------
+    component
+        What ``registry.add_weighter`` takes.
+    options
+        The options with which it is made.
 
     Raises
     ------
@@ -125,7 +146,14 @@ def _characters(texts: Sequence[str]) -> Tokens:
 
 
 def check_hasher(component: Any, **options: Any) -> None:
-    """Check that a hasher keeps its contract; what it is given is what ``registry.add_hasher`` takes.
+    """Check that a hasher keeps its contract.
+
+    Parameters
+    ----------
+    component
+        What ``registry.add_hasher`` takes.
+    options
+        The options with which it is made.
 
     Raises
     ------

@@ -35,7 +35,14 @@ class _Characters:
 
 
 def check_verifier(component: Any, **options: Any) -> None:
-    """Check that a verifier keeps its contract; what it is given is what ``registry.add_verifier`` takes.
+    """Check that a verifier keeps its contract.
+
+    Parameters
+    ----------
+    component
+        What ``registry.add_verifier`` takes.
+    options
+        The options with which it is made.
 
     Raises
     ------

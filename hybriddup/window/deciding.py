@@ -14,9 +14,9 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Enough
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider, Decisions
+from hybriddup.window.derived import DerivedState
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.memory import Memory
 from hybriddup.window.preparing import PreparedTexts, Steps
 
 FIRST_IN_TURN = 16
@@ -59,7 +59,7 @@ class WindowIndex:
     What is kept of the batch comes into memory later, when it is on disk.
     """
 
-    memory: Memory
+    derived: DerivedState
     prepared: PreparedTexts
     times: PostTimes
     looked_up: LiveTexts
@@ -68,16 +68,16 @@ class WindowIndex:
     def look_up(self, batch: Batch, enough: Enough | None = None) -> NearPairs:  # noqa: ARG002  (all are found)
         """Return the pairs with kept posts that are within the horizon."""
         rows, live = self.live_of(batch)
-        near = self.memory.index.look_up(live)
+        near = self.derived.index.look_up(live)
         near = near._replace(later=rows[near.later])
         places = batch.positions[near.later] - self.prepared.positions[0]
-        return near.take(self.memory.still_match(near.earlier, places, self.times))
+        return near.take(self.derived.still_match(near.earlier, places, self.times))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
         places = np.searchsorted(self.prepared.live.prints.positions, batch.positions[rows])
         live = self.prepared.live.take(places)
-        return self.memory.index.depths(live, np.arange(len(rows)), earlier)
+        return self.derived.index.depths(live, np.arange(len(rows)), earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Note what became of the posts that were looked up."""
@@ -95,7 +95,7 @@ def decide_batch(
     prepared: PreparedTexts,
     equal: Int64s,
     times: PostTimes,
-    memory: Memory,
+    derived: DerivedState,
     steps: Steps,
     verify: Verify,
     report: BlockReport,
@@ -107,14 +107,14 @@ def decide_batch(
     equal
         int64[n]: the position of a kept post of the window with an equal text that still matches, -1 = none.
     """
-    index = WindowIndex(memory, prepared, times, prepared.live.take(slice(0, 0)), np.zeros(0, np.bool_))
+    index = WindowIndex(derived, prepared, times, prepared.live.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)
     exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
     if not len(places):
         return Verdicts(exact, {}, index.looked_up, index.is_kept)
     limits = replace(steps.components.limits, first_in_turn=FIRST_IN_TURN)
     decider = Decider(index, verify, limits, report, steps.workers)
-    decisions = decider.decide(batch_of(prepared, places, times, memory.horizon))
+    decisions = decider.decide(batch_of(prepared, places, times, derived.horizon))
     copies = np.flatnonzero(decisions.exact != NONE)
     exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))
     return Verdicts(exact, near_matches(decisions, int(prepared.positions[0])), index.looked_up, index.is_kept)

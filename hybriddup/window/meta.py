@@ -15,7 +15,7 @@ EDGES = "edges"
 """What `hybriddup.window.edges.Edges` packs."""
 
 LOG_TOKEN = "memory log"  # noqa: S105  no secret
-"""By which `hybriddup.window.memory.kept_log` knows the store."""
+"""By which `hybriddup.window.derived.kept_log` knows the store."""
 
 
 def pack_float(number: float) -> bytes:

@@ -19,12 +19,12 @@ from hybriddup.run.recipe import compare_recipes
 from hybriddup.steps.parallel import available_workers, check_workers
 from hybriddup.steps.weight_tables import FittedTable
 from hybriddup.steps.weighters import FittedWeighter
+from hybriddup.window.derived.deriving import build_derived_state
+from hybriddup.window.derived.kept_log import KeptLog
+from hybriddup.window.derived.kept_records import can_be_recorded
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, WindowTime
 from hybriddup.window.learning import keep_recipe, prepare_blocks, prepare_verifiers
-from hybriddup.window.memory.deriving import build_derived_state
-from hybriddup.window.memory.kept_log import KeptLog
-from hybriddup.window.memory.kept_records import can_be_recorded
 from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
 from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
@@ -89,7 +89,7 @@ class Opening:
             steps=self.steps,
             timing=self.timing,
             store=self.store,
-            memory=build_derived_state(self.steps, self.store, self.timing.horizon, self.log),
+            derived=build_derived_state(self.steps, self.store, self.timing.horizon, self.log),
             log=self.log,
             edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
             weights_learn=self.is_learning and not is_fitted,

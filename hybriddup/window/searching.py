@@ -30,7 +30,7 @@ def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
     now = PostTimes(np.array([state.watermark]), np.array([state.watermark]), state.last_arrival)
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
     pairs = candidates_without_sketches(state, prepared, now)
-    equal = int(state.memory.equal_posts(prepared, now, state.store)[0])
+    equal = int(state.derived.equal_posts(prepared, now, state.store)[0])
     share = most_candidates(prepared.lengths, most=MOST_SCORED)[0] / MOST_SCORED
     n_scored = max(int(max(limit, MOST_SCORED) * share), FEWEST_SCORED)
     nearest = np.argsort(pairs.hamming_distances, kind="stable")[:n_scored]
@@ -43,9 +43,9 @@ def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
 
 def candidates_without_sketches(state: WindowState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
     """Return the pairs of a text with kept posts within the horizon, whatever their characters."""
-    near = state.memory.index.look_up(replace(prepared.live, sketches=None))
+    near = state.derived.index.look_up(replace(prepared.live, sketches=None))
     places = prepared.places[near.later]
-    stay = state.memory.still_match(near.earlier, places, now)
+    stay = state.derived.still_match(near.earlier, places, now)
     return CandidatePairs(near.earlier, prepared.positions[places], near.distances).take(stay)
 
 
@@ -97,12 +97,12 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
 
 def count_window(state: WindowState) -> WindowStats:
     """Return the counts of a window."""
-    posts, report = state.counts.posts, state.memory.index.report()
+    posts, report = state.counts.posts, state.derived.index.report()
     decided = posts["kept"] + posts["exact"] + posts["near"]
     audit = state.live_audit.counts()
     n_duplicates = audit.n_found + audit.n_missed
     return WindowStats(
-        n_kept_in_window=state.memory.kept.n_after(state.watermark - state.timing.horizon),
+        n_kept_in_window=state.derived.kept.n_after(state.watermark - state.timing.horizon),
         n_posts=decided,
         n_kept=posts["kept"],
         n_exact=posts["exact"],
@@ -111,7 +111,7 @@ def count_window(state: WindowState) -> WindowStats:
         n_late=posts["late"],
         n_expired=posts["expired"],
         watermark=None if state.watermark == NEVER else state.watermark,
-        index_bytes=state.memory.n_bytes,
+        index_bytes=state.derived.n_bytes,
         store_bytes=state.n_stored_bytes(),
         index=report.shape,
         limits_hit=dict(Counter(report.limits_hit) + state.counts.limits_hit),

@@ -18,14 +18,14 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.deciding import Verdicts, decide_batch
+from hybriddup.window.derived import DerivedState
+from hybriddup.window.derived.deriving import build_derived_state
+from hybriddup.window.derived.kept_columns import columns_of
+from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.learning import learn_and_save
-from hybriddup.window.memory import Memory
-from hybriddup.window.memory.deriving import build_derived_state
-from hybriddup.window.memory.kept_columns import columns_of
-from hybriddup.window.memory.kept_log import KeptLog
 from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, unpack_float
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
@@ -69,7 +69,7 @@ class WindowState:
     steps: Steps
     timing: WindowTime
     store: WindowStore
-    memory: Memory
+    derived: DerivedState
     edges: Edges
     log: KeptLog | None = None
     """Has what is in memory, so that opening looks at a few texts only; None = the store is in memory too."""
@@ -106,15 +106,15 @@ class WindowState:
     def catch_up(self) -> None:
         """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
         if self.n_remembered != self.store.next_position:
-            self.derive_memory()
+            self.derive_anew()
             watermark = self.store.meta(WATERMARK)
             self.watermark = NEVER if watermark is None else unpack_float(watermark)
 
-    def derive_memory(self) -> None:
+    def derive_anew(self) -> None:
         """Derive anew from the store what is in memory."""
         self.n_remembered = NOTHING  # until all of it is there again
-        self.count_limits(self.memory.index)
-        self.memory = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
+        self.count_limits(self.derived.index)
+        self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
         self.n_remembered = self.store.next_position
 
     def count_limits(self, index: LiveIndex) -> None:
@@ -164,7 +164,7 @@ class WindowState:
         """Sample decided posts and go on comparing them with all of the window, as it was when they were decided."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
-                self.live_audit.follow(prepared, times, verdicts, self.memory, self.steps, self.store)
+                self.live_audit.follow(prepared, times, verdicts, self.derived, self.steps, self.store)
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
         """Return what the store has to remember together with a batch."""
@@ -188,8 +188,8 @@ class WindowState:
         seconds = self.counts.seconds["verify"]
         report = BlockReport()
         with self.counts.timed("look up"):
-            equal = self.memory.equal_posts(prepared, times, self.store)
-            verdicts = decide_batch(prepared, equal, times, self.memory, self.steps, self.verifier(prepared), report)
+            equal = self.derived.equal_posts(prepared, times, self.store)
+            verdicts = decide_batch(prepared, equal, times, self.derived, self.steps, self.verifier(prepared), report)
         self.counts.seconds["look up"] -= self.counts.seconds["verify"] - seconds
         self.counts.limits_hit.update(report.limits_hit)
         return verdicts
@@ -262,7 +262,7 @@ class WindowState:
         """Make posts that were kept and written findable, and those that are too old not."""
         kept = np.fromiter(map(verdicts.keeps, range(len(prepared.positions))), np.bool_, len(prepared.positions))
         columns = columns_of(prepared, times, kept)
-        self.memory.add(columns, verdicts.looked_up, verdicts.is_kept)
+        self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
         if self.log is not None:
             self.log.append(columns)
         self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
@@ -289,14 +289,14 @@ class WindowState:
             meta |= learn_and_save(self.steps, self.store)
             self.store.set_meta(meta)
             if self.weights_learn or self.blocks_learn:
-                self.derive_memory()
+                self.derive_anew()
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
 
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
-        self.counts.posts["expired"] += self.memory.forget(self.watermark)
+        self.counts.posts["expired"] += self.derived.forget(self.watermark)
         if self.log is not None:
-            self.log.forget_before(self.memory.kept.first_position, self.watermark)
+            self.log.forget_before(self.derived.kept.first_position, self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             self.store.forget_before(edge)
 

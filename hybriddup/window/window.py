@@ -92,7 +92,7 @@ class Window:
         return cls(open_state(path, config, timing, workers, plugins))
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
-        """Decide one post, a text or a mapping with ``text``, ``id`` and ``created_at``; as `add_many`."""
+        """Return what is decided of one post; parameters and errors are those of `add_many`."""
         return self.add_many([post])[0]
 
     def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:
@@ -100,6 +100,12 @@ class Window:
 
         An id that was decided before gets the answer given then, whatever the text. Posts that several threads send
         meanwhile are decided and written together, each sender's in their order.
+
+        Parameters
+        ----------
+        posts
+            Each is a text, or a mapping with ``text`` and perhaps ``id`` (text or a whole number of 64 bits) and
+            ``created_at`` (seconds since 1970, or ISO 8601).
 
         Raises
         ------
@@ -143,7 +149,22 @@ class Window:
                 answer.set_exception(own_error)
 
     def match(self, text: str, limit: int = 10) -> list[Match]:
-        """Return the kept posts most similar to a text, best first, without adding it."""
+        """Return the kept posts most similar to a text, best first, without adding it.
+
+        Parameters
+        ----------
+        text
+            It need not have been sent.
+        limit
+            So many at most, 1 or more.
+
+        Raises
+        ------
+        InputError
+            The text is none.
+        WindowError
+            The window is closed, or its store cannot be read.
+        """
         with self._lock:
             return similar_posts(self._open_state(), as_post(0, text).text, limit)
 
@@ -162,7 +183,13 @@ class Window:
         return explainer.explain()
 
     def get(self, post_id: PostId) -> StoredPost | None:
-        """Return the post with this id, if it was decided within the horizon."""
+        """Return the post with this id, kept or not, if it was decided within the horizon; None otherwise.
+
+        Raises
+        ------
+        WindowError
+            The window is closed, or its store cannot be read.
+        """
         with self._lock:
             return self._open_state().store.find_ids([post_id])[0]
 

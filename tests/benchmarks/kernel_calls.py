@@ -32,8 +32,8 @@ from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.run import pipeline
 from hybriddup.run.decisions import decide_all
 from hybriddup.study.evaluate import LabeledPairs, evaluate
+from hybriddup.window.derived import deriving
 from hybriddup.window.index.live_tables import LiveTables
-from hybriddup.window.memory import deriving
 
 RUNS: Sequence[Mapping[str, Any]] = (
     {},
@@ -204,7 +204,7 @@ def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None
 def drop_residues(window: hybriddup.Window) -> None:
     """Have the tables of a window give up residues, as with many times the texts that were expected."""
     assert window._state is not None
-    index = window._state.memory.index
+    index = window._state.derived.index
     if isinstance(index, LiveTables):
         index._tables._drop_residues(index._ring)
 

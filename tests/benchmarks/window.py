@@ -34,7 +34,7 @@ import orjson
 
 from hybriddup.cli.settle import settle
 from hybriddup.window import Window, WindowStats
-from hybriddup.window.memory.kept_log import FOLDER
+from hybriddup.window.derived.kept_log import FOLDER
 from tests.benchmarks.corpora import SAMPLE_POSTS, opened
 from tests.benchmarks.live_index import resident_bytes
 from tests.benchmarks.setting import setting

@@ -15,7 +15,7 @@ from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.errors import PluginError
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.window import Decision, Post, Window
-from hybriddup.window.memory.kept_log import FOLDER
+from hybriddup.window.derived.kept_log import FOLDER
 from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG
 

@@ -19,10 +19,10 @@ import pytest
 
 from hybriddup.errors import StoreError
 from hybriddup.window import Window
-from hybriddup.window.memory import Memory, deriving, kept_log
-from hybriddup.window.memory.kept_columns import KeptColumns
-from hybriddup.window.memory.kept_log import ABOUT_FILE, ENDING, FOLDER, KeptLog
-from hybriddup.window.stores import file_series, sqlite
+from hybriddup.window.derived import DerivedState, deriving, file_series, kept_log
+from hybriddup.window.derived.kept_columns import KeptColumns
+from hybriddup.window.derived.kept_log import ABOUT_FILE, ENDING, FOLDER, KeptLog
+from hybriddup.window.stores import sqlite
 from tests.window.reference_window import CONFIG
 
 
@@ -302,7 +302,7 @@ def test_an_error_while_memory_is_derived_leaves_no_gap_in_the_log(
             shutil.rmtree(folder / FOLDER)
             (folder / FOLDER).mkdir()
             with pytest.raises(StoreError):
-                state.derive_memory()
+                state.derive_anew()
         n_kept = sum(map(len, state.store.kept_since(0)))
         n_kept += sum(decision.kept for decision in window.add_many(texts_of(500, 20)))
         assert window.stats().n_kept_in_window == n_kept
@@ -342,15 +342,15 @@ def test_an_interrupt_before_memory_has_followed_leaves_a_log_that_is_whole(
     folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None]
 ) -> None:
     """The next batch finds what was written, and so does the next opening."""
-    add = Memory.add
+    add = DerivedState.add
 
-    def interrupted(memory: Memory, columns: KeptColumns, *looked_up: Any) -> None:
-        add(memory, columns, *looked_up)
+    def interrupted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
+        add(derived, columns, *looked_up)
         raise KeyboardInterrupt
 
     with Window.open(folder, CONFIG, horizon=1e9) as window:
         with monkeypatch.context() as patched:
-            patched.setattr(Memory, "add", interrupted)
+            patched.setattr(DerivedState, "add", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 window.add_many(["a text of its own", "nothing like the others"])
         assert not window.add("a text of its own").kept
@@ -364,7 +364,7 @@ def test_memory_that_cannot_follow_is_built_anew_from_the_store(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nobody gets an error for it: the posts are on disk."""
-    failures, add = [MemoryError()], Memory.add
+    failures, add = [MemoryError()], DerivedState.add
 
     def fail_once(*arguments: Any) -> None:
         if failures:
@@ -373,7 +373,7 @@ def test_memory_that_cannot_follow_is_built_anew_from_the_store(
 
     with Window.open(folder, CONFIG, horizon=1e9) as window:
         posts = texts_of(520, 20)
-        monkeypatch.setattr(Memory, "add", fail_once)
+        monkeypatch.setattr(DerivedState, "add", fail_once)
         kept = [decision.kept for decision in window.add_many(posts)]
         again = window.add_many(posts)
     assert any(kept)

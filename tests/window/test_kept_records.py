@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hybriddup.config.load import Config, open_session
 from hybriddup.data.records import NO_KEY, Fingerprints, UInt64s
 from hybriddup.run.components import Components
+from hybriddup.window.derived.kept_columns import KeptColumns
+from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.memory.kept_columns import KeptColumns
-from hybriddup.window.memory.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.preparing import Steps
 from tests.window.reference_window import CONFIG
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from hybriddup.window import Window
-from hybriddup.window.memory import Memory
-from hybriddup.window.memory.kept_columns import KeptColumns
-from hybriddup.window.memory.kept_log import FOLDER
+from hybriddup.window.derived import DerivedState
+from hybriddup.window.derived.kept_columns import KeptColumns
+from hybriddup.window.derived.kept_log import FOLDER
 from hybriddup.window.searching import FEWEST_SCORED
 
 FIT_AT = 200
@@ -62,13 +62,13 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
         window.add_many(texts[FIT_AT + 30 :])
         assert learned(window) == common
         kept = [post.compared_text for posts in state_of(window).store.kept_since(0) for post in posts]
-    held, add = list[list[int]](), Memory.add
+    held, add = list[list[int]](), DerivedState.add
 
-    def noted(memory: Memory, columns: KeptColumns, *looked_up: Any) -> None:
+    def noted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
         held.extend(columns.texts.keys.tolist())
-        add(memory, columns, *looked_up)
+        add(derived, columns, *looked_up)
 
-    monkeypatch.setattr(Memory, "add", noted)
+    monkeypatch.setattr(DerivedState, "add", noted)
     for has_log in (True, False):
         if not has_log:
             shutil.rmtree(tmp_path / FOLDER)
@@ -99,9 +99,9 @@ def test_limits_hit_are_counted_on_when_the_index_is_made_anew() -> None:
     texts = greetings(FIT_AT)
     with Window.open(None, {"blocks": {"use": "shingles", "max_bucket_size": 5}}) as window:
         window.add_many(texts[:-1])
-        before, index = window.stats().limits_hit["max_bucket_size"], state_of(window).memory.index
+        before, index = window.stats().limits_hit["max_bucket_size"], state_of(window).derived.index
         window.add(texts[-1])
-        assert state_of(window).memory.index is not index
+        assert state_of(window).derived.index is not index
         assert window.stats().limits_hit["max_bucket_size"] >= before > 0
 
 

@@ -138,7 +138,7 @@ def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> 
     with window_with(audit) as window:
         for start in range(0, 320, 8):
             window.add_many(some_texts(320)[start : start + 8])
-        index, verify, compare = state_of(window).memory.index, Steps.verify, Comparison.verify
+        index, verify, compare = state_of(window).derived.index, Steps.verify, Comparison.verify
 
         def scan_from(position: int, n_texts: int, later: Any, sketches: Any) -> Any:
             scans.append(n_texts * len(later))
@@ -230,7 +230,7 @@ def test_what_goes_wrong_with_a_comparison_fails_no_post(
     """It is logged, and the posts of the comparison are skipped."""
     with window_with(LiveAudit(one_in=1, **EVERYTHING)) as window, caplog.at_level(logging.WARNING, "hybriddup"):
         window.add("the first text, which is compared with nothing")
-        index = state_of(window).memory.index
+        index = state_of(window).derived.index
         monkeypatch.setattr(index, "scan_from", lambda *_: 1 / 0)
         assert window.add("a second one, and quite different").kept
         assert window.add("a third, that tells about something else").kept

@@ -176,7 +176,7 @@ def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> Non
         assert not window.add(FIRST).kept
         now[0] = 100.0
         assert window.add(FIRST).kept
-    memory, disk = [], []
+    derived, disk = [], []
     for rounds in (12, 6):
         with Window.open(tmp_path / "store", CONFIG, horizon=100, clock=lambda: now[0]) as window:
             for _ in range(rounds):
@@ -184,10 +184,10 @@ def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> Non
                     now[0] += 2
                     window.add_many(["".join(random.choices("abcdefghijklmnop", k=60)) for _ in range(20)])
                 assert window.stats().n_kept_in_window <= 50 * 20
-                memory.append(window.stats().index_bytes)
+                derived.append(window.stats().index_bytes)
             assert window.stats().n_expired > 350 * rounds - 300
         disk.append((tmp_path / "store" / "posts.sqlite3").stat().st_size)
-    assert max(memory[6:12]) <= max(memory[:6])
+    assert max(derived[6:12]) <= max(derived[:6])
     assert disk[1] <= 1.2 * disk[0]
 
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.window import Window
+from hybriddup.window.derived.exact_texts import ExactTexts
+from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.edges import STEPS, Edges
 from hybriddup.window.event_time import NEVER, WindowTime, parse_horizon
 from hybriddup.window.exact_keys import exact_keys, hash_keys
-from hybriddup.window.memory.exact_texts import ExactTexts
-from hybriddup.window.memory.kept_posts import KeptPosts
 from hybriddup.window.posts import as_post
 from hybriddup.window.records import Post
 from tests.window.reference_window import CONFIG

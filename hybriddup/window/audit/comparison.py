@@ -8,7 +8,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s
 from hybriddup.steps.deciding.pairs import no_pairs
-from hybriddup.window.memory import Memory
+from hybriddup.window.derived import DerivedState
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
 
@@ -48,17 +48,17 @@ class Comparison:
         """Whether it is known of every post whether it was missed."""
         return bool(self.missed.all()) or (self.position >= self.end and not len(self.pairs))
 
-    def has_lost(self, memory: Memory, store: WindowStore) -> bool:
+    def has_lost(self, derived: DerivedState, store: WindowStore) -> bool:
         """Return whether a text was forgotten before it was compared or verified."""
-        is_behind = self.position < min(memory.kept.first_position, self.end)
+        is_behind = self.position < min(derived.kept.first_position, self.end)
         return is_behind or bool((self.pairs.earlier < store.first_position).any())
 
-    def scan(self, memory: Memory, n_texts: int) -> None:
+    def scan(self, derived: DerivedState, n_texts: int) -> None:
         """Compare with so many texts more; the pairs that were within horizon and limits are then to be verified."""
-        scanned = memory.index.scan_from(self.position, n_texts, self.texts.live.prints, self.texts.live.sketches)
+        scanned = derived.index.scan_from(self.position, n_texts, self.texts.live.prints, self.texts.live.sketches)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)
-        in_window = memory.kept.times_of(pairs.earlier) > self.edges[places]
+        in_window = derived.kept.times_of(pairs.earlier) > self.edges[places]
         self.pairs = pairs.take(in_window & ~self.missed[places])
         self.position = self.end if scanned.next_position is None else scanned.next_position
 

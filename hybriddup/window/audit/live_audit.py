@@ -19,8 +19,8 @@ import numpy as np
 
 from hybriddup.window.audit.comparison import Comparison, chosen_texts
 from hybriddup.window.deciding import Verdicts
+from hybriddup.window.derived import DerivedState
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.memory import Memory
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import AuditCounts
 from hybriddup.window.stores import WindowStore
@@ -80,7 +80,7 @@ class LiveAudit:
         prepared: PreparedTexts,
         times: PostTimes,
         verdicts: Verdicts,
-        memory: Memory,
+        derived: DerivedState,
         steps: Steps,
         store: WindowStore,
     ) -> None:
@@ -90,18 +90,18 @@ class LiveAudit:
         so what goes wrong with a comparison is logged, and the comparison is given up.
         """
         try:
-            if self._comparison is not None and self._comparison.has_lost(memory, store):
+            if self._comparison is not None and self._comparison.has_lost(derived, store):
                 self._give_up()
             self._n_since += len(prepared.positions)
-            has_begun = self._sample(prepared, times, verdicts, memory)
+            has_begun = self._sample(prepared, times, verdicts, derived)
             if self._comparison is not None and (has_begun or self._n_since >= self._posts_a_part):
-                self._do_part(self._comparison, memory, steps, store)
+                self._do_part(self._comparison, derived, steps, store)
                 self._n_since = 0
         except Exception as error:
             logger.warning("a sampled post could not be compared: %s: %s", type(error).__name__, error)
             self._give_up()
 
-    def _sample(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, memory: Memory) -> bool:
+    def _sample(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, derived: DerivedState) -> bool:
         """Begin to compare the sampled posts of a batch, or skip them; return whether a comparison was begun."""
         first = int(prepared.positions[0])
         sampled = sampled_places(first, len(prepared.positions), self._one_in)
@@ -115,18 +115,18 @@ class LiveAudit:
         elif not len(kept):
             self._n_found += n_found
         else:
-            edges = times.watermarks[kept] - memory.horizon
-            self._comparison = Comparison(chosen_texts(prepared, kept), edges, memory.kept.first_position, first)
+            edges = times.watermarks[kept] - derived.horizon
+            self._comparison = Comparison(chosen_texts(prepared, kept), edges, derived.kept.first_position, first)
             self._found_beside = n_found
             self._n_since = len(prepared.positions)
             return True
         return False
 
-    def _do_part(self, comparison: Comparison, memory: Memory, steps: Steps, store: WindowStore) -> None:
+    def _do_part(self, comparison: Comparison, derived: DerivedState, steps: Steps, store: WindowStore) -> None:
         """Compare with the next texts, and verify what comes of it; where pairs were left, only verify."""
         if not len(comparison.pairs):
             n_texts = min(max(self._n_since, self._posts_a_part) * self._texts_a_post, MOST_TEXTS_A_PART)
-            comparison.scan(memory, max(n_texts // len(comparison), 1))
+            comparison.scan(derived, max(n_texts // len(comparison), 1))
         comparison.verify(self._pairs_a_part, steps, store)
         if comparison.is_done:
             n_missed = int(comparison.missed.sum())

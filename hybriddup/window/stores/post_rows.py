@@ -38,7 +38,7 @@ class RowError(ValueError):
 
 def row_of(post: StoredPost) -> Row:
     """Return the row of a post."""
-    evidence = None if post.evidence is None else dump(post.evidence)
+    evidence = None if post.evidence is None else text_from(dump(tuple(post.evidence)))
     fields = (*post[:-1], evidence)
     return (*fields, checksum_of(*fields))
 
@@ -54,7 +54,7 @@ def post_of(row: Row) -> StoredPost:
     *fields, checksum = row
     try:
         is_sound = checksum_of(*fields) == checksum
-    except (TypeError, UnicodeError):
+    except (TypeError, ValueError, AttributeError):
         is_sound = False
     if not is_sound:
         raise RowError(f"the post at position {row[0]!r} is not as it was written")
@@ -67,21 +67,16 @@ def checksum_of(
     position: int, post_id: object, time: float, text: str, normalized: str | None, evidence: str | None
 ) -> int:
     """Return a number of 63 bits that depends on all of these, and on the type of the id."""
-    parts = (f"{position} {post_id!r} {time!r} {len(text)}", text, other(normalized), other(evidence))
-    return xxhash.xxh3_64_intdigest("\0".join(parts).encode("utf-8", "surrogatepass")) & POSITIVE
+    fields = (position, post_id, time.hex(), text, normalized, evidence)
+    return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
 
 
-def other(text: str | None) -> str:
-    """Return a text that differs where a text does, or where there is none."""
-    return "" if text is None else f"={text}"
-
-
-def dump(evidence: Evidence) -> str:
-    """Return the JSON of evidence; surrogates stay as they are."""
+def dump(fields: tuple[Any, ...]) -> bytes:
+    """Return the JSON of some fields; surrogates, which orjson refuses, stay as they are."""
     try:
-        return orjson.dumps(tuple(evidence)).decode()
+        return orjson.dumps(fields)
     except TypeError:
-        return json.dumps(evidence, ensure_ascii=False)
+        return json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def load(evidence: str) -> list[Any]:

@@ -36,6 +36,8 @@ from hybriddup.window.stores.writer_lock import WriterLock
 
 BATCH = 4096
 """Posts yielded together."""
+MOST_REMEMBERED = 4096
+"""Posts that are remembered until others are appended, or more where more are asked for at once."""
 BYTES_A_POST = 200
 """Besides its text, in the file."""
 FEWEST_CLEARED = 256
@@ -57,6 +59,8 @@ class SqliteStore:
         self._ids = IdTable(0)
         self._absent: dict[PostId, int] = {}
         """The hashes of the ids that were looked for last and not found; forgotten when posts are appended."""
+        self._read: dict[int, StoredPost] = {}
+        """What was read since posts were appended last: a post is asked for its text first, for its id after."""
         self._agrees = False
         """Whether what is in memory is known to agree with the file."""
         self._checkpoints = Checkpoints(partial(connect_again, path))
@@ -128,7 +132,7 @@ class SqliteStore:
             self._next, self._cleared = end, cleared
             self._ids.add(hashes)
             self._ids.forget_before(self._first)
-            self._absent = {}
+            self._absent, self._read = {}, {}
             self._agrees = True
             self._checkpoints.committed(connection, sum(BYTES_A_POST + 4 * len(post.text) for post in posts))
 
@@ -256,12 +260,16 @@ class SqliteStore:
     def _posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at positions that are held, in the order asked."""
         wanted = positions.tolist()
-        with self._reading() as connection:
-            posts = queries.posts_at(connection, wanted)
-        missing = [position for position in wanted if position not in posts]
+        if len(self._read) > MOST_REMEMBERED:
+            self._read = {}
+        unread = [position for position in wanted if position not in self._read]
+        if unread:
+            with self._reading() as connection:
+                self._read |= queries.posts_at(connection, unread)
+        missing = [position for position in wanted if position not in self._read]
         if missing:
             raise damaged(self._path, f"the post at position {missing[0]} is missing")
-        return [posts[position] for position in wanted]
+        return [self._read[position] for position in wanted]
 
     def _kept(self, position: int) -> list[StoredPost]:
         with self._reading() as connection:

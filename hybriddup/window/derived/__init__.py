@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s
+from hybriddup.window.derived.exact_texts import ExactTexts
+from hybriddup.window.derived.kept_columns import KeptColumns
+from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveIndex, LiveTexts
-from hybriddup.window.memory.exact_texts import ExactTexts
-from hybriddup.window.memory.kept_columns import KeptColumns
-from hybriddup.window.memory.kept_posts import KeptPosts
 from hybriddup.window.preparing import PreparedTexts
 from hybriddup.window.stores import WindowStore
 
 
 @dataclass
-class Memory:
+class DerivedState:
     """The kept posts that may still match: their fingerprints, the hashes of their texts, and their times."""
 
     index: LiveIndex

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from hybriddup.window.derived import DerivedState
+from hybriddup.window.derived.kept_columns import KeptColumns, columns_of
+from hybriddup.window.derived.kept_log import KeptLog
+from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index.choosing import FEWEST_TEXTS, make_live_index
 from hybriddup.window.index.ring_index import WindowSize
-from hybriddup.window.memory import Memory
-from hybriddup.window.memory.kept_columns import KeptColumns, columns_of
-from hybriddup.window.memory.kept_log import KeptLog
-from hybriddup.window.memory.kept_records import RecordForm
 from hybriddup.window.meta import WATERMARK, unpack_float
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
@@ -31,7 +31,7 @@ def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
     return steps.prepare([post.text for post in posts], [post.compared_text for post in posts], positions)
 
 
-def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> Memory:
+def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> DerivedState:
     """Return what is held in memory of the kept posts of a store; a log then has all of them.
 
     Parameters
@@ -49,37 +49,37 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: K
         steps.counts_characters,
         n_first=max(n_texts, FEWEST_IN_RING),
     )
-    memory = Memory(make_live_index(steps.components.block_index, size), horizon)
+    derived = DerivedState(make_live_index(steps.components.block_index, size), horizon)
     try:
         if log is not None:
-            read_log(memory, log, RecordForm.of(steps, horizon), store)
-        derive(memory, 0 if log is None else log.end, steps, store, log)
+            read_log(derived, log, RecordForm.of(steps, horizon), store)
+        derive(derived, 0 if log is None else log.end, steps, store, log)
     except BaseException:
         if log is not None:  # what it lacks now would never come into it
             log.close()
         raise
-    return memory
+    return derived
 
 
-def read_log(memory: Memory, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
+def read_log(derived: DerivedState, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
     """Fill an empty memory with the posts of a log; those that match no more are left out where many are together."""
     packed = store.meta(WATERMARK)
-    edge = NEVER if packed is None else unpack_float(packed) - memory.horizon
+    edge = NEVER if packed is None else unpack_float(packed) - derived.horizon
     for columns in log.resume(form):
         if columns.watermarks[-1] > edge:
-            memory.add(columns)
+            derived.add(columns)
 
 
-def derive(memory: Memory, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:
+def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:
     """Add the kept posts of the store from a position on, to the memory and to the log."""
-    watermark = float(memory.kept.columns()[2].max(initial=NEVER))
+    watermark = float(derived.kept.columns()[2].max(initial=NEVER))
     batches = store.kept_since(first)
     with ThreadPoolExecutor(1, "reading") as reader:
         coming = reader.submit(next, batches, None)
         while posts := coming.result():
             coming = reader.submit(next, batches, None)
             columns = stored_columns(steps, posts, watermark)
-            memory.add(columns)
+            derived.add(columns)
             if log is not None:
                 log.append(columns)
             watermark = float(columns.watermarks[-1])

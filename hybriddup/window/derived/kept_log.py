@@ -24,14 +24,14 @@ import numpy as np
 import xxhash
 from pydantic import TypeAdapter
 
+from hybriddup.window.derived.file_series import FileSeries, delete, replace_file
+from hybriddup.window.derived.kept_columns import KeptColumns
+from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.event_time import NEVER
-from hybriddup.window.memory.kept_columns import KeptColumns
-from hybriddup.window.memory.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.meta import LOG_TOKEN, WATERMARK, unpack_float
 from hybriddup.window.stores import WindowStore
-from hybriddup.window.stores.file_series import FileSeries, delete, replace_file
 
-FOLDER, ENDING, ABOUT_FILE = "memory", ".kept", "about.json"
+FOLDER, ENDING, ABOUT_FILE = "derived", ".kept", "about.json"
 READ_AT_ONCE = 2**16
 """Records that are read together."""
 NO_POST = -1

@@ -16,8 +16,8 @@ from hybriddup.kernels.checksums import sum_records
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.options import to_plain
+from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.memory.kept_columns import KeptColumns
 from hybriddup.window.preparing import Steps
 
 VERSION = 2
