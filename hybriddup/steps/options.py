@@ -98,6 +98,14 @@ def spell(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
+def written(value: object) -> str:
+    """Return a value as Python writes it, also a number of more digits than it does write."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} that is too long to be written"
+
+
 def quote(value: object) -> str:
     """Return a value as YAML would write it, cut to 60 characters."""
     if isinstance(value, str):
@@ -106,7 +114,7 @@ def quote(value: object) -> str:
         try:
             text = json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError):
-            text = repr(value)
+            text = written(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -20,13 +20,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Float64s
-from hybriddup.errors import ConfigError, InputError
+from hybriddup.errors import ConfigError, InputError, WindowError
+from hybriddup.steps.options import quote
+from hybriddup.window.posts import FIRST_MOMENT, LAST_MOMENT
 from hybriddup.window.records import Post
 
 TimeOf = Literal["arrival", "event"]
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 NEVER = float("-inf")
+MOST_SECONDS = 1e18
+"""Of a horizon: longer than any two posts can be apart."""
 
 
 class PostTimes(NamedTuple):
@@ -57,12 +61,21 @@ class WindowTime:
         ------
         InputError
             A post has no ``created_at`` where the window goes by event time.
+        WindowError
+            The clock does not say the time.
         """
-        now = max(self.clock(), last_arrival)
+        now = max(self.now(), last_arrival)
         times = np.full(len(posts), now)
         if self.time_of == "event":
             times = np.minimum([event_time(place, post) for place, post in enumerate(posts)], times)
         return PostTimes(times, np.maximum(np.maximum.accumulate(times), watermark), now)
+
+    def now(self) -> float:
+        """Return what the clock says; WindowError where that is no moment of the years 1 to 9999."""
+        now = self.clock()
+        if not FIRST_MOMENT <= now <= LAST_MOMENT:  # NaN is none, either
+            raise WindowError(f"the clock must say the seconds since 1970; it says {quote(now)}. Nothing was decided.")
+        return now
 
 
 def event_time(place: int, post: Post) -> float:
@@ -92,7 +105,7 @@ def parse_horizon(horizon: str | float | timedelta) -> float:
     if seconds is None or not 0 < seconds < float("inf"):
         raise ConfigError(
             f"horizon must be a length of time above 0: seconds, or a number with s, m, h or d such as '2d' or '90m'; "
-            f"got {horizon!r}."
+            f"got {quote(horizon)}."
         )
     return seconds
 
@@ -104,4 +117,5 @@ def seconds_of(length: object) -> float | None:
     if isinstance(length, str):
         found = DURATION.fullmatch(length.strip().lower())
         return float(found[1]) * SECONDS_OF_UNIT[found[2]] if found else None
-    return float(length) if isinstance(length, (int, float)) and not isinstance(length, bool) else None
+    is_number = isinstance(length, (int, float)) and not isinstance(length, bool)
+    return float(length) if is_number and abs(length) < MOST_SECONDS else None  # type: ignore[arg-type]

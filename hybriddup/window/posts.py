@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from math import isfinite
 from typing import Any
 
 from hybriddup.errors import InputError
+from hybriddup.steps.options import quote
 from hybriddup.window.records import Post
 
 MADE_ID = re.compile(r"#[0-9]+")
+MOST_ID_BYTES = 512
+"""Of an id in UTF-8: each answer about a post repeats its id, and that of the post that it repeats."""
+FIRST_MOMENT, LAST_MOMENT = -62_135_596_800, 253_402_300_799
+"""Seconds since 1970 of the first moment of the year 1, and of the last second of the year 9999."""
 WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and 'created_at'"
 
 
@@ -65,26 +69,35 @@ def checked_id(place: int, post_id: object) -> str | int | None:
                 f"post {place}: ids such as {post_id!r} are those of posts that came without one. "
                 "Put something before it."
             )
+        n_bytes = len(post_id.encode("utf-8", "surrogatepass"))
+        if n_bytes > MOST_ID_BYTES:
+            raise InputError(
+                f"post {place}: 'id' has {n_bytes:,} bytes, and {MOST_ID_BYTES} are the most; got {quote(post_id)}."
+            )
         return post_id
     if isinstance(post_id, int) and not isinstance(post_id, bool) and -(2**63) <= post_id < 2**63:
         return post_id
-    raise InputError(f"post {place}: 'id' must be text or a whole number of 64 bits; got {post_id!r}.")
+    raise InputError(f"post {place}: 'id' must be text or a whole number of 64 bits; got {quote(post_id)}.")
 
 
 def seconds_of(place: int, created_at: object) -> float | None:
     """Return a time in seconds since 1970, of a number or of ISO 8601 text; text without a zone is UTC."""
     if created_at is None:
         return None
-    if isinstance(created_at, (int, float)) and not isinstance(created_at, bool) and isfinite(created_at):
-        return float(created_at)
-    if isinstance(created_at, str):
-        try:
-            moment = datetime.fromisoformat(created_at)
-        except ValueError:
-            pass
-        else:
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    is_number = isinstance(created_at, (int, float)) and not isinstance(created_at, bool)
+    seconds = created_at if is_number else seconds_of_text(created_at)
+    if seconds is not None and FIRST_MOMENT <= seconds <= LAST_MOMENT:  # type: ignore[operator]  # it is a number
+        return float(seconds)  # type: ignore[arg-type]
     raise InputError(
-        f"post {place}: 'created_at' must be seconds since 1970 or a time such as '2026-11-21T12:00:00Z'; "
-        f"got {created_at!r}."
+        f"post {place}: 'created_at' must be seconds since 1970 or a time such as '2026-11-21T12:00:00Z', of the years "
+        f"1 to 9999; got {quote(created_at)}."
     )
+
+
+def seconds_of_text(text: object) -> float | None:
+    """Return the seconds since 1970 of ISO 8601 text; None where it is something else."""
+    try:
+        moment = datetime.fromisoformat(text)  # type: ignore[arg-type]
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time as system_time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,6 +49,7 @@ class Window:
         self._state: WindowState | None = state
         self._timed = state.timing.time_of == "event"
         self._lock = RLock()
+        self._process = os.getpid()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
 
     @classmethod
@@ -114,6 +116,7 @@ class Window:
         WindowError
             The posts could not be written, and none of them counts as sent; or the window is closed.
         """
+        self._check_process()  # a lock that another thread held when the process was forked stays locked
         answer: Future[list[Decision]] = Future()
         self._waiting.append((as_posts(posts, timed=self._timed), answer))
         while not answer.done():
@@ -199,16 +202,27 @@ class Window:
             return count_window(self._open_state())
 
     def close(self) -> None:
-        """Let go of the store; closing twice is fine."""
+        """Let go of the store; closing twice is fine. In a forked process nothing is done: the store is not its own."""
+        if os.getpid() != self._process:
+            return
         with self._lock:
             state, self._state = self._state, None
             if state is not None:
                 state.close()
 
     def _open_state(self) -> WindowState:
+        self._check_process()
         if self._state is None:
             raise WindowError("the window is closed. Open it again with hybriddup.Window.open.")
         return self._state
+
+    def _check_process(self) -> None:
+        """Raise WindowError in a process that was forked from the one that opened the window: both would write."""
+        if os.getpid() != self._process:
+            raise WindowError(
+                f"the window was opened by process {self._process}, and this is process {os.getpid()}, forked from it. "
+                "Use the window there, or serve it to others (hybriddup serve), or open a window of its own here."
+            )
 
     def __enter__(self) -> Window:
         return self

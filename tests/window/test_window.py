@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from threading import Barrier, Thread
@@ -197,7 +199,7 @@ def test_late_posts_are_decided_and_match_no_later_one() -> None:
         window.add(Post("a text that came in time", 1, 1000.0))
         late = window.add(Post("quite another, behind its time", 2, 900.0))
         again = window.add(Post("quite another, behind its time", 3, 1001.0))
-        ahead = window.add(Post("a text that came in time", 4, 1e12))
+        ahead = window.add(Post("a text that came in time", 4, 1e11))
     assert late.kept
     assert again.kept
     assert ahead.kept
@@ -328,3 +330,28 @@ def test_interrupt_after_writing_is_caught_up_with(tmp_path: Path, monkeypatch: 
                 window.add({"text": FIRST, "id": "a"})
         assert outcomes([window.add(SECOND)]) == [("duplicate", "a")]
         assert window.add({"text": FIRST, "id": "a"}).repeated
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_cannot_use_the_window_of_its_parent(tmp_path: Path) -> None:
+    """It is told so, whatever it asks; and the window goes on as if nothing had happened."""
+    with Window.open(tmp_path / "store", CONFIG) as window:
+        window.add(FIRST)
+        child = os.fork()
+        if child == 0:
+            calls = (lambda: window.add(SECOND), lambda: window.match(FIRST), lambda: window.get("#0"), window.stats)
+            os._exit(sum(not is_refused(call) for call in calls))
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert not window.add(FIRST).kept
+    with Window.open(tmp_path / "store", CONFIG) as window:
+        assert window.stats().n_kept_in_window == 1
+
+
+def is_refused(call: Callable[[], object]) -> bool:
+    """Whether a call in a forked process is told what to do instead."""
+    try:
+        call()
+    except WindowError as error:
+        return "forked from it" in str(error) and "hybriddup serve" in str(error)
+    return False

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.errors import ConfigError, InputError, WindowError
 from hybriddup.window import Window
 from hybriddup.window.derived.exact_texts import ExactTexts
 from hybriddup.window.derived.kept_posts import KeptPosts
@@ -24,6 +25,14 @@ steps_of_time = st.lists(st.floats(0, 5, width=16), max_size=40)
 def test_horizon_is_read_in_seconds(horizon: str | float, seconds: float) -> None:
     """With any unit, or none for a number."""
     assert parse_horizon(horizon) == seconds
+
+
+@pytest.mark.parametrize("horizon", [10**400, 1e300, 0, -1, float("nan"), "", "2 weeks", "9" * 400 + "d", True, None])
+def test_a_horizon_that_is_none_is_refused(horizon: object) -> None:
+    """With what is allowed."""
+    with pytest.raises(ConfigError, match="horizon must be a length of time above 0") as caught:
+        parse_horizon(horizon)  # type: ignore[arg-type]
+    assert len(str(caught.value)) < 200
 
 
 def test_clock_that_goes_backwards_stands_still() -> None:
@@ -52,6 +61,50 @@ def test_event_time_ahead_of_the_clock_counts_as_the_clock() -> None:
 def test_created_at_is_seconds_or_a_moment(written: object, seconds: float) -> None:
     """Without a zone it is UTC."""
     assert as_post(0, {"text": "a", "created_at": written}).created_at == seconds
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        10**400,
+        -(10**400),
+        pytest.param(10**5000, id="long"),
+        1e300,
+        float("nan"),
+        float("inf"),
+        True,
+        "",
+        "soon",
+        "9" * 400,
+        [1],
+        2.6e11,
+    ],
+)
+def test_what_is_no_moment_is_refused(written: object) -> None:
+    """However large the number is; the message does not repeat all of it."""
+    with pytest.raises(InputError, match="post 3: 'created_at' must be seconds since 1970") as caught:
+        as_post(3, {"text": "a", "created_at": written})
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize("now", [float("nan"), float("inf"), -1e300, 10**400])
+def test_a_clock_that_does_not_say_the_time_is_refused(now: float) -> None:
+    """Before anything is decided or written."""
+    clock = iter([5.0, now, 6.0])
+    with Window.open(None, CONFIG, clock=lambda: next(clock)) as window:
+        window.add("a post")
+        with pytest.raises(WindowError, match="the clock must say the seconds since 1970"):
+            window.add("another post")
+        assert window.add("a post").evidence is not None
+        assert window.stats().n_posts == 2
+
+
+def test_an_id_has_at_most_512_bytes() -> None:
+    """As every answer about the post repeats it."""
+    assert as_post(0, {"text": "a", "id": "é" * 256}).id == "é" * 256
+    with pytest.raises(InputError, match="post 1: 'id' has 513 bytes, and 512 are the most") as caught:
+        as_post(1, {"text": "a", "id": "é" * 256 + "e"})
+    assert len(str(caught.value)) < 150
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.floats(0, 3, width=16)), max_size=60), st.floats(0, 200, width=16))
