@@ -16,7 +16,7 @@ from hybriddup.window.stores.checkpoints import SMALLEST_LARGE, Checkpoints
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.stores import post, posts
 
-PAGE = 16384
+PAGE = 4096
 
 
 def fill(store: SqliteStore, n: int) -> list[int]:

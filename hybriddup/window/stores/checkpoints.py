@@ -15,9 +15,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 STEP = 2**20
 """Bytes of posts after which they are moved: so few that a batch hardly waits for the disk meanwhile."""
-A_COMMIT = 2**17
+A_COMMIT = 2**15
 """Bytes that a commit takes in the log besides its posts: pages are written whole."""
-SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 64, 2048, 16
+SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
 """A log begins anew when it has such a share of the pages of the file, within these bounds."""
 
 logger = logging.getLogger("hybriddup")

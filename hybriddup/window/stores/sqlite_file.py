@@ -19,7 +19,6 @@ SCHEMA = 3
 """Version of the tables; a file with another one was written by another version of hybriddup, and is refused."""
 
 SETTINGS = (
-    "page_size = 16384",  # of a new file: posts come by the dozen, and a page of so many bytes holds fifty
     "journal_mode = WAL",
     "synchronous = FULL",  # in WAL mode, anything less may lose acknowledged posts when the power fails
     "cache_size = -16384",  # KiB: rows come at one end and go at the other, and few are read in between
