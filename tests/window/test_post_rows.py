@@ -22,18 +22,30 @@ EVIDENCE = st.builds(Evidence, IDS, st.integers(0, 2**60), REASONS, DISTANCES, T
 POST = st.builds(StoredPost, st.just(0), IDS, TIMES, TEXTS, st.none() | TEXTS, st.none() | EVIDENCE)
 
 
-@given(POST, st.integers(0, 2**60))
-def test_what_is_read_is_what_was_written(post: StoredPost, position: int) -> None:
-    """Types too: an id that is a number stays one, and a surrogate pair written as two characters stays two."""
-    post = post._replace(position=position)
+def read_back(post: StoredPost) -> dict[int, StoredPost]:
+    """What is read of a post that was written, asked for with the one after it."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.text_factory = text_from
         connection.execute(CREATE_POSTS)
         connection.execute("CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)")
         insert_posts(connection, [post], np.zeros(1, np.uint64))
-        found = posts_at(connection, [position, position + 1])
+        return posts_at(connection, [post.position, post.position + 1])
+
+
+@given(POST, st.integers(0, 2**60))
+def test_what_is_read_is_what_was_written(post: StoredPost, position: int) -> None:
+    """Types too: an id that is a number stays one, and a surrogate pair written as two characters stays two."""
+    post = post._replace(position=position)
+    found = read_back(post)
     assert found == {position: post}
     assert [type(field) for field in found[position]] == [type(field) for field in post]
+
+
+@pytest.mark.parametrize("time", [-0.0, 5e-324, 1.7e308, float("inf"), float("-inf"), 1e16, 2.0**53])
+def test_any_time_is_read_as_it_was_written(time: float) -> None:
+    """Also where SQLite stores it as a whole number."""
+    post = StoredPost(0, "a", time, "b", None, None)
+    assert read_back(post) == {0: post}
 
 
 @given(POST, POST)

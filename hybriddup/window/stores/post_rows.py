@@ -67,7 +67,8 @@ def checksum_of(
     position: int, post_id: object, time: float, text: str, normalized: str | None, evidence: str | None
 ) -> int:
     """Return a number of 63 bits that depends on all of these, and on the type of the id."""
-    fields = (position, post_id, time.hex(), text, normalized, evidence)
+    exact_time = (time + 0.0).hex()  # SQLite gives 0.0 for -0.0
+    fields = (position, post_id, exact_time, text, normalized, evidence)
     return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
 
 
