@@ -7,19 +7,20 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hybriddup.service.limits import MAX_MATCHES
+from hybriddup.window.posts import MOST_ID_BYTES
 
 PostId = Annotated[
     str | Annotated[int, Field(ge=-(2**63), lt=2**63)],
     Field(description='Text or a whole number of 64 bits; 17 and "17" are two ids.'),
 ]
 NewId = Annotated[
-    Annotated[str, Field(json_schema_extra={"not": {"pattern": "^#[0-9]+$"}})]
+    Annotated[str, Field(max_length=MOST_ID_BYTES, json_schema_extra={"not": {"pattern": "^#[0-9]+$"}})]
     | Annotated[int, Field(ge=-(2**63), lt=2**63)]
     | None,
     Field(
-        description='Text or a whole number of 64 bits; 17 and "17" are two ids. Left out: the window makes one of '
-        "the post's position, such as #17, which no post may come with. A post sent again with the same id gets the "
-        "same answer again."
+        description=f'Text of at most {MOST_ID_BYTES} bytes, or a whole number of 64 bits; 17 and "17" are two ids. Left '
+        "out: the window makes one of the post's position, such as #17, which no post may come with. A post sent again "
+        "with the same id gets the same answer again."
     ),
 ]
 
