@@ -18,9 +18,9 @@ NewId = Annotated[
     | Annotated[int, Field(ge=-(2**63), lt=2**63)]
     | None,
     Field(
-        description=f'Text of at most {MOST_ID_BYTES} bytes, or a whole number of 64 bits; 17 and "17" are two ids. Left '
-        "out: the window makes one of the post's position, such as #17, which no post may come with. A post sent again "
-        "with the same id gets the same answer again."
+        description=f'Text of at most {MOST_ID_BYTES} bytes, or a whole number of 64 bits; 17 and "17" are two ids. '
+        "Left out: the window makes one of the post's position, such as #17, which no post may come with. A post sent "
+        "again with the same id gets the same answer again."
     ),
 ]
 
