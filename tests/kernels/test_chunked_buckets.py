@@ -31,13 +31,14 @@ from hybriddup.kernels.ring_texts import (
     LARGEST_OFFSET,
     TOLD_BITS,
     LaterTexts,
+    Partners,
     number_texts,
     slot_of,
 )
 from tests.builders import make_limits
 from tests.reference import lee_distance
 
-PARTNER_LIMITS = np.full(50, 3, np.int32)
+PARTNERS = Partners(np.full(50, 3, np.int32), np.zeros(50, np.int32))
 WINDOW = 50
 CAPACITY = 64
 NO_BITS = np.zeros((0, 1), np.uint64)
@@ -125,14 +126,14 @@ def test_a_look_up_has_room_for_all_that_is_near(by_octets: bool) -> None:
     later = LaterTexts(np.arange(n_later) + 1000, bits[:n_later], *limits, np.zeros((0, 2), np.uint64))
     listed, live = np.zeros((n_later, n_probes), np.uint64), Live(np.uint64(IN_BLOCK + n), n, 0)
 
-    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNER_LIMITS)
+    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNERS)
 
     assert len(near) == n * n_later * n_probes > 3 * 4096
     assert counts.n_comparisons == len(near) * (8 if by_octets else 1)
     assert counts.n_look_ups == listed.size
     assert (np.diff((near >> np.uint64(32)).astype(np.int64)) >= 0).all()
     near, n_times = np.unique(near, return_counts=True)
-    texts = texts_of_octets(near, bits, live, later, PARTNER_LIMITS) if by_octets else near
+    texts = texts_of_octets(near, bits, live, later, PARTNERS) if by_octets else near
     assert texts.tolist() == [row << 32 | place for row in range(n_later) for place in range(n)]
     assert set(n_times.tolist()) == ({8 * n_probes, 2 * n_probes} if by_octets else {n_probes})
 
@@ -175,7 +176,7 @@ def test_looking_up_finds_what_is_live_and_near(
     later = LaterTexts(np.arange(5) + 1000, later_bits, *limits, np.zeros((0, 2), np.uint64))
     listed = rng.integers(0, n_buckets, (5, 2), np.uint64)
 
-    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNER_LIMITS)
+    near, counts = find_in_chains(chains, listed, bits, live, later, PARTNERS)
 
     apart = np.bitwise_count(bits[(first_slot + np.arange(WINDOW)) % CAPACITY] ^ later_bits[:, None]).sum(axis=2)
     within = set(zip(*(each.tolist() for each in np.nonzero(apart <= limit)), strict=True))
@@ -194,7 +195,7 @@ def test_looking_up_finds_what_is_live_and_near(
             n_compared += len(read) * (8 if by_octets else 1)
             expected += [(row, place) for place in read if (row, place) in within]
     if by_octets:
-        near = texts_of_octets(without_repeats(near), bits, live, later, PARTNER_LIMITS)
+        near = texts_of_octets(without_repeats(near), bits, live, later, PARTNERS)
     found = [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in near.tolist()]
     if by_octets:
         assert set(expected) <= set(found) <= within
