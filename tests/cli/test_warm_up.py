@@ -80,8 +80,7 @@ with install_recorder("numba:compile") as recorder:
                 window.match(texts[first])
                 window.get(first), window.stats()
             if first == 800:
-                shutil.rmtree(store / "copies")
-                shutil.rmtree(store / "memory")  # what is in memory is made from the posts then
+                shutil.rmtree(store / "derived")  # it is made from the posts then
 print(*(event.data["dispatcher"] for _, event in recorder.buffer), sep="\\n", end="")
 """
 
