@@ -103,7 +103,7 @@ def fingerprint(
     Parameters
     ----------
     texts
-        At least one.
+        Any number of them.
     config, workers, plugins
         As for `dedupe`.
 

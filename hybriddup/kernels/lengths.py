@@ -24,7 +24,7 @@ def largest_so_far(lengths: Int32s, values: Int32s, longest: int) -> Int64s:
 def length_class(length: int) -> int:
     """Return a number from 0 to 255 that never falls with the length, and rises by one where this rises by a sixteenth.
 
-    Lengths below 32 have a class each, those from 2**19 on the last one.
+    Lengths below 32 have a class each, those from 31 * 2**14 on the last one.
     """
     doublings = np.int64(0)
     while length >> doublings >= 2 * CLASSES_OF_DOUBLING:

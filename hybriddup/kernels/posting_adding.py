@@ -82,11 +82,11 @@ def add_texts(
         value = postings.slots[at] & LOW_HALF
         is_one_more = value & IS_LIST != 0 and is_crowded(postings, value ^ IS_LIST, age)
         if kept[row]:
-            its_length = np.uint64(length_class(np.int64(lengths[row])))
-            status = add_number(postings, key, at, its_length, age)
+            class_of_length = np.uint64(length_class(np.int64(lengths[row])))
+            status = add_number(postings, key, at, class_of_length, age)
             if status == IS_FULL:
                 rebuild_shard(postings, shard_of(postings, tag_of(key)), age, False)
-                status = add_number(postings, key, find_slot(postings, key), its_length, age)
+                status = add_number(postings, key, find_slot(postings, key), class_of_length, age)
             if status != IS_ADDED:
                 return i, n_crowded
         n_crowded += np.int64(is_one_more)
@@ -135,10 +135,9 @@ def fetch_tail(postings: Postings, value: np.uint64) -> None:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def add_number(postings: Postings, key: np.uint64, at: np.uint64, its_length: np.uint64, age: Age) -> int:
+def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_length: np.uint64, age: Age) -> int:
     """Add the number after those that age tells of to the list of a key, whose slot is given.
 
-    ``its_length`` is the class of its text's length.
     Return `IS_ADDED`; or, where nothing was done, `IS_FULL` for want of room in the shard, else `NO_BLOCK`.
     """
     slots, uppers, number = postings.slots, postings.uppers, age.next_number & NUMBER_MASK
@@ -157,9 +156,9 @@ def add_number(postings: Postings, key: np.uint64, at: np.uint64, its_length: np
         slots[at] = high | number
         return IS_ADDED
     if is_list:
-        block = append(postings, value ^ IS_LIST, number, its_length, age)
+        block = append(postings, value ^ IS_LIST, number, class_of_length, age)
     else:
-        block = pair_up(postings, value, number, its_length)
+        block = pair_up(postings, value, number, class_of_length)
     if block == 0:
         return NO_BLOCK
     slots[at] = high | IS_LIST | block

@@ -29,8 +29,8 @@ SIZE_BITS = np.uint64(26)
 """The bits of a header below its class."""
 SIZE_MASK = np.uint64((1 << 26) - 1)
 LARGEST_RING = 1 << 25
-NO_CLASS = np.uint64(255)
-"""Stands for any length. The longest texts have this class, too."""
+ANY_LENGTH = np.uint64(255)
+"""The class of a length that is not known: it is within any range of lengths. The longest texts have it, too."""
 ROOM_SHARE = 8
 """A list is rewritten into a block of which a part of so many stays free, so that it is not soon rewritten again."""
 
@@ -50,9 +50,9 @@ class Postings(NamedTuple):
     """int32[n_shards]: how many slots of each shard are in use."""
     words: UInt32s
     """uint32[n]: the blocks of all lists."""
-    classes: UInt8s
-    """uint8[n]: by the number of a text, the class of its length, as `hybriddup.kernels.lengths.length_class` has it;
-    `NO_CLASS` where it is not known."""
+    length_classes: UInt8s
+    """uint8[n]: for each word that is a number, the class of its text's length, 0 to 255, as
+    `hybriddup.kernels.lengths.length_class` returns it; `ANY_LENGTH` where that is not known."""
     book: Int64s
     """int64[N_BOOK]."""
     class_words: Int64s
@@ -153,21 +153,21 @@ def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np
 
 
 @njit(cache=True, nogil=True, inner=True)
-def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, of_newer: np.uint64) -> np.uint64:
-    """Return the block of a new list of two numbers, given the class of the newer; 0 where there is no room."""
+def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_length: np.uint64) -> np.uint64:
+    """Return the block of a new list of two numbers, or 0 where there is no room."""
     words, its_class = postings.words, class_for(postings.class_words, np.uint64(2))
     block = take_block(postings, its_class)
     if block != 0:
         start = block << BLOCK_BITS
         words[start] = np.uint32(its_class << SIZE_BITS | np.uint64(2))
         words[start + np.uint64(1)], words[start + np.uint64(2)] = np.uint32(older), np.uint32(newer)
-        postings.classes[start + np.uint64(1)] = np.uint8(NO_CLASS)  # a slot has no room for it
-        postings.classes[start + np.uint64(2)] = np.uint8(of_newer)
+        postings.length_classes[start + np.uint64(1)] = np.uint8(ANY_LENGTH)  # a slot has no room for it
+        postings.length_classes[start + np.uint64(2)] = np.uint8(class_of_length)
     return block
 
 
 @njit(cache=True, nogil=True, inner=True)
-def append(postings: Postings, block: np.uint64, number: np.uint64, its_length: np.uint64, age: Age) -> np.uint64:
+def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_length: np.uint64, age: Age) -> np.uint64:
     """Add a number to a list, with the class of its text's length; return the block that the list is in now.
 
     It is 0, and nothing was done, where there is no room.
@@ -176,7 +176,7 @@ def append(postings: Postings, block: np.uint64, number: np.uint64, its_length: 
     start = block << BLOCK_BITS
     its_class, n, oldest = read_header(words, start, postings.ring_size)
     if n == ring:
-        write_number(postings, start + np.uint64(1) + oldest, number, its_length)
+        write_number(postings, start + np.uint64(1) + oldest, number, class_of_length)
         oldest = np.uint64(0) if oldest + np.uint64(1) == ring else oldest + np.uint64(1)
         words[start] = np.uint32(its_class << SIZE_BITS | (ring + oldest))
         return block
@@ -187,15 +187,15 @@ def append(postings: Postings, block: np.uint64, number: np.uint64, its_length: 
             return block
         start = block << BLOCK_BITS
         its_class = np.uint64(words[start]) >> SIZE_BITS
-    write_number(postings, start + np.uint64(1) + n, number, its_length)
+    write_number(postings, start + np.uint64(1) + n, number, class_of_length)
     words[start] = np.uint32(its_class << SIZE_BITS | (n + np.uint64(1)))
     return block
 
 
 @njit(cache=True, nogil=True, inner=True)
-def write_number(postings: Postings, at: np.uint64, number: np.uint64, its_length: np.uint64) -> None:
+def write_number(postings: Postings, at: np.uint64, number: np.uint64, class_of_length: np.uint64) -> None:
     """Write a number, with the class of its text's length."""
-    postings.words[at], postings.classes[at] = np.uint32(number), np.uint8(its_length)
+    postings.words[at], postings.length_classes[at] = np.uint32(number), np.uint8(class_of_length)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -215,7 +215,7 @@ def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: 
     target, first = moved << BLOCK_BITS, oldest + n - n_kept
     for i in range(n_kept):
         at, to = word_of(start, first + np.uint64(i), ring_size), target + np.uint64(1) + np.uint64(i)
-        words[to], postings.classes[to] = words[at], postings.classes[at]
+        words[to], postings.length_classes[to] = words[at], postings.length_classes[at]
     words[target] = np.uint32(new_class << SIZE_BITS | n_kept)
     if not stays:
         free_block(postings, block, old_class)

@@ -14,8 +14,8 @@ from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.posting_depths import depths_of_pairs
 from hybriddup.kernels.posting_lists import (
+    ANY_LENGTH,
     BLOCK_BITS,
-    NO_CLASS,
     NUMBER_MASK,
     Postings,
     read_header,
@@ -90,14 +90,14 @@ def look_up(
         ``depths`` is int32[n_pairs]: the least depth of the earlier text in the list of a key that both have. The
         newest text of a list has depth 1; at most `Postings.ring_size` - 1 are read.
     """
-    near, depths, counts = find_in_lists(postings, keys, columns, live, later, partners)
+    near, depths, counts = find_in_lists(postings, keys, columns.bits, live, later, partners)
     pairs = select_in_ring(near, columns, np.int64(live.first_slot), rows, later)
     return pairs, depths_of_pairs(pairs, near, depths, columns, np.int64(live.first_slot), later), counts
 
 
 @njit(cache=True, nogil=True)
 def find_in_lists(
-    postings: Postings, keys: UInt64s, columns: RingColumns, live: LiveTexts, later: LaterTexts, partners: Partners
+    postings: Postings, keys: UInt64s, bits: UInt64s, live: LiveTexts, later: LaterTexts, partners: Partners
 ) -> tuple[UInt64s, Int32s, PostingCounts]:
     """Return what is near the later texts in the lists of their keys.
 
@@ -122,12 +122,12 @@ def find_in_lists(
             value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
             n_look_ups += np.int64(keys[row, i] != NO_KEY)
             while not is_read:
-                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, columns.bits, lengths)
+                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, bits, lengths)
                 if n_read == READ_AT_ONCE or (is_read and i == n_keys - 1):
                     if n_near + np.int64(n_read) > len(near):
                         near = with_room_for(near, n_near, np.int64(n_read))
                         depths = with_room_for(depths, first, len(near) - first)
-                    n_near = compare_read(columns.bits, read, n_read, live, later, row, limit, near, n_near)
+                    n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
                     n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
@@ -171,7 +171,7 @@ def fetch_lines(postings: Postings, value: np.uint64) -> None:
         for word in range(WORDS_OF_LINE, n_words, WORDS_OF_LINE):
             fetch_early(postings.words, start + np.uint64(word))
         for word in range(0, n_words, CLASSES_OF_LINE):
-            fetch_early(postings.classes, start + np.uint64(word))
+            fetch_early(postings.length_classes, start + np.uint64(word))
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -213,17 +213,17 @@ def read_list(
         end = oldest + n
     n = min(n, np.uint64(postings.ring_size - 1))
     while depth < n and n_read < READ_AT_ONCE:
-        number, its_length = value, NO_CLASS
+        number, class_of_length = value, ANY_LENGTH
         if is_list:
             at = word_of(start, end - np.uint64(1) - depth, postings.ring_size)
-            number, its_length = np.uint64(words[at]), np.uint64(postings.classes[at])
+            number, class_of_length = np.uint64(words[at]), np.uint64(postings.length_classes[at])
         n_back = (live.next_number - number) & NUMBER_MASK
         if n_back > live.span:
             n = depth
             break
         depth += np.uint64(1)
         read[n_read] = live.span - n_back << HALF | depth
-        n_read += np.uint64((its_length - lengths[0] <= lengths[1]) | (its_length == NO_CLASS))
+        n_read += np.uint64((class_of_length - lengths[0] <= lengths[1]) | (class_of_length == ANY_LENGTH))
     fetch_texts(bits, read, first_new, n_read, live)
     return n_read, depth, depth >= n
 

@@ -138,18 +138,18 @@ def write_texts(
     positions, bits, length_numbers, sketches
         What is to be written, row by row; no sketches where the ring has none.
     """
-    ring_bits, ring_sketches = columns.bits, columns.sketches
+    ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
     capacity, number = len(ring_bits), np.int64(next_number)
     for row in range(len(numbers)):
         while number <= numbers[row]:
             slot = slot_of(number, turn, capacity)
             if number % IN_BLOCK == 0:
-                columns.anchors[slot >> BLOCK_BITS] = anchors[row]
-            columns.offsets[slot] = NO_TEXT
+                ring_anchors[slot >> BLOCK_BITS] = anchors[row]
+            ring_offsets[slot] = NO_TEXT
             number += 1
         slot = slot_of(numbers[row], turn, capacity)
-        columns.offsets[slot] = np.uint16(positions[row] - anchors[row])
-        columns.length_numbers[slot] = length_numbers[row]
+        ring_offsets[slot] = np.uint16(positions[row] - anchors[row])
+        ring_lengths[slot] = length_numbers[row]
         for word in range(bits.shape[1]):
             ring_bits[slot, word] = bits[row, word]
         if len(ring_sketches) > 0:
@@ -260,8 +260,7 @@ def select_in_ring(
     first_slot
         The slot of place 0.
     """
-    bits, length_numbers, sketches = columns.bits, columns.length_numbers, columns.sketches
-    offsets, anchors = columns.offsets, columns.anchors
+    bits, length_numbers, offsets, anchors, sketches = columns
     capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
     n_words = np.uint64(bits.shape[1])
     earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)

@@ -19,7 +19,7 @@ from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import PreparedTexts, Steps
 
-FIRST_IN_TURN = 16
+FIRST_OF_POST = 16
 """Pairs of a post that are verified first: hardly more in all than if it were four, of which the texts are then read
 together in half as many turns."""
 
@@ -112,7 +112,7 @@ def decide_batch(
     exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
     if not len(places):
         return Verdicts(exact, {}, index.looked_up, index.is_kept)
-    limits = replace(steps.components.limits, first_in_turn=FIRST_IN_TURN)
+    limits = replace(steps.components.limits, first_in_turn=FIRST_OF_POST)
     decider = Decider(index, verify, limits, report, steps.workers)
     decisions = decider.decide(batch_of(prepared, places, times, derived.horizon))
     copies = np.flatnonzero(decisions.exact != NONE)

@@ -117,5 +117,6 @@ def seconds_of(length: object) -> float | None:
     if isinstance(length, str):
         found = DURATION.fullmatch(length.strip().lower())
         return float(found[1]) * SECONDS_OF_UNIT[found[2]] if found else None
-    is_number = isinstance(length, (int, float)) and not isinstance(length, bool)
-    return float(length) if is_number and abs(length) < MOST_SECONDS else None  # type: ignore[arg-type]
+    if isinstance(length, (int, float)) and not isinstance(length, bool) and abs(length) < MOST_SECONDS:
+        return float(length)
+    return None

@@ -84,10 +84,12 @@ def seconds_of(place: int, created_at: object) -> float | None:
     """Return a time in seconds since 1970, of a number or of ISO 8601 text; text without a zone is UTC."""
     if created_at is None:
         return None
-    is_number = isinstance(created_at, (int, float)) and not isinstance(created_at, bool)
-    seconds = created_at if is_number else seconds_of_text(created_at)
-    if seconds is not None and FIRST_MOMENT <= seconds <= LAST_MOMENT:  # type: ignore[operator]  # it is a number
-        return float(seconds)  # type: ignore[arg-type]
+    if isinstance(created_at, (int, float)) and not isinstance(created_at, bool):
+        seconds: float | None = created_at
+    else:
+        seconds = seconds_of_text(created_at)
+    if seconds is not None and FIRST_MOMENT <= seconds <= LAST_MOMENT:
+        return float(seconds)
     raise InputError(
         f"post {place}: 'created_at' must be seconds since 1970 or a time such as '2026-11-21T12:00:00Z', of the years "
         f"1 to 9999; got {quote(created_at)}."

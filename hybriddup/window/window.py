@@ -87,8 +87,10 @@ class Window:
         ------
         ConfigError
             The configuration, the horizon or the number of workers cannot be used.
+        StoreError
+            The store cannot be opened: another process has it, or it is damaged.
         WindowError
-            The store cannot be opened: another process has it, it is damaged, or its fingerprints are others.
+            The fingerprints of the store are others than the configuration makes.
         """
         timing = WindowTime(time, parse_horizon(horizon), clock)
         return cls(open_state(path, config, timing, workers, plugins))
@@ -113,8 +115,10 @@ class Window:
         ------
         InputError
             Something is no post; none of these posts is decided then.
+        StoreError
+            The posts could not be written; none of them counts as sent.
         WindowError
-            The posts could not be written, and none of them counts as sent; or the window is closed.
+            The window is closed, or was opened by another process; or its clock does not say the time.
         """
         self._check_process()  # a lock that another thread held when the process was forked stays locked
         answer: Future[list[Decision]] = Future()
@@ -159,14 +163,16 @@ class Window:
         text
             It need not have been sent.
         limit
-            So many at most, 1 or more.
+            So many at most.
 
         Raises
         ------
         InputError
             The text is none.
         WindowError
-            The window is closed, or its store cannot be read.
+            The window is closed.
+        StoreError
+            The store cannot be read, or is damaged.
         """
         with self._lock:
             return similar_posts(self._open_state(), as_post(0, text).text, limit)
@@ -191,7 +197,9 @@ class Window:
         Raises
         ------
         WindowError
-            The window is closed, or its store cannot be read.
+            The window is closed.
+        StoreError
+            The store cannot be read, or is damaged.
         """
         with self._lock:
             return self._open_state().store.find_ids([post_id])[0]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hybriddup.kernels.posting_adding import add_texts
 from hybriddup.kernels.posting_lists import (
+    ANY_LENGTH,
     BLOCK_BITS,
     FREE_BLOCKS,
     FREE_PAGE,
@@ -17,7 +18,6 @@ from hybriddup.kernels.posting_lists import (
     FRESH_PAGE,
     N_BOOK,
     N_FREE_PAGES,
-    NO_CLASS,
     Age,
     Postings,
     class_for,
@@ -87,10 +87,10 @@ def check_classes(postings: Postings, key: int) -> None:
         start = np.uint64(value ^ IS_LIST) << BLOCK_BITS
         _, n, oldest = read_header(postings.words, start, postings.ring_size)
         words = [word_of(start, np.uint64(oldest) + np.uint64(i), postings.ring_size) for i in range(int(n))]
-        got = postings.classes[words].tolist()
+        got = postings.length_classes[words].tolist()
         expected = lengths_of(postings.words[words]).tolist()
         assert got[1:] == expected[1:]
-        assert got[0] in (expected[0], int(NO_CLASS))
+        assert got[0] in (expected[0], int(ANY_LENGTH))
 
 
 def check_blocks(postings: Postings) -> None:
@@ -189,8 +189,8 @@ def test_nothing_is_done_where_there_is_no_room() -> None:
         larger = empty_postings()
         larger.slots[: len(postings.slots)] = postings.slots
         larger.words[: len(postings.words)] = postings.words
-        larger.classes[: len(postings.classes)] = postings.classes
-        larger = postings._replace(slots=larger.slots, words=larger.words, classes=larger.classes)
+        larger.length_classes[: len(postings.length_classes)] = postings.length_classes
+        larger = postings._replace(slots=larger.slots, words=larger.words, length_classes=larger.length_classes)
         assert add_texts(larger, keys, numbers, lengths_of(numbers), kept, 1, done) == (1000, 0)
         assert [numbers_of(larger, key) for key in range(500)] == [[2 * key + 1, 2 * key + 2] for key in range(500)]
 

@@ -43,6 +43,7 @@ class Limits:
     most_pairs: Callable[[Int32s], Int64s]
     """Returns, for texts of these lengths, how many candidates of each are verified."""
     first_in_turn: int = FIRST_IN_TURN
+    """So many pairs of a text are verified before the first match is looked for."""
 
 
 class BatchContest:

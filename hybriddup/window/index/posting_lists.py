@@ -104,7 +104,7 @@ class PostingLists:
             n_pages=np.zeros(n_shards, np.int32),
             n_keys=np.zeros(n_shards, np.int32),
             words=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint32),
-            classes=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint8),
+            length_classes=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint8),
             book=np.zeros(N_BOOK, np.int64),
             class_words=block_classes(ring_size),
             ring_size=ring_size,
@@ -265,7 +265,8 @@ class PostingLists:
             n_used = int(postings.book[FRESH_BLOCK]) << int(BLOCK_BITS)
             n_more = int(len(postings.words) * GROWTH) + int(postings.class_words[0])
             self._postings = postings._replace(
-                words=longer(postings.words, n_used, n_more), classes=longer(postings.classes, n_used, n_more)
+                words=longer(postings.words, n_used, n_more),
+                length_classes=longer(postings.length_classes, n_used, n_more),
             )
 
 
