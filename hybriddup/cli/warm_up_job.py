@@ -23,7 +23,7 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.steps.parallel import available_workers
 from hybriddup.window.audit.live_audit import LiveAudit
-from hybriddup.window.event_time import WindowTime
+from hybriddup.window.event_time import parse_timing
 from hybriddup.window.opening import open_with
 from hybriddup.window.records import Post
 from hybriddup.window.searching import similar_posts
@@ -69,7 +69,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
         A window cannot have these settings.
     """
     clock = count()
-    timing = WindowTime("arrival", HORIZON, lambda: float(next(clock)))
+    timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
     n_half = len(texts) // 2
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
         for first in (0, n_half):

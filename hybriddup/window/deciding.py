@@ -158,7 +158,7 @@ def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon:
         ),
         prepared.text_numbers[places],
         times.times[places],
-        times.watermarks[places] - horizon,
+        times.edges(horizon)[places],
     )
 
 

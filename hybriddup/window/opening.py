@@ -23,9 +23,9 @@ from hybriddup.window.derived.deriving import build_derived_state
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.derived.kept_records import can_be_recorded
 from hybriddup.window.edges import Edges
-from hybriddup.window.event_time import NEVER, WindowTime
+from hybriddup.window.event_time import WindowTime
 from hybriddup.window.learning import keep_recipe, prepare_blocks, prepare_verifiers
-from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
+from hybriddup.window.meta import EDGES, RECIPE, WEIGHTS, stored_watermark
 from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores import WindowStore
@@ -83,8 +83,7 @@ class Opening:
         self.check_recipe(self.steps.components.recipe())
         keep_recipe(self.steps, self.store)
         blocks_learn = prepare_blocks(self.steps, self.store)
-        packed = self.store.meta(WATERMARK)
-        watermark = NEVER if packed is None else unpack_float(packed)
+        watermark = stored_watermark(self.store)
         state = WindowState(
             steps=self.steps,
             timing=self.timing,
@@ -97,9 +96,10 @@ class Opening:
             blocks_learn=blocks_learn,
             n_remembered=self.store.next_position,
             watermark=watermark,
-            last_arrival=watermark,
+            last_time=watermark,
         )
         state.forget()
+        state.warn_if_ahead(self.timing.now())
         state.learn_if_due()
         return state
 

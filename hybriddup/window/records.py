@@ -138,11 +138,13 @@ class WindowStats:
     n_expired: int
     """Kept posts that stopped matching."""
     watermark: float | None
-    """The largest time seen, seconds since 1970; None = no post yet."""
+    """The time of the window, seconds since 1970: the largest of a post, or on its way there; None = no post yet."""
     index_bytes: int
     store_bytes: int
     index: str
     """The shape of the live index."""
+    seconds_ahead: float = 0.0
+    """By how much the watermark is ahead of the clock, which expiry waits for; see `Window.rewind`."""
     limits_hit: Mapping[str, int] = field(default_factory=dict)
     by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """For each length band, how many posts were kept, and duplicates exact and near."""

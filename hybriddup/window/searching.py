@@ -27,7 +27,7 @@ short one, or as many as are asked for if that is more."""
 def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
     """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
     prepared = state.prepare([text])
-    now = PostTimes(np.array([state.watermark]), np.array([state.watermark]), state.last_arrival)
+    now = PostTimes(np.array([state.last_time]), np.array([state.watermark]))
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
     pairs = candidates_without_sketches(state, prepared, now)
     equal = int(state.derived.equal_posts(prepared, now, state.store)[0])
@@ -97,12 +97,13 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
 
 def count_window(state: WindowState) -> WindowStats:
     """Return the counts of a window."""
+    now = max(state.watermark, state.last_time)
     posts, report = state.counts.posts, state.derived.index.report()
     decided = posts["kept"] + posts["exact"] + posts["near"]
     audit = state.live_audit.counts()
     n_duplicates = audit.n_found + audit.n_missed
     return WindowStats(
-        n_kept_in_window=state.derived.kept.n_after(state.watermark - state.timing.horizon),
+        n_kept_in_window=state.derived.kept.n_after(now - state.timing.horizon),
         n_posts=decided,
         n_kept=posts["kept"],
         n_exact=posts["exact"],
@@ -111,6 +112,7 @@ def count_window(state: WindowState) -> WindowStats:
         n_late=posts["late"],
         n_expired=posts["expired"],
         watermark=None if state.watermark == NEVER else state.watermark,
+        seconds_ahead=max(state.watermark - state.timing.now(), 0.0),
         index_bytes=state.derived.n_bytes,
         store_bytes=state.n_stored_bytes(),
         index=report.shape,

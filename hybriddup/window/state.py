@@ -14,8 +14,10 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.data.removed import EQUAL
+from hybriddup.errors import InputError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
+from hybriddup.steps.options import quote
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
@@ -23,16 +25,18 @@ from hybriddup.window.derived.deriving import build_derived_state
 from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.edges import Edges
-from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
+from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.learning import learn_and_save
-from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, unpack_float
+from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, stored_watermark
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
 
+MOST_AHEAD = 300.0
+"""Seconds by which the watermark may be ahead of the clock without a warning."""
 NOTHING = -1
 """Next to no position: what is in memory has to be derived anew."""
 
@@ -82,7 +86,10 @@ class WindowState:
     n_remembered: int = 0
     """The next position when what is in memory was brought up to date."""
     watermark: float = NEVER
-    last_arrival: float = NEVER
+    last_time: float = NEVER
+    """Of the post that was decided last."""
+    is_ahead: bool = False
+    """Whether the watermark was last seen to be ahead of the clock by more than `MOST_AHEAD`."""
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
 
@@ -107,8 +114,7 @@ class WindowState:
         """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
         if self.n_remembered != self.store.next_position:
             self.derive_anew()
-            watermark = self.store.meta(WATERMARK)
-            self.watermark = NEVER if watermark is None else unpack_float(watermark)
+            self.watermark = self.last_time = stored_watermark(self.store)
 
     def derive_anew(self) -> None:
         """Derive anew from the store what is in memory."""
@@ -146,7 +152,8 @@ class WindowState:
 
     def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
         """Decide posts whose ids are new, write them, and make those kept findable."""
-        times = self.timing.of_posts(posts, self.watermark, self.last_arrival)
+        now = self.timing.now()
+        times = self.timing.of_posts(posts, now, self.watermark)
         prepared = self.prepare([post.text for post in posts])
         verdicts = self.decide_batch(prepared, times)
         stored = self.describe(posts, prepared, times, verdicts)
@@ -157,6 +164,7 @@ class WindowState:
         with self.counts.timed("index"):
             self.remember_or_derive(prepared, times, verdicts)
         self.count(stored, prepared, times)
+        self.warn_if_ahead(now)
         self.learn_if_due()
         return stored
 
@@ -265,7 +273,7 @@ class WindowState:
         self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
         if self.log is not None:
             self.log.append(columns)
-        self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
+        self.watermark, self.last_time = float(times.watermarks[-1]), float(times.times[-1])
         self.n_remembered = self.store.next_position
         self.forget()
 
@@ -298,7 +306,31 @@ class WindowState:
         if self.log is not None:
             self.log.forget_before(self.derived.kept.first_position, self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
-            self.store.forget_before(edge)
+            # a post may be ahead of the watermark, and matches for longer then
+            self.store.forget_before(min(edge, self.derived.kept.first_position))
+
+    def rewind(self, to: float | None) -> float:
+        """Put the watermark back, in the store as well; see `hybriddup.Window.rewind`."""
+        if not (to is None or is_moment(to)):
+            raise InputError(f"`to` must be seconds since 1970, of the years 1 to 9999; got {quote(to)}.")
+        self.catch_up()
+        moment = self.timing.now() if to is None else float(to)
+        seconds = max(self.watermark - moment, 0.0)
+        if seconds:
+            self.edges.forget_after(moment)
+            self.store.set_meta({WATERMARK: pack_float(moment), EDGES: self.edges.pack()})
+            self.watermark = self.last_time = moment
+        return seconds
+
+    def warn_if_ahead(self, now: float) -> None:
+        """Say in the log, once, that the watermark is far ahead of the clock."""
+        was_ahead, self.is_ahead = self.is_ahead, self.watermark - now > MOST_AHEAD
+        if self.is_ahead and not was_ahead:
+            logger.warning(
+                "the time of the window is %.0f s ahead of the clock, and nothing expires until the clock has caught "
+                "up. If the clock is right now, put the window's time back with Window.rewind().",
+                self.watermark - now,
+            )
 
     def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
         """Count what became of posts."""

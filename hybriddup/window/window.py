@@ -7,7 +7,6 @@ import time as system_time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from datetime import timedelta
 from pathlib import Path
 from threading import RLock
 from types import ModuleType, TracebackType
@@ -16,7 +15,7 @@ from typing import Any
 from hybriddup.config.load import DEFAULT_CONFIG, Config
 from hybriddup.errors import WindowError
 from hybriddup.study.explain import Explanation
-from hybriddup.window.event_time import TimeOf, WindowTime, parse_horizon
+from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
 from hybriddup.window.opening import open_state
 from hybriddup.window.posts import as_post, as_posts
@@ -58,8 +57,9 @@ class Window:
         path: str | Path | None = None,
         config: Config = DEFAULT_CONFIG,
         *,
-        horizon: str | float | timedelta = DEFAULT_HORIZON,
+        horizon: Length = DEFAULT_HORIZON,
         time: TimeOf = "arrival",
+        max_step: Length | None = None,
         workers: int | None = None,
         plugins: Iterable[str | ModuleType] = (),
         clock: Callable[[], float] = system_time.time,
@@ -78,6 +78,9 @@ class Window:
         time
             ``arrival``: a post's time is when it comes. ``event``: what it says as ``created_at``. See
             `hybriddup.window.event_time`.
+        max_step
+            By how much one post moves the time of the window on, at most, so that a clock that was ahead once, or one
+            post with a wrong time, does not make it forget; None = an hour, or half of a shorter horizon.
         workers
             Threads; None = one for each core. Never changes an answer.
         clock
@@ -86,14 +89,13 @@ class Window:
         Raises
         ------
         ConfigError
-            The configuration, the horizon or the number of workers cannot be used.
+            The configuration, a length of time or the number of workers cannot be used.
         StoreError
             The store cannot be opened: another process has it, or it is damaged.
         WindowError
             The fingerprints of the store are others than the configuration makes.
         """
-        timing = WindowTime(time, parse_horizon(horizon), clock)
-        return cls(open_state(path, config, timing, workers, plugins))
+        return cls(open_state(path, config, parse_timing(time, horizon, max_step, clock), workers, plugins))
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
         """Return what is decided of one post; parameters and errors are those of `add_many`."""
@@ -208,6 +210,29 @@ class Window:
         """Return counts of the window."""
         with self._lock:
             return count_window(self._open_state())
+
+    def rewind(self, to: float | None = None) -> float:
+        """Put the time of the window back, after a clock that was ahead; return by how many seconds.
+
+        Posts that came in the meantime go on matching until those before them are too old. `WindowStats` says as
+        ``seconds_ahead`` whether this is needed.
+
+        Parameters
+        ----------
+        to
+            Seconds since 1970; None = what the clock says. A later time than the window's changes nothing.
+
+        Raises
+        ------
+        WindowError
+            The window is closed.
+        InputError
+            This is no time.
+        StoreError
+            It could not be written.
+        """
+        with self._lock:
+            return self._open_state().rewind(to)
 
     def close(self) -> None:
         """Let go of the store; closing twice is fine. In a forked process nothing is done: the store is not its own."""

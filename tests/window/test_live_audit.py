@@ -67,11 +67,12 @@ class Truth:
     def add(self, post: Post, decision: Decision) -> None:
         """Take note of a decision."""
         assert post.created_at is not None
-        self.watermark = max(self.watermark, post.created_at)
+        before = post.created_at if self.watermark == float("-inf") else self.watermark
+        self.watermark = max(before, min(post.created_at, before + HORIZON / 2))
         if decision.evidence is not None:
             self.n_found += decision.evidence.reason == "near"
             return
-        in_window = [text for text, time in self.kept if time > self.watermark - HORIZON]
+        in_window = [text for text, time in self.kept if time > max(self.watermark, post.created_at) - HORIZON]
         self.n_missed += any(matches(text, post.text) for text in in_window if text != post.text)
         self.kept.append((post.text, post.created_at))
 
@@ -176,7 +177,7 @@ def test_a_text_forgotten_before_it_is_compared_makes_the_comparison_skipped() -
     """Its post is not taken for a unique one, and the next comparison begins anew."""
     now = [0.0]
     audit = LiveAudit(one_in=2**60, texts_a_post=1, posts_a_part=2)
-    with window_with(audit, clock=lambda: now[0]) as window:
+    with window_with(audit, clock=lambda: now[0], max_step=2 * HORIZON) as window:
         window.add_many(unlike(60))
         audit._one_in = 1
         window.add("a post that is compared with two texts at a time")

@@ -115,7 +115,7 @@ class LiveAudit:
         elif not len(kept):
             self._n_found += n_found
         else:
-            edges = times.watermarks[kept] - derived.horizon
+            edges = times.edges(derived.horizon)[kept]
             self._comparison = Comparison(chosen_texts(prepared, kept), edges, derived.kept.first_position, first)
             self._found_beside = n_found
             self._n_since = len(prepared.positions)

@@ -28,7 +28,7 @@ from hybriddup.window.derived.file_series import FileSeries, delete, replace_fil
 from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.event_time import NEVER
-from hybriddup.window.meta import LOG_TOKEN, WATERMARK, unpack_float
+from hybriddup.window.meta import LOG_TOKEN, stored_watermark
 from hybriddup.window.stores import WindowStore
 
 FOLDER, ENDING, ABOUT_FILE = "derived", ".kept", "about.json"
@@ -167,14 +167,14 @@ class KeptLog:
     def _files_to_read(self, form: RecordForm, token: bytes | None) -> tuple[About, list[Path]]:
         """Return what there is of this form and of this store; where there is nothing, what a new log begins with."""
         about, files = read_about(self._folder), self._series.found()
-        names, packed = [path.name for path in files], self._store.meta(WATERMARK)
+        names = [path.name for path in files]
         if (
             about is not None
             and about.made_with == form.made_with
             and token is not None
             and token.hex() in about.tokens
             and about.first in names
-            and about.watermark <= (NEVER if packed is None else unpack_float(packed))
+            and about.watermark <= stored_watermark(self._store)
         ):
             return about, files[names.index(about.first) :]
         return About(form.made_with, self._series.next_name), []
