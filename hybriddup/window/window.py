@@ -10,10 +10,11 @@ from concurrent.futures import Future
 from pathlib import Path
 from threading import RLock
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config
 from hybriddup.errors import WindowError
+from hybriddup.steps.parallel import undisturbed
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
@@ -23,6 +24,7 @@ from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, 
 from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.state import WindowState
 
+T = TypeVar("T")
 DEFAULT_HORIZON = "2d"
 LARGEST_COMMIT = 4096
 """Posts of several callers that are decided and written together, at most."""
@@ -95,7 +97,8 @@ class Window:
         WindowError
             The fingerprints of the store are others than the configuration makes.
         """
-        return cls(open_state(path, config, parse_timing(time, horizon, max_step, clock), workers, plugins))
+        timing = parse_timing(time, horizon, max_step, clock)
+        return cls(undisturbed(lambda: open_state(path, config, timing, workers, plugins)))
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
         """Return what is decided of one post; parameters and errors are those of `add_many`."""
@@ -123,13 +126,28 @@ class Window:
             The window is closed, or was opened by another process; or its clock does not say the time.
         """
         self._check_process()  # a lock that another thread held when the process was forked stays locked
+        checked = as_posts(posts, timed=self._timed)
+        return undisturbed(lambda: self._decide(checked))
+
+    def _decide(self, posts: list[Post]) -> list[Decision]:
+        """Have posts decided by this thread, or by another one that decides meanwhile."""
         answer: Future[list[Decision]] = Future()
-        self._waiting.append((as_posts(posts, timed=self._timed), answer))
+        self._waiting.append((posts, answer))
         while not answer.done():
             with self._lock:
                 if not answer.done():
                     self._decide_waiting()
         return answer.result()
+
+    def _ask(self, question: Callable[[WindowState], T]) -> T:
+        """Return the answer to a question to the state, asked while nothing else goes on."""
+
+        def answer() -> T:
+            with self._lock:
+                return question(self._open_state())
+
+        self._check_process()
+        return undisturbed(answer)
 
     def _decide_waiting(self) -> None:
         """Decide what waits, as many senders' posts at once as go into one commit."""
@@ -176,8 +194,8 @@ class Window:
         StoreError
             The store cannot be read, or is damaged.
         """
-        with self._lock:
-            return similar_posts(self._open_state(), as_post(0, text).text, limit)
+        post = as_post(0, text)
+        return self._ask(lambda state: similar_posts(state, post.text, limit))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Return every step for a post of the window (``a``) and a text (``b``), and whether the text repeats the post.
@@ -189,9 +207,9 @@ class Window:
         InputError
             The text is none, or no post with this id was decided within the horizon.
         """
-        with self._lock:
-            explainer = explainer_of(self._open_state(), as_post(0, text).text, post_id)
-        return explainer.explain()
+        post = as_post(0, text)
+        explainer = self._ask(lambda state: explainer_of(state, post.text, post_id))
+        return undisturbed(explainer.explain)
 
     def get(self, post_id: PostId) -> StoredPost | None:
         """Return the post with this id, kept or not, if it was decided within the horizon; None otherwise.
@@ -203,13 +221,11 @@ class Window:
         StoreError
             The store cannot be read, or is damaged.
         """
-        with self._lock:
-            return self._open_state().store.find_ids([post_id])[0]
+        return self._ask(lambda state: state.store.find_ids([post_id])[0])
 
     def stats(self) -> WindowStats:
         """Return counts of the window."""
-        with self._lock:
-            return count_window(self._open_state())
+        return self._ask(count_window)
 
     def rewind(self, to: float | None = None) -> float:
         """Put the time of the window back, after a clock that was ahead; return by how many seconds.
@@ -231,13 +247,15 @@ class Window:
         StoreError
             It could not be written.
         """
-        with self._lock:
-            return self._open_state().rewind(to)
+        return self._ask(lambda state: state.rewind(to))
 
     def close(self) -> None:
         """Let go of the store; closing twice is fine. In a forked process nothing is done: the store is not its own."""
         if os.getpid() != self._process:
             return
+        undisturbed(self._close)
+
+    def _close(self) -> None:
         with self._lock:
             state, self._state = self._state, None
             if state is not None:

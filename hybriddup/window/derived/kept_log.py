@@ -30,6 +30,7 @@ from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.meta import LOG_TOKEN, stored_watermark
 from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores.private_files import PRIVATE_FOLDER
 
 FOLDER, ENDING, ABOUT_FILE = "derived", ".kept", "about.json"
 READ_AT_ONCE = 2**16
@@ -111,7 +112,7 @@ class KeptLog:
         self._series, self._last, self.token = FileSeries(self._folder, ENDING), NO_POST, os.urandom(16)
         before = self._store.meta(LOG_TOKEN)
         try:
-            self._folder.mkdir(exist_ok=True)
+            self._folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
             self._about, files = self._files_to_read(form, before)
             delete(path for path in self._series.found() if path not in files)
             sound: dict[Path, Sound] = {}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hybriddup.errors import StoreError
 from hybriddup.window.stores.post_rows import CREATE_POSTS, RowError, text_from
+from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
@@ -67,8 +68,8 @@ def explained(path: Path) -> Iterator[None]:
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Have all or nothing of the block in the file, and on disk when it ends."""
-    connection.execute("BEGIN IMMEDIATE")
     try:
+        connection.execute("BEGIN IMMEDIATE")
         yield
         connection.execute("COMMIT")
     except BaseException:
@@ -99,10 +100,18 @@ def make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     try:
-        folder.mkdir(parents=True)
+        folder.mkdir(PRIVATE_FOLDER, parents=True)
     except OSError as error:
         raise StoreError(f"the directory {folder} cannot be made: {error.strerror}") from error
     _sync_folder(folder.parent)
+
+
+def make_private(path: Path) -> None:
+    """Make a file where there is none; SQLite gives the two beside it the same permissions."""
+    try:
+        os.close(open_private(path, os.O_RDWR))
+    except OSError as error:
+        raise StoreError(f"{path}: {CAUSES[sqlite3.SQLITE_CANTOPEN]} ({error.strerror})") from error
 
 
 def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Connection:
@@ -116,6 +125,8 @@ def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Conn
     if read_only and not path.exists():
         raise StoreError(f"{path}: there is no such store; open the window for writing to begin one")
     mode = "ro" if read_only else "rwc"
+    if not read_only:
+        make_private(path)
     with explained(path):
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={mode}",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from hybriddup.errors import StoreError
+from hybriddup.window.stores.private_files import open_private
 
 LOCKED_BYTE = 1 << 30
 """Windows keeps others from reading what is locked, so the byte locked there is one after the process id."""
@@ -45,7 +46,7 @@ class WriterLock:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0)
+        file = os.fdopen(open_private(path, os.O_RDWR), "r+b", buffering=0)
     except OSError as error:
         raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; see to its permissions") from error
     return file
