@@ -111,7 +111,9 @@ class AuditCounts:
     n_missed: int = 0
     """Those that were kept and match an earlier kept post."""
     n_skipped: int = 0
-    """Sampled posts that came while others were compared, or that could not be compared."""
+    """Sampled posts that came while many others were compared, or that could not be compared."""
+    n_unknown: int = 0
+    """Kept ones that have many candidates: still being verified, or given up."""
 
     @property
     def estimated_recall(self) -> float | None:

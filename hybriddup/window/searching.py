@@ -16,7 +16,7 @@ from hybriddup.steps.verifiers.judges import PairJudgement
 from hybriddup.steps.verifiers.number_guard import have_same_numbers
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
-from hybriddup.window.records import Match, WindowStats
+from hybriddup.window.records import AuditCounts, Match, WindowStats
 from hybriddup.window.state import WindowState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
@@ -95,13 +95,21 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
     return judged
 
 
+def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
+    """Return the 95 % interval of the estimated recall, whatever the unknown posts are; None without an estimate."""
+    n_duplicates = audit.n_found + audit.n_missed
+    if not n_duplicates:
+        return None
+    low, _ = wilson_interval(audit.n_found, n_duplicates + audit.n_unknown)
+    return low, wilson_interval(audit.n_found, n_duplicates)[1]
+
+
 def count_window(state: WindowState) -> WindowStats:
     """Return the counts of a window."""
     now = max(state.watermark, state.last_time)
     posts, report = state.counts.posts, state.derived.index.report()
     decided = posts["kept"] + posts["exact"] + posts["near"]
     audit = state.live_audit.counts()
-    n_duplicates = audit.n_found + audit.n_missed
     return WindowStats(
         n_kept_in_window=state.derived.kept.n_after(now - state.timing.horizon),
         n_posts=decided,
@@ -120,7 +128,7 @@ def count_window(state: WindowState) -> WindowStats:
         by_band={band: dict(counts) for band, counts in state.counts.by_band.items()},
         seconds=dict(state.counts.seconds),
         estimated_recall=audit.estimated_recall,
-        recall_interval=wilson_interval(audit.n_found, n_duplicates) if n_duplicates else None,
+        recall_interval=recall_interval(audit),
         audit=audit,
         recipe_id=state.steps.components.recipe_id(),
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.data.removed import EQUAL
-from hybriddup.errors import InputError
+from hybriddup.errors import InputError, StoreError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.options import quote
@@ -83,6 +83,8 @@ class WindowState:
     """Whether a verifier is still to learn what is then kept."""
     blocks_learn: bool = False
     """Whether the block index is still to learn."""
+    unsaved: dict[str, bytes] = field(default_factory=dict)
+    """What was learned and could not be written yet."""
     n_remembered: int = 0
     """The next position when what is in memory was brought up to date."""
     watermark: float = NEVER
@@ -159,6 +161,7 @@ class WindowState:
         stored = self.describe(posts, prepared, times, verdicts)
         with self.counts.timed("store"):
             self.store.append(stored, self.meta_after(times))
+        self.unsaved = {}
         self.audit(prepared, times, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
@@ -176,7 +179,7 @@ class WindowState:
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
         """Return what the store has to remember together with a batch."""
-        meta = {WATERMARK: pack_float(float(times.watermarks[-1]))}
+        meta = {WATERMARK: pack_float(float(times.watermarks[-1])), **self.unsaved}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
         if self.log is not None:
@@ -283,22 +286,40 @@ class WindowState:
         return self.weights_learn or self.verifiers_learn or self.blocks_learn
 
     def learn_if_due(self) -> None:
-        """Learn from the posts when enough are there."""
-        if self.is_learning and self.store.next_position >= FIT_AT:
-            self.learn()
+        """Learn from the posts when enough are there. These are on disk, so where that fails no caller is told."""
+        if not self.is_learning or self.store.next_position < FIT_AT:
+            return
+        try:
+            with self.counts.timed("fit"):
+                self.learn()
+        except Exception as error:
+            logger.warning(
+                "the window could not learn from its posts and goes on without; the next opening tries again: %s: %s",
+                type(error).__name__,
+                error,
+            )
 
     def learn(self) -> None:
         """Learn from the posts so far, for good: weights of tokens, and what the block index and verifiers keep."""
-        with self.counts.timed("fit"):
-            meta: dict[str, bytes] = {}
-            if self.weights_learn:
-                self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
-                meta |= fitted_meta(self.steps.components)
-            meta |= learn_and_save(self.steps, self.store)
-            self.store.set_meta(meta)
-            if self.weights_learn or self.blocks_learn:
-                self.derive_anew()
+        changes_keys = self.weights_learn or self.blocks_learn
+        weights_learn = self.weights_learn
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
+        if weights_learn:
+            self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
+            self.unsaved |= fitted_meta(self.steps.components)
+        self.unsaved |= learn_and_save(self.steps, self.store)
+        if changes_keys:
+            self.n_remembered = NOTHING
+        self.save_learned()
+        self.catch_up()
+
+    def save_learned(self) -> None:
+        """Write what was learned; where that fails, it is written with the next posts, which are decided by it."""
+        try:
+            self.store.set_meta(self.unsaved)
+            self.unsaved = {}
+        except StoreError as error:
+            logger.warning("what the window learned is written with the next posts: %s", error)
 
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
