@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hybriddup.errors import StoreError
+from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.post_rows import CREATE_POSTS, RowError, text_from
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
 
@@ -16,7 +17,7 @@ FILE = "posts.sqlite3"
 LOCK = "writer.lock"
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
-SCHEMA = 3
+SCHEMA = 4
 """Version of the tables; a file with another one was written by another version of hybriddup, and is refused."""
 
 SETTINGS = (
@@ -30,10 +31,8 @@ SETTINGS = (
 )
 TABLES = (
     CREATE_POSTS,
-    "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)",
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE state (first_position INTEGER NOT NULL, next_position INTEGER NOT NULL, id_key BLOB NOT NULL)",
-    "INSERT INTO state VALUES (0, 0, randomblob(16))",
+    "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER NOT NULL)",
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {SCHEMA}",
 )
@@ -161,6 +160,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
         with transaction(connection):
             for statement in TABLES:
                 connection.execute(statement)
+            queries.write_state(connection, 0, 0)
+            queries.insert_meta(connection, {queries.ID_KEY: os.urandom(16)})
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
