@@ -8,6 +8,10 @@ from hybriddup.kernels.posting_lists import BLOCK_BITS, NUMBER_MASK, Postings, n
 from hybriddup.kernels.posting_table import HALF, IS_LIST, NO_KEY, value_of
 from hybriddup.kernels.ring_texts import BLOCK_BITS as ANCHOR_BITS
 from hybriddup.kernels.ring_texts import LaterTexts, RingColumns, SelectedPairs, slot_at
+from hybriddup.kernels.rings import LOW_HALF, note_texts, slot_of
+
+IN_NO_LIST = np.int64(2**40)
+"""A number that lists do not hold."""
 
 
 @njit(cache=True, nogil=True)
@@ -35,37 +39,54 @@ def depths_of_pairs(
 
 
 @njit(cache=True, nogil=True)
-def depths_by_key(postings: Postings, keys: UInt64s, numbers: Int64s, next_number: int, first_live: int) -> Int32s:
-    """Return int32[n, n_keys]: the depth of a text in the list of each key, row by row.
+def depths_by_key(
+    postings: Postings, keys: UInt64s, rows: Int64s, numbers: Int64s, next_number: int, first_live: int
+) -> Int32s:
+    """Return int32[n, n_keys]: the depth of some texts in the lists of the keys of later ones.
 
     It is 0 where the text is not among the newest that are read, or is not live, and for `NO_KEY`.
 
     Parameters
     ----------
-    keys, numbers
-        uint64[n, n_keys] and int64[n]: the keys of the later text and the number of the earlier one.
+    keys
+        uint64[n_later, n_keys]: of the later texts.
+    rows, numbers
+        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
     next_number, first_live
         Numbers from the second on and before the first are live.
     """
-    depths = np.zeros(keys.shape, np.int32)
-    for row in range(len(keys)):
-        if not first_live <= numbers[row] < next_number:
-            continue
+    depths, slots = np.zeros((len(rows), keys.shape[1]), np.int32), np.zeros(1024, np.uint64)
+    told = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
+    first = 0
+    while first < len(rows):
+        last = first
+        while last < len(rows) and rows[last] == rows[first]:
+            last += 1
+        while len(slots) < 2 * (last - first):
+            slots = np.zeros(2 * len(slots), np.uint64)
+        note_texts(told, first, last, slots)
         for i in range(keys.shape[1]):
-            if keys[row, i] != NO_KEY:
-                value = value_of(postings, keys[row, i])
-                depths[row, i] = np.int32(depth_in(postings, value, np.uint64(numbers[row]) & NUMBER_MASK))
+            if keys[rows[first], i] != NO_KEY:
+                note_depths(postings, value_of(postings, keys[rows[first], i]), told, first, slots, depths[:, i])
+        first = last
     return depths
 
 
 @njit(cache=True, nogil=True, inner=True)
-def depth_in(postings: Postings, value: np.uint64, number: np.uint64) -> np.uint64:
-    """Return the depth of a number in a list, 0 where it is not among those that are read."""
-    if not value & IS_LIST:
-        return np.uint64(value != 0 and value == number)
-    start = (value ^ IS_LIST) << BLOCK_BITS
-    _, n, oldest = read_header(postings.words, start, postings.ring_size)
-    for depth in range(1, min(n, np.uint64(postings.ring_size - 1)) + np.uint64(1)):
-        if number_at(postings.words, start, oldest + n - np.uint64(depth), postings.ring_size) == number:
-            return np.uint64(depth)
-    return np.uint64(0)
+def note_depths(
+    postings: Postings, value: np.uint64, numbers: Int64s, first: int, slots: UInt64s, depths: Int32s
+) -> None:
+    """Write the depths of the numbers in a list that were noted."""
+    n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
+    if value & IS_LIST:
+        start = (value ^ IS_LIST) << BLOCK_BITS
+        _, n, oldest = read_header(postings.words, start, postings.ring_size)
+        newest, n = oldest + n, min(n, np.uint64(postings.ring_size - 1))
+    stamp = np.uint64(first + 1)
+    for depth in range(np.uint64(1), n + np.uint64(1)):
+        number = value
+        if value & IS_LIST:
+            number = number_at(postings.words, start, newest - np.uint64(depth), postings.ring_size)
+        slot = slot_of(np.uint64(number), numbers, stamp, slots)
+        if slots[slot] >> HALF == stamp:
+            depths[np.int64(slots[slot] & LOW_HALF)] = np.int32(depth)

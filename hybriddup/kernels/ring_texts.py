@@ -183,6 +183,27 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
     return number, n_before
 
 
+@njit(cache=True, nogil=True)
+def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
+    """Return int64[n]: the number of the first text that is not before each position.
+
+    Where all are before it, the number is ``next_number``. Only texts from number ``first`` on are looked at.
+    """
+    numbers = np.empty(len(positions), np.int64)
+    for row in range(len(positions)):
+        block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS
+        while block < last:  # the last block whose anchor is not after the position
+            middle = (block + last + 1) // 2
+            slot = slot_of(middle << BLOCK_BITS, turn, len(columns.offsets))
+            if columns.anchors[slot >> BLOCK_BITS] <= positions[row]:
+                block = middle
+            else:
+                last = middle - 1
+        start = max(np.int64(first), block << BLOCK_BITS)
+        numbers[row], _ = first_from(columns, start, next_number, turn, positions[row])
+    return numbers
+
+
 @njit(cache=True, nogil=True, inner=True)
 def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
     """Return the largest Hamming limit of any pair that a later text may be in."""

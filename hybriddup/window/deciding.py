@@ -75,9 +75,8 @@ class WindowIndex:
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
-        places = np.searchsorted(self.prepared.live.prints.positions, batch.positions[rows])
-        live = self.prepared.live.take(places)
-        return self.derived.index.depths(live, np.arange(len(rows)), earlier)
+        live_rows, live = self.live_of(batch)
+        return self.derived.index.depths(live, np.searchsorted(live_rows, rows), earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Note what became of the posts that were looked up."""

@@ -144,7 +144,8 @@ def test_what_was_learned_and_is_damaged_is_an_error_of_the_store(name: str, tmp
         window.add_many(texts(LEARN_AT))
     with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
         changed = connection.execute(
-            "UPDATE meta SET value = CAST(substr(value, 1, 40) || zeroblob(9) || substr(value, 50) AS BLOB) WHERE key = ?",
+            "UPDATE meta SET value = CAST(substr(value, 1, 40) || zeroblob(9) || substr(value, 50) AS BLOB) "
+            "WHERE key = ?",
             (name,),
         )
         assert changed.rowcount == 1

@@ -43,7 +43,7 @@ class LiveLists(RingIndex):
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier text has in each key of a later one, 0 = none."""
         numbers = self._ring.numbers_of(earlier)
-        return self._lists.depths_by_key(texts.probes[rows], numbers).astype(np.int64)
+        return self._lists.depths_by_key(texts.probes, rows, numbers).astype(np.int64)
 
     def add(self, texts: LiveTexts, is_kept: Bools) -> None:
         """Make the kept ones findable, and count the look-ups of all that met a crowded key."""

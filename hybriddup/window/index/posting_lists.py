@@ -204,19 +204,20 @@ class PostingLists:
         found, counts = zip(*map_slices(find, len(keys), workers, WORTHWHILE), strict=True)
         return FoundPairs._make(map(np.concatenate, zip(*found, strict=True))), add_counts(counts)
 
-    def depths_by_key(self, keys: UInt64s, numbers: Int64s) -> Int32s:
-        """Return int32[n, n_keys]: the depth of a text in the list of each key of a later one, row by row.
+    def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
+        """Return int32[n, n_keys]: the depth of some texts in the list of each key of later ones.
 
         It is 0 where the text has not that key, is not among the newest that are read, or was forgotten.
 
         Parameters
         ----------
         keys
-            uint64[n, n_keys]: of the later text.
-        numbers
-            int64[n]: of the earlier text.
+            uint64[n_later, n_keys]: of the later texts.
+        rows, numbers
+            int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
         """
-        depths: Int32s = depths_by_key(self._postings, self._checked(keys), numbers, self._next, self._first_live)
+        of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
+        depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths
 
     def _checked(self, keys: UInt64s) -> UInt64s:

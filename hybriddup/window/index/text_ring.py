@@ -17,6 +17,7 @@ from hybriddup.kernels.ring_texts import (
     find_near_anywhere,
     first_from,
     number_texts,
+    numbers_from,
     select_in_ring,
     write_texts,
 )
@@ -159,7 +160,7 @@ class TextRing:
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
         """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
-        first = self._number_from(position)
+        first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
         columns, partners, place = self.columns, self.table.partners, first - self.first
         near = []
@@ -173,7 +174,8 @@ class TextRing:
 
     def numbers_of(self, positions: Int64s) -> Int64s:
         """Return int64[n]: the number of the text at each position, or of the next one where there is none."""
-        return np.fromiter(map(self._number_from, positions.tolist()), np.int64, len(positions))
+        numbers: Int64s = numbers_from(self.columns, self.first, self.next, self._turn, positions)
+        return numbers
 
     def runs(self) -> list[tuple[int, int]]:
         """Return the bounds of the slots in use, in order: two ranges where they go past the end."""
@@ -186,19 +188,6 @@ class TextRing:
         if stop <= self.capacity:
             return [(start, stop)]
         return [(start, self.capacity), (0, stop - self.capacity)]
-
-    def _number_from(self, position: int) -> int:
-        """Return the number of the first text that is not before a position, the next number where there is none."""
-        block, last = self.first >> BLOCK_BITS, self.next - 1 >> BLOCK_BITS
-        while block < last:  # the last block whose anchor is not after the position
-            middle = (block + last + 1) // 2
-            if self.columns.anchors[self._slot(middle << BLOCK_BITS) >> BLOCK_BITS] <= position:
-                block = middle
-            else:
-                last = middle - 1
-        first = max(self.first, block << BLOCK_BITS)
-        number, _ = first_from(self.columns, first, self.next, self._turn, position)
-        return int(number)
 
     def _position(self, number: int) -> int:
         slot = self._slot(number)

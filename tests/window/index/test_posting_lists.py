@@ -136,8 +136,8 @@ def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: in
         crowded.append(lists.add(keys, numbers, texts.lengths[first:last], texts.kept[first:last], ring.first))
         assert crowded[-1] == oracle.add(rows, first_live)
         earlier = range(max(last - 9, 0), last)
-        of_last = np.repeat(keys[-1:], len(earlier), axis=0)
-        depths = lists.depths_by_key(of_last, first_number + np.array(earlier))
+        of_last = np.zeros(len(earlier), np.int64)
+        depths = lists.depths_by_key(keys[-1:], of_last, first_number + np.array(earlier))
         assert depths.tolist() == [[oracle.depth(key, row, first_live) for key in keys[-1].tolist()] for row in earlier]
     return Run(found, crowded)
 
@@ -240,7 +240,7 @@ def test_numbers_go_on_past_what_an_entry_can_hold(start: int) -> None:
         for i in range(600)
     ]
     assert n_crowded == [int(i > 50) for i in range(600)]
-    depths = lists.depths_by_key(np.zeros((52, 1), np.uint64), numbers[::-1][:52].copy())
+    depths = lists.depths_by_key(np.zeros((1, 1), np.uint64), np.zeros(52, np.int64), numbers[::-1][:52].copy())
     assert depths[:, 0].tolist() == [*range(1, 51), 0, 0]
 
 
@@ -253,7 +253,7 @@ def test_pools_grow_when_there_is_more_than_was_expected() -> None:
     lists = PostingLists(1, 2, 0)
     add_all(lists, keys, 1, 10**6, at_once=10_000)
     chosen = rng.integers(0, texts, 50)
-    depths = lists.depths_by_key(keys[chosen], chosen + 1)
+    depths = lists.depths_by_key(keys[chosen], np.arange(50), chosen + 1)
     assert (depths[:, 0] == 1).all()
     assert depths[:, 1].tolist() == [int((keys[row:, 1] == keys[row, 1]).sum()) for row in chosen]
     assert lists.n_keys == texts + 50
