@@ -22,7 +22,7 @@ BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Numbers that share an anchor."""
 TOLD_BITS = 20
-"""Numbers are told apart by so many of their low bits at least, of which entries by octets do without the lowest."""
+"""Numbers are told apart by so many of their low bits at least."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -95,7 +95,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
         int64[n], rising.
     next_number
         At least `IN_BLOCK`. Numbers whose low `TOLD_BITS` are those of the first block are never given out, so that the
-        low bits of none are 0, nor those of an octet.
+        low bits of none are 0.
     anchor
         The anchor of the block that ``next_number`` is in; of no meaning where that block is still empty.
     """
@@ -240,25 +240,63 @@ def find_near_anywhere(
     near
         uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower.
     """
-    near, n_near = np.empty(last - first + 1024, np.uint64), np.uint64(0)
+    near, n_near = np.empty(last - first + 1024, np.uint64), np.int64(0)
+    flat, n_words = bits.ravel(), bits.shape[1]
     for row in range(len(later.bits)):
-        if np.int64(n_near) + last - first > len(near):
-            near = with_room_for(near, np.int64(n_near), last - first)
+        if n_near + last - first > len(near):
+            near = with_room_for(near, n_near, last - first)
         limit = widest_limit(later, row, partners)
-        high = np.uint64(row) << np.uint64(32)
-        if bits.shape[1] == 1:
-            word = later.bits[row, 0]
-            for slot in range(first, last):
-                near[n_near] = high | np.uint64(span + slot - first)
-                n_near += np.uint64(popcount(bits[np.uint64(slot), np.uint64(0)] ^ word) <= limit)
+        n_near = compare_slots(flat, n_words, first, last, span, later, row, limit, near, n_near)
+    return near[:n_near].copy()
+
+
+@njit(cache=True, nogil=True, inner=True)
+def compare_slots(
+    flat: UInt64s,
+    n_words: int,
+    first: int,
+    last: int,
+    place: int,
+    later: LaterTexts,
+    row: int,
+    limit: np.uint64,
+    near: UInt64s,
+    n_near: int,
+) -> int:
+    """Write what is near a later text in the slots from ``first`` to before ``last`` into ``near``, which has room.
+
+    Slots are counted some at a time, in many lanes at once; mostly none of them is near, and nothing is written.
+
+    Parameters
+    ----------
+    flat
+        uint64[capacity * n_words]: the fingerprints, of one word or two.
+    place
+        Of the text in slot ``first`` among the texts of the ring.
+
+    Returns
+    -------
+    int
+        How many there are in ``near``; the row is in the upper 32 bits of each, the place in the lower.
+    """
+    word, second, n = later.bits[row, 0], later.bits[row, n_words - 1], np.uint64(n_near)
+    for start in range(first, last, IN_BLOCK):
+        end, n_in_block = min(start + IN_BLOCK, last), 0
+        if n_words == 1:
+            for slot in range(np.uint64(start), np.uint64(end)):
+                n_in_block += popcount(flat[slot] ^ word) <= limit
         else:
-            word, second = later.bits[row, 0], later.bits[row, 1]
-            for slot in range(first, last):
-                near[n_near] = high | np.uint64(span + slot - first)
-                distance = popcount(bits[np.uint64(slot), np.uint64(0)] ^ word)
-                distance += popcount(bits[np.uint64(slot), np.uint64(1)] ^ second)
-                n_near += np.uint64(distance <= limit)
-    return near[: np.int64(n_near)].copy()
+            for slot in range(np.uint64(start), np.uint64(end)):
+                pair = slot + slot
+                n_in_block += popcount(flat[pair] ^ word) + popcount(flat[pair + np.uint64(1)] ^ second) <= limit
+        for slot in range(np.uint64(start), np.uint64(end if n_in_block > 0 else start)):
+            at = slot * np.uint64(n_words)
+            distance = popcount(flat[at] ^ word)
+            if n_words == 2:
+                distance += popcount(flat[at + np.uint64(1)] ^ second)
+            near[n] = np.uint64(row) << np.uint64(32) | (slot + np.uint64(place - first))
+            n += np.uint64(distance <= limit)
+    return np.int64(n)
 
 
 @njit(cache=True, nogil=True)

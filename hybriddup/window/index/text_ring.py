@@ -8,12 +8,14 @@ import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
 from hybriddup.errors import WindowError
+from hybriddup.kernels.ring_reads import LiveTexts
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
     LengthRows,
     RingColumns,
+    SelectedPairs,
     find_near_anywhere,
     first_from,
     number_texts,
@@ -21,9 +23,7 @@ from hybriddup.kernels.ring_texts import (
     select_in_ring,
     write_texts,
 )
-from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index import Scanned
-from hybriddup.window.index.aligned import aligned_zeros
 from hybriddup.window.index.partners import find_partners
 
 SPARE = 256
@@ -31,8 +31,6 @@ SPARE = 256
 GROWTH = 1.25
 """A full ring becomes so much larger, at least; its columns are copied one after another, and sooner or later all
 slots are used."""
-MANY_NEAR = 2**15
-"""Near texts that are worth a thread."""
 MOST_TEXTS = 2**31
 """Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
@@ -90,7 +88,7 @@ class TextRing:
         self.first = self.next = IN_BLOCK
         """The numbers of the oldest text and of the next one, and all between them are in the ring."""
         self._turn = IN_BLOCK
-        """The number in slot 0. `IN_BLOCK` divides it and the capacity, so octets of numbers are those of slots."""
+        """The number in slot 0. `IN_BLOCK` divides it and the capacity."""
         self._touched = 0
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
@@ -110,6 +108,11 @@ class TextRing:
     def first_slot(self) -> int:
         """The slot of the oldest text."""
         return self._slot(self.first)
+
+    @property
+    def live(self) -> LiveTexts:
+        """Which numbers are live, and where their texts are, as the kernels take it."""
+        return LiveTexts(np.uint64(self.next), np.uint64(self.span), np.uint64(self.first_slot))
 
     @property
     def n_bytes(self) -> int:
@@ -146,17 +149,14 @@ class TextRing:
         self.first, n_gone = first_from(self.columns, self.first, self.next, self._turn, position)
         self.n_texts -= n_gone
 
-    def select(self, near: UInt64s, later: LaterTexts, workers: int) -> CandidatePairs:
+    def select(self, near: UInt64s, later: LaterTexts) -> SelectedPairs:
         """Return the pairs within their limits of what is near, each once and in order.
 
         ``near`` is uint64[n]: row of the later text in the upper 32 bits, place among the texts of the ring in the
         lower, sorted.
         """
-        if len(near) < 2 * MANY_NEAR:
-            return self._select(near, later)
-        parts = map_slices(lambda first, last: self._select(near[first:last], later), len(near), workers, MANY_NEAR)
-        columns = zip(*((pairs.earlier, pairs.later, pairs.hamming_distances) for pairs in parts), strict=True)
-        return CandidatePairs(*map(np.concatenate, columns))
+        pairs: SelectedPairs = select_in_ring(near, self.columns, self.first_slot, self.table.rows, later)
+        return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
         """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
@@ -168,7 +168,7 @@ class TextRing:
             near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
             place += stop - start
         # each run has its pairs by later text; together they have to be put in order
-        pairs = self._select(np.sort(np.concatenate(near)), later)
+        pairs = CandidatePairs(*self.select(np.sort(np.concatenate(near)), later))
         number, _ = first_from(columns, last, self.next, self._turn, 0)
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
@@ -192,9 +192,6 @@ class TextRing:
     def _position(self, number: int) -> int:
         slot = self._slot(number)
         return int(self.columns.anchors[slot >> BLOCK_BITS]) + int(self.columns.offsets[slot])
-
-    def _select(self, near: UInt64s, later: LaterTexts) -> CandidatePairs:
-        return CandidatePairs(*select_in_ring(near, self.columns, self.first_slot, self.table.rows, later))
 
     def _advance(self, last: int) -> None:
         """Go on to the next number to be given out."""
@@ -236,11 +233,11 @@ class TextRing:
 def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
     """Return empty columns, whose memory is taken when they are written to."""
     return RingColumns(
-        bits=aligned_zeros((capacity, words), np.uint64),
-        length_numbers=aligned_zeros((capacity,), numbers),
-        offsets=aligned_zeros((capacity,), np.uint16),
-        anchors=aligned_zeros((capacity // IN_BLOCK,), np.int64),
-        sketches=aligned_zeros((capacity if sketched else 0, 2), np.uint64),
+        bits=np.zeros((capacity, words), np.uint64),
+        length_numbers=np.zeros((capacity,), numbers),
+        offsets=np.zeros((capacity,), np.uint16),
+        anchors=np.zeros((capacity // IN_BLOCK,), np.int64),
+        sketches=np.zeros((capacity if sketched else 0, 2), np.uint64),
     )
 
 
@@ -250,7 +247,7 @@ def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -
         return column
     a_row = capacity // len(column)  # one anchor stands for a block of slots
     first, n, capacity, larger = first // a_row, -(-n // a_row), capacity // a_row, larger // a_row
-    longer = aligned_zeros((larger, *column.shape[1:]), column.dtype)
+    longer = np.zeros((larger, *column.shape[1:]), column.dtype)
     n_before_end = min(n, capacity - first)
     longer[:n_before_end] = column[first : first + n_before_end]
     longer[n_before_end:n] = column[: n - n_before_end]

@@ -118,7 +118,7 @@ class Run(NamedTuple):
     n_crowded: list[int]
 
 
-def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: int = 1, workers: int = 1) -> Run:
+def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: int = 1) -> Run:
     """Look the batches of a stream up, each against what was added before it, and compare all with the oracle."""
     ring, oracle = TextRing(64 * texts.bits.shape[1], len(texts.keys), sketched=False), Oracle(texts, most)
     found, crowded, first_number = [], [], ring.next
@@ -128,8 +128,8 @@ def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: in
             continue
         prints = prints_of(texts, rows, limit)
         ring.forget_before(first_live)
-        pairs, counts = lists.look_up(keys, as_later(prints, None), ring, workers)
-        found.append(list(zip(*(column.tolist() for column in pairs), strict=True)))
+        pairs, depths_of_pairs, counts = lists.look_up(keys, as_later(prints, None), ring)
+        found.append(list(zip(*(column.tolist() for column in (*pairs, depths_of_pairs)), strict=True)))
         assert found[-1] == oracle.look_up(rows, first_live, limit)
         assert counts.n_look_ups == (keys != NO_KEY).sum()
         numbers = ring.append(prints, None)
@@ -172,16 +172,6 @@ def test_crowded_look_ups_do_not_depend_on_the_cuts(seed: int, cuts: list[int], 
     whole = run(texts, [], most, PostingLists(300, 4, most))
     in_parts = run(texts, sorted(cuts), most, PostingLists(300, 4, most))
     assert sum(whole.n_crowded) == sum(in_parts.n_crowded)
-
-
-@pytest.mark.parametrize("words", [1, 2])
-def test_two_workers_find_what_one_finds(words: int) -> None:
-    """In batches that are large enough to be shared."""
-    texts = make_texts(np.random.default_rng(words), 3000, 12, words, 5000, False)
-    cuts = list(range(500, 3000, 500))
-    runs = [run(texts, cuts, 30, PostingLists(3000, 12, 30), workers=workers) for workers in (1, 2)]
-    assert runs[0] == runs[1]
-    assert sum(map(len, runs[0].pairs)) > 1000
 
 
 def add_all(lists: PostingLists, keys: np.ndarray, first: int, horizon: int, at_once: int = 64) -> None:
