@@ -12,13 +12,13 @@ from threading import RLock
 from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
-from hybriddup.config.load import DEFAULT_CONFIG, Config
+from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.errors import WindowError
-from hybriddup.steps.parallel import undisturbed
+from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
-from hybriddup.window.opening import open_state
+from hybriddup.window.opened import MEMORY, Asked, url_of
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
@@ -46,9 +46,11 @@ class Window:
     ('kept', 'duplicate', '#0')
     """
 
-    def __init__(self, state: WindowState) -> None:
-        self._state: WindowState | None = state
-        self._timed = state.timing.time_of == "event"
+    def __init__(self, open_state: Callable[[], WindowState], asked: Asked) -> None:
+        self._open = open_state
+        self._state: WindowState | None = undisturbed(open_state)
+        self._read_only = asked.read_only
+        self._timed = asked.timing.time_of == "event"
         self._lock = RLock()
         self._process = os.getpid()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
@@ -62,16 +64,18 @@ class Window:
         horizon: Length = DEFAULT_HORIZON,
         time: TimeOf = "arrival",
         max_step: Length | None = None,
+        read_only: bool = False,
         workers: int | None = None,
         plugins: Iterable[str | ModuleType] = (),
         clock: Callable[[], float] = system_time.time,
     ) -> Window:
-        """Return a window over the store in a directory, which is made where there is none.
+        """Return a window over the store in a directory, which is made where there is none, or at a URL.
 
         Parameters
         ----------
         path
-            Directory of the store; None = in memory.
+            Directory of the store; None = in memory. Or a URL, such as ``file:///path``: plugins open other schemes,
+            and what they return does what a window does.
         config
             As for `hybriddup.dedupe`. A store keeps the recipe of its fingerprints: opening it with a configuration
             that makes other ones is refused.
@@ -83,6 +87,9 @@ class Window:
         max_step
             By how much one post moves the time of the window on, at most, so that a clock that was ahead once, or one
             post with a wrong time, does not make it forget; None = an hour, or half of a shorter horizon.
+        read_only
+            Whether to look only, beside the process that adds posts: before each question, what that has added is
+            taken in. Nothing is written.
         workers
             Threads; None = one for each core. Never changes an answer.
         clock
@@ -91,14 +98,21 @@ class Window:
         Raises
         ------
         ConfigError
-            The configuration, a length of time or the number of workers cannot be used.
+            The configuration, the URL, a length of time or the number of workers cannot be used.
+        PluginError
+            No plugin opens URLs of this scheme.
         StoreError
-            The store cannot be opened: another process has it, or it is damaged.
+            The store cannot be opened: another process writes to it, or it is damaged.
         WindowError
             The fingerprints of the store are others than the configuration makes.
         """
+        check_workers(workers)
         timing = parse_timing(time, horizon, max_step, clock)
-        return cls(undisturbed(lambda: open_state(path, config, timing, workers, plugins)))
+        settings, manager = open_session(config, plugins)
+        asked = Asked(settings, manager.registry, timing, workers or available_workers(), read_only)
+        scheme, url = url_of(MEMORY if path is None else str(path))
+        opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, asked)
+        return opened
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
         """Return what is decided of one post; parameters and errors are those of `add_many`."""
@@ -127,6 +141,11 @@ class Window:
         """
         self._check_process()  # a lock that another thread held when the process was forked stays locked
         checked = as_posts(posts, timed=self._timed)
+        if self._read_only:
+            raise WindowError(
+                "the window was opened with read_only=True, and cannot take posts. Add them through the window that "
+                "writes to this store, or close that one and open this one for writing."
+            )
         return undisturbed(lambda: self._decide(checked))
 
     def _decide(self, posts: list[Post]) -> list[Decision]:
@@ -144,7 +163,7 @@ class Window:
 
         def answer() -> T:
             with self._lock:
-                return question(self._open_state())
+                return question(self._current_state())
 
         self._check_process()
         return undisturbed(answer)
@@ -247,6 +266,8 @@ class Window:
         StoreError
             It could not be written.
         """
+        if self._read_only:
+            raise WindowError("the window was opened with read_only=True; rewind the one that writes to this store.")
         return self._ask(lambda state: state.rewind(to))
 
     def close(self) -> None:
@@ -260,6 +281,16 @@ class Window:
             state, self._state = self._state, None
             if state is not None:
                 state.close()
+
+    def _current_state(self) -> WindowState:
+        """Return the state, with all that another process has added where it is only read."""
+        state = self._open_state()
+        if self._read_only and state.is_outdated:
+            state.close()
+            self._state = state = self._open()
+        elif self._read_only:
+            state.follow()
+        return state
 
     def _open_state(self) -> WindowState:
         self._check_process()

@@ -85,11 +85,16 @@ class KeptPosts:
         """The first position that is remembered; where there is none, the one after the last that was."""
         return self._position_at(self._first)
 
+    @property
+    def next_position(self) -> int:
+        """The position after the last post that was remembered, 0 where there was none."""
+        return int(self._positions[self._end - 1]) + 1 if self._end else 0
+
     def _position_at(self, place: int) -> int:
         """Return the position at a place of the columns; after the last one, the next that it could be."""
         if place < self._end:
             return int(self._positions[place])
-        return int(self._positions[self._end - 1]) + 1 if self._end else 0
+        return self.next_position
 
     def forget_until(self, time: float) -> int:
         """Forget the posts at the front up to which no time or watermark was after this time; return how many.

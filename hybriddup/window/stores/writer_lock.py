@@ -27,8 +27,8 @@ class WriterLock:
             holder = _holder(file)
             file.close()
             raise StoreError(
-                f"{path.parent} is in use by {holder}; one window at a time writes to a store: close that one, "
-                "or open this one in another directory"
+                f"{path.parent} is in use by {holder}; one window at a time writes to a store: close that one, or open "
+                "this one in another directory, or to look only, with read_only=True"
             ) from None
         self._file = file
         with suppress(OSError):  # a full disk: the lock holds without saying whose it is
