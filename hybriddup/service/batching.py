@@ -78,9 +78,9 @@ class DecidingQueue:
             raise could_not(error, len(one.decisions)) from error
 
     @contextmanager
-    def expecting(self, n_bytes: int) -> Iterator[None]:
+    def expecting(self, n_bytes: int, max_posts: int) -> Iterator[None]:
         """Keep room for the posts of a body of this size while it is read; RequestError where there is none."""
-        n_expected = n_bytes / self.bytes_a_post
+        n_expected = min(n_bytes / self.bytes_a_post, max_posts)
         self.check_room(self.n_posts + self.n_coming, n_expected)
         self.n_coming += n_expected
         try:

@@ -175,7 +175,7 @@ class Connection(asyncio.Protocol):
     def stop(self, problem: RequestError) -> None:
         """Have the parser stop at once."""
         self.problem = problem
-        raise problem
+        raise ConnectionAbortedError  # the problem itself would hold this frame, and so the connection, in memory
 
     def answered(self) -> None:
         """Wait for the next request, for as long as a connection is kept."""

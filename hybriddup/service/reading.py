@@ -83,7 +83,7 @@ class Reader:
 
     async def _parse_beside(self, parse_all: Callable[[], T]) -> T:
         """Return what a thread makes of a large body, when it is its turn."""
-        loop, timeout = asyncio.get_running_loop(), self.limits.request_timeout
+        timeout = self.limits.request_timeout
         try:
             await asyncio.wait_for(self.parsing_large.acquire(), timeout)
         except TimeoutError:
@@ -92,18 +92,23 @@ class Reader:
             raise RequestError(503, "too_many_large_bodies", message, allowed, retry_after=1) from None
         spent = 0.0
 
-        def timed() -> T:
+        def timed() -> T | RequestError:
             nonlocal spent
             began = thread_time()
             try:
                 return parse_all()
+            except RequestError as problem:
+                return problem.with_traceback(None)  # whose frames hold all that was parsed
             finally:
                 spent = thread_time() - began
 
         try:
-            return await asyncio.to_thread(timed)
+            made = await asyncio.to_thread(timed)
         finally:
-            loop.call_later(REST * spent, self.parsing_large.release)
+            asyncio.get_running_loop().call_later(REST * spent, self.parsing_large.release)
+        if isinstance(made, RequestError):
+            raise made
+        return made
 
 
 def declared_bytes(request: Request) -> int | None:
