@@ -108,12 +108,12 @@ class Registry:
         """Add a writer: a class or an instance with ``write``."""
         self._add("writer", name, component, replace=replace)
 
-    def add_window(self, scheme: str, component: Any, *, replace: bool = False) -> None:
-        """Add what opens the windows of a URL scheme: a class or an instance with ``open_window``.
+    def add_window(self, name: str, component: Any, *, replace: bool = False) -> None:
+        """Add what opens windows, under the scheme of their URLs: a class or an instance with ``open_window``.
 
         See `hybriddup.window.opened.WindowOpener`.
         """
-        self._add("window", scheme, component, replace=replace)
+        self._add("window", name, component, replace=replace)
 
     @contextmanager
     def owned_by(self, owner: Owner) -> Iterator[None]:

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from hybriddup.service.gate import Gate
 from hybriddup.service.openapi import openapi_schema
@@ -24,6 +24,7 @@ def create_app(
     *,
     token: str | None = None,
     hosts: Iterable[str] = (),
+    on_answered: Callable[[Scope], None] = lambda _: None,
     on_ready: Callable[[WindowStats], None] = lambda _: None,
     on_failure: Callable[[], None] = lambda: None,
 ) -> ASGIApp:
@@ -35,6 +36,8 @@ def create_app(
         What clients must send; None = no token.
     hosts
         Names by which the service may be addressed; empty = any.
+    on_answered
+        Called with the scope of each request when it is answered.
     on_ready
         Called with its counts once the window is open and posts are taken.
     on_failure
@@ -59,4 +62,4 @@ def create_app(
     app.router.redirect_slashes = False
     app.state.service = service
     app.state.openapi = openapi_schema(with_token=token is not None)
-    return Gate(app, service.metrics, service.room, token, hosts)
+    return Gate(app, service.metrics, service.room, token, hosts, on_answered)

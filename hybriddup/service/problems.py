@@ -13,6 +13,10 @@ from starlette.responses import Response
 
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.service.json import json_response
+from hybriddup.steps.options import quote
+
+LONGEST_MESSAGE = 1000
+"""Characters of a message, whatever of the request it repeats."""
 
 
 class RequestError(Exception):
@@ -22,7 +26,7 @@ class RequestError(Exception):
         super().__init__(message)
         self.status = status
         self.error = error
-        self.message = message
+        self.message = message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 3]}..."
         self.allowed = allowed
         self.retry_after = retry_after
 
@@ -36,6 +40,13 @@ class RequestError(Exception):
         if self.status == HTTPStatus.UNAUTHORIZED:
             headers["www-authenticate"] = "Bearer"
         return json_response(self.to_dict(), self.status, headers)
+
+    def as_http(self) -> bytes:
+        """Return the answer as it is sent where no request could be made, before the connection is closed."""
+        response = self.response()
+        headers = [*response.raw_headers, (b"connection", b"close")]
+        lines = [b"HTTP/1.1 %d %s" % (self.status, HTTPStatus(self.status).phrase.encode())]
+        return b"\r\n".join([*lines, *(b"%s: %s" % header for header in headers), b"", bytes(response.body)])
 
 
 def not_ready(why: str) -> RequestError:
@@ -82,10 +93,14 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
     path = request.url.path
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         methods = (error.headers or {}).get("Allow", "another method")
-        response = RequestError(405, "method_not_allowed", f"{request.method} is not for {path}.", methods).response()
+        response = RequestError(
+            405, "method_not_allowed", f"{quote(request.method)} is not for {quote(path)}.", methods
+        ).response()
         response.headers["allow"] = methods
         return response
-    return RequestError(error.status_code, "not_found", f"there is nothing at {path}.", "see /openapi.json").response()
+    return RequestError(
+        error.status_code, "not_found", f"there is nothing at {quote(path)}.", "see /openapi.json"
+    ).response()
 
 
 async def answer_unexpected(_: Request, error: Exception) -> Response:

@@ -107,7 +107,7 @@ def test_an_explanation_shows_both_texts_and_the_verdict() -> None:
     found = ask(talk)
     assert (found["a"]["text"], found["b"]["text"], found["matches"]) == (REPEATED, NEARLY, True)
     assert found["verdict"].startswith("B repeats A")
-    check("ExplanationAnswer", found)
+    check("Explanation", found)
 
 
 def test_lone_surrogates_and_nul_come_back_as_they_were() -> None:
@@ -134,7 +134,7 @@ def test_stats_have_counts_and_history() -> None:
         return (await client.get("/v1/stats")).json()
 
     stats = ask(talk)
-    check("StatsAnswer", stats)
+    check("ServiceStats", stats)
     assert (stats["n_posts"], stats["n_kept"], stats["n_exact"], stats["n_near"]) == (4, 2, 1, 1)
     slots = stats["history"]["slots"]
     assert [sum(slot[name] for slot in slots) for name in ("kept", "exact", "near")] == [2, 1, 1]
