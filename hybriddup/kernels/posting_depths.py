@@ -4,8 +4,10 @@ import numpy as np
 
 from hybriddup.data.records import Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.key_groups import NO_KEY
+from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.posting_lists import BLOCK_BITS, NUMBER_MASK, Postings, number_at, read_header
-from hybriddup.kernels.posting_table import HALF, IS_LIST, NO_KEY, value_of
+from hybriddup.kernels.posting_table import IS_LIST, value_of
 from hybriddup.kernels.ring_texts import BLOCK_BITS as ANCHOR_BITS
 from hybriddup.kernels.ring_texts import LaterTexts, RingColumns, SelectedPairs, slot_at
 

@@ -9,6 +9,8 @@ import numpy as np
 from hybriddup.data.records import Int32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
+from hybriddup.kernels.key_groups import NO_KEY
+from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.posting_depths import depths_of_pairs
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
@@ -18,7 +20,7 @@ from hybriddup.kernels.posting_lists import (
     read_header,
     word_of,
 )
-from hybriddup.kernels.posting_table import HALF, IS_LIST, NO_KEY, fetch_header, fetch_home, value_of
+from hybriddup.kernels.posting_table import IS_LIST, fetch_header, fetch_home, value_of
 from hybriddup.kernels.ring_reads import (
     READ_AT_ONCE,
     LiveTexts,

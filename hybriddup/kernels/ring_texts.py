@@ -15,7 +15,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.lengths import length_class
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
 from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
@@ -25,7 +25,6 @@ TOLD_BITS = 20
 """Numbers are told apart by so many of their low bits at least."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
-LOW_HALF = np.uint64(0xFFFFFFFF)
 FETCH_SOON = 12
 """How many texts ahead the columns are fetched: memory takes that long to answer."""
 
@@ -273,7 +272,7 @@ def compare_slots(
             distance = popcount(flat[at] ^ word)
             if n_words == 2:
                 distance += popcount(flat[at + np.uint64(1)] ^ second)
-            near[n] = np.uint64(row) << np.uint64(32) | (slot + np.uint64(place - first))
+            near[n] = np.uint64(row) << HALF | (slot + np.uint64(place - first))
             n += np.uint64(distance <= limit)
     return np.int64(n)
 
@@ -310,7 +309,7 @@ def select_in_ring(
         fetch_early(flat_bits, soon * n_words)
         if len(sketches) > 0:
             fetch_early(flat_sketches, soon * np.uint64(2))
-        row, slot = np.int64(near[i] >> np.uint64(32)), slot_at(near[i], first_slot, capacity)
+        row, slot = np.int64(near[i] >> HALF), slot_at(near[i], first_slot, capacity)
         position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
         if offsets[slot] == NO_TEXT or position >= later.positions[row]:
             continue

@@ -18,10 +18,8 @@ from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.bucket_keys import BucketKeys, buckets_of, list_buckets
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import HALF, ONE, popcount
 from hybriddup.kernels.ring_reads import (
-    HALF,
-    ONE,
     LiveTexts,
     LookUpCounts,
     compare_read,

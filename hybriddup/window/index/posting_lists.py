@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup.errors import WindowError
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.posting_adding import add_texts, count_crowded
 from hybriddup.kernels.posting_depths import depths_by_key
 from hybriddup.kernels.posting_lists import (
@@ -21,7 +22,7 @@ from hybriddup.kernels.posting_lists import (
     Postings,
 )
 from hybriddup.kernels.posting_look_ups import look_up
-from hybriddup.kernels.posting_table import NO_KEY, PAGE_BITS, sweep_shards
+from hybriddup.kernels.posting_table import PAGE_BITS, sweep_shards
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts, SelectedPairs
 from hybriddup.window.index.text_ring import TextRing

@@ -8,12 +8,14 @@ import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
 from hybriddup.errors import WindowError
+from hybriddup.kernels.lengths import shortest_partners
 from hybriddup.kernels.ring_reads import LiveTexts
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
     LengthRows,
+    Partners,
     RingColumns,
     SelectedPairs,
     find_near_anywhere,
@@ -23,7 +25,6 @@ from hybriddup.kernels.ring_texts import (
     write_texts,
 )
 from hybriddup.window.index import Scanned
-from hybriddup.window.index.partners import find_partners
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -33,6 +34,8 @@ slots are used."""
 MOST_TEXTS = 2**31
 """Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
+LONGEST_TOLD = 2**12
+"""What a text may match is told for lengths up to this; longer texts count as of this length."""
 NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
 
 
@@ -239,6 +242,16 @@ class TextRing:
             del column
         self.columns = RingColumns(**copied)
         self._turn, self._touched = start, n
+
+
+def find_partners(limits: PairLimits) -> Partners:
+    """Return which of the texts with these limits a later text may match, for each length up to `LONGEST_TOLD`."""
+    lengths, reaches = (column.clip(max=LONGEST_TOLD) for column in (limits.lengths, limits.max_partner_lengths))
+    shortest = shortest_partners(lengths, reaches, LONGEST_TOLD)
+    of_lengths = np.full(len(shortest), -1, np.int32)
+    np.maximum.at(of_lengths, lengths, limits.max_hamming_distances)
+    from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
+    return Partners(from_length[shortest], shortest)
 
 
 def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Fingerprints
 from hybriddup.errors import WindowError
-from hybriddup.kernels.posting_table import NO_KEY
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.window.index import posting_lists
 from hybriddup.window.index.posting_lists import MAX_BUCKET_SIZE, PostingLists, block_classes
 from hybriddup.window.index.text_ring import TextRing, as_later
