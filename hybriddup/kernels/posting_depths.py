@@ -5,35 +5,8 @@ import numpy as np
 from hybriddup.data.records import Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_KEY
-from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.posting_lists import BLOCK_BITS, NUMBER_MASK, Postings, number_at, read_header
 from hybriddup.kernels.posting_table import IS_LIST, value_of
-from hybriddup.kernels.ring_texts import BLOCK_BITS as ANCHOR_BITS
-from hybriddup.kernels.ring_texts import LaterTexts, RingColumns, SelectedPairs, slot_at
-
-
-@njit(cache=True, nogil=True)
-def depths_of_pairs(
-    pairs: SelectedPairs, near: UInt64s, depths: Int32s, columns: RingColumns, first_slot: int, later: LaterTexts
-) -> Int32s:
-    """Return int32[n_pairs]: the depth of each pair, as `hybriddup.kernels.posting_look_ups.look_up` returns it.
-
-    Parameters
-    ----------
-    near, depths
-        As `hybriddup.kernels.posting_look_ups.find_in_lists` returns them; the pairs are some of these, in order.
-    """
-    found, i = np.empty(len(pairs.earlier), np.int32), 0
-    for pair in range(len(found)):
-        while True:
-            slot = slot_at(near[i], first_slot, len(columns.bits))
-            position = columns.anchors[slot >> ANCHOR_BITS] + np.int64(columns.offsets[slot])
-            is_pair = position == pairs.earlier[pair] and later.positions[near[i] >> HALF] == pairs.later[pair]
-            i += 1
-            if is_pair:
-                break
-        found[pair] = depths[i - 1]
-    return found
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, UInt16s, UInt64s
+from hybriddup.data.records import Float32s, Int32s, Int64s, NearPairs, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
@@ -74,14 +74,6 @@ class LaterTexts(NamedTuple):
     common_of_shorter: Float32s
     common_of_longer: Float32s
     sketches: UInt64s
-
-
-class SelectedPairs(NamedTuple):
-    """Pairs within their limits."""
-
-    earlier: Int64s
-    later: Int64s
-    distances: Int32s
 
 
 @njit(cache=True, nogil=True)
@@ -286,22 +278,24 @@ def slot_at(near: np.uint64, first_slot: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def select_in_ring(
-    near: UInt64s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
-) -> SelectedPairs:
-    """Return those that are pairs within their limits, in the order given.
+    near: UInt64s, depths: Int32s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
+) -> NearPairs:
+    """Return those that are pairs within their limits, in the order given; `later` is the row of the later text.
 
     Parameters
     ----------
     near
         Row of the later text in the upper 32 bits, place among the texts of the ring in the lower, each once.
+    depths
+        int32[n]: their depths.
     first_slot
         The slot of place 0.
     """
     bits, length_numbers, offsets, anchors, sketches = columns
     capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
     n_words = np.uint64(bits.shape[1])
-    earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
-    distances, n_pairs = np.empty(len(near), np.int32), np.int64(0)
+    earlier, later_rows = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
+    distances, found_depths, n = np.empty(len(near), np.int32), np.empty(len(near), np.int64), np.int64(0)
     for i in range(len(near)):
         soon = np.uint64(slot_at(near[min(i + FETCH_SOON, len(near) - 1)], first_slot, capacity))
         fetch_early(offsets, soon)
@@ -334,10 +328,10 @@ def select_in_ring(
             lacking = count_lacking(short_low, short_high, long_low, long_high)
             if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
                 continue
-        earlier[n_pairs], later_positions[n_pairs] = position, later.positions[row]
-        distances[n_pairs] = np.int32(distance)
-        n_pairs += 1
-    return SelectedPairs(earlier[:n_pairs].copy(), later_positions[:n_pairs].copy(), distances[:n_pairs].copy())
+        earlier[n], later_rows[n] = position, row
+        distances[n], found_depths[n] = np.int32(distance), np.int64(depths[i])
+        n += 1
+    return NearPairs(earlier[:n].copy(), later_rows[:n].copy(), distances[:n].copy(), found_depths[:n].copy())
 
 
 @njit(cache=True, nogil=True, inner=True)

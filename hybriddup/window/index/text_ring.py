@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
+from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.errors import WindowError
 from hybriddup.kernels.lengths import shortest_partners
 from hybriddup.kernels.ring_reads import LiveTexts
@@ -17,7 +17,6 @@ from hybriddup.kernels.ring_texts import (
     LengthRows,
     Partners,
     RingColumns,
-    SelectedPairs,
     find_near_anywhere,
     first_from,
     number_texts,
@@ -151,13 +150,14 @@ class TextRing:
         self.first, n_gone = first_from(self.columns, self.first, self.next, self._turn, position)
         self.n_texts -= n_gone
 
-    def select(self, near: UInt64s, later: LaterTexts) -> SelectedPairs:
-        """Return the pairs within their limits of what is near, each once and in order.
+    def select(self, near: UInt64s, later: LaterTexts) -> NearPairs:
+        """Return the pairs within their limits of what is near, each once and in order, and 1 as the depth of each.
 
         ``near`` is uint64[n]: row of the later text in the upper 32 bits, place among the texts of the ring in the
         lower, sorted.
         """
-        pairs: SelectedPairs = select_in_ring(near, self.columns, self.first_slot, self.table.rows, later)
+        depths = np.ones(len(near), np.int32)
+        pairs: NearPairs = select_in_ring(near, depths, self.columns, self.first_slot, self.table.rows, later)
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
@@ -170,7 +170,8 @@ class TextRing:
             near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
             place += stop - start
         # each run has its pairs by later text; together they have to be put in order
-        pairs = CandidatePairs(*self.select(np.sort(np.concatenate(near)), later))
+        found = self.select(np.sort(np.concatenate(near)), later)
+        pairs = CandidatePairs(found.earlier, later.positions[found.later], found.distances)
         number, _ = first_from(columns, last, self.next, self._turn, 0)
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
