@@ -6,10 +6,11 @@ So what one text needs is fetched while those before it are compared.
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, UInt64s
+from hybriddup.data.records import Int32s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.posting_depths import depths_of_pairs
+from hybriddup.kernels.key_groups import NO_KEY
+from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
     BLOCK_BITS,
@@ -18,7 +19,7 @@ from hybriddup.kernels.posting_lists import (
     read_header,
     word_of,
 )
-from hybriddup.kernels.posting_table import HALF, IS_LIST, NO_KEY, fetch_header, fetch_home, value_of
+from hybriddup.kernels.posting_table import IS_LIST, fetch_header, fetch_home, value_of
 from hybriddup.kernels.ring_reads import (
     READ_AT_ONCE,
     LiveTexts,
@@ -32,7 +33,6 @@ from hybriddup.kernels.ring_texts import (
     LengthRows,
     Partners,
     RingColumns,
-    SelectedPairs,
     classes_of_partners,
     select_in_ring,
     widest_limit,
@@ -57,23 +57,19 @@ def look_up(
     live: LiveTexts,
     later: LaterTexts,
     partners: Partners,
-) -> tuple[SelectedPairs, Int32s, LookUpCounts]:
-    """Return the pairs of the later texts within their limits, in order, each once; and the depth of each.
+) -> tuple[NearPairs, LookUpCounts]:
+    """Return the pairs of the later texts within their limits, in order, each once.
+
+    The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
+    list has depth 1; at most `Postings.ring_size` - 1 are read.
 
     Parameters
     ----------
     keys
         uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
-
-    Returns
-    -------
-    pairs, depths, counts
-        ``depths`` is int32[n_pairs]: the least depth of the earlier text in the list of a key that both have. The
-        newest text of a list has depth 1; at most `Postings.ring_size` - 1 are read.
     """
     near, depths, counts = find_in_lists(postings, keys, columns.bits, live, later, partners)
-    pairs = select_in_ring(near, columns, np.int64(live.first_slot), rows, later)
-    return pairs, depths_of_pairs(pairs, near, depths, columns, np.int64(live.first_slot), later), counts
+    return select_in_ring(near, depths, columns, np.int64(live.first_slot), rows, later), counts
 
 
 @njit(cache=True, nogil=True)

@@ -10,12 +10,10 @@ import numpy as np
 
 from hybriddup.data.records import Int32s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.kernels.vectors import fetch_early
 
-HALF, ONE = np.uint64(32), np.uint64(1)
-LOW_HALF = np.uint64(0xFFFFFFFF)
 READ_AT_ONCE = np.uint64(512)
 """Texts whose fingerprints are fetched before they are compared."""
 

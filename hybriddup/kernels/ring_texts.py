@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, UInt16s, UInt64s
+from hybriddup.data.records import Float32s, Int32s, Int64s, NearPairs, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.lengths import length_class
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
 from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
@@ -25,7 +25,6 @@ TOLD_BITS = 20
 """Numbers are told apart by so many of their low bits at least."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
-LOW_HALF = np.uint64(0xFFFFFFFF)
 FETCH_SOON = 12
 """How many texts ahead the columns are fetched: memory takes that long to answer."""
 
@@ -75,14 +74,6 @@ class LaterTexts(NamedTuple):
     common_of_shorter: Float32s
     common_of_longer: Float32s
     sketches: UInt64s
-
-
-class SelectedPairs(NamedTuple):
-    """Pairs within their limits."""
-
-    earlier: Int64s
-    later: Int64s
-    distances: Int32s
 
 
 @njit(cache=True, nogil=True)
@@ -294,7 +285,7 @@ def compare_slots(
             distance = popcount(flat[at] ^ word)
             if n_words == 2:
                 distance += popcount(flat[at + np.uint64(1)] ^ second)
-            near[n] = np.uint64(row) << np.uint64(32) | (slot + np.uint64(place - first))
+            near[n] = np.uint64(row) << HALF | (slot + np.uint64(place - first))
             n += np.uint64(distance <= limit)
     return np.int64(n)
 
@@ -308,22 +299,24 @@ def slot_at(near: np.uint64, first_slot: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def select_in_ring(
-    near: UInt64s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
-) -> SelectedPairs:
-    """Return those that are pairs within their limits, in the order given.
+    near: UInt64s, depths: Int32s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
+) -> NearPairs:
+    """Return those that are pairs within their limits, in the order given; `later` is the row of the later text.
 
     Parameters
     ----------
     near
         Row of the later text in the upper 32 bits, place among the texts of the ring in the lower, each once.
+    depths
+        int32[n]: their depths.
     first_slot
         The slot of place 0.
     """
     bits, length_numbers, offsets, anchors, sketches = columns
     capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
     n_words = np.uint64(bits.shape[1])
-    earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
-    distances, n_pairs = np.empty(len(near), np.int32), np.int64(0)
+    earlier, later_rows = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
+    distances, found_depths, n = np.empty(len(near), np.int32), np.empty(len(near), np.int64), np.int64(0)
     for i in range(len(near)):
         soon = np.uint64(slot_at(near[min(i + FETCH_SOON, len(near) - 1)], first_slot, capacity))
         fetch_early(offsets, soon)
@@ -331,7 +324,7 @@ def select_in_ring(
         fetch_early(flat_bits, soon * n_words)
         if len(sketches) > 0:
             fetch_early(flat_sketches, soon * np.uint64(2))
-        row, slot = np.int64(near[i] >> np.uint64(32)), slot_at(near[i], first_slot, capacity)
+        row, slot = np.int64(near[i] >> HALF), slot_at(near[i], first_slot, capacity)
         position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
         if offsets[slot] == NO_TEXT or position >= later.positions[row]:
             continue
@@ -356,10 +349,10 @@ def select_in_ring(
             lacking = count_lacking(short_low, short_high, long_low, long_high)
             if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
                 continue
-        earlier[n_pairs], later_positions[n_pairs] = position, later.positions[row]
-        distances[n_pairs] = np.int32(distance)
-        n_pairs += 1
-    return SelectedPairs(earlier[:n_pairs].copy(), later_positions[:n_pairs].copy(), distances[:n_pairs].copy())
+        earlier[n], later_rows[n] = position, row
+        distances[n], found_depths[n] = np.int32(distance), np.int64(depths[i])
+        n += 1
+    return NearPairs(earlier[:n].copy(), later_rows[:n].copy(), distances[:n].copy(), found_depths[:n].copy())
 
 
 @njit(cache=True, nogil=True, inner=True)

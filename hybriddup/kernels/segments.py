@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.bucket_keys import BucketKeys, buckets_of, list_buckets
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import HALF, ONE, popcount
 from hybriddup.kernels.ring_reads import (
-    HALF,
-    ONE,
     LiveTexts,
     LookUpCounts,
     compare_read,
@@ -34,7 +32,6 @@ from hybriddup.kernels.ring_texts import (
     LengthRows,
     Partners,
     RingColumns,
-    SelectedPairs,
     compare_slots,
     select_in_ring,
     widest_limit,
@@ -156,11 +153,11 @@ def look_up(
     live: LiveTexts,
     later: LaterTexts,
     partners: Partners,
-) -> tuple[SelectedPairs, Int32s, LookUpCounts]:
-    """Return the pairs of the later texts within their limits, in order, each once; and 1 for each, their depth."""
+) -> tuple[NearPairs, LookUpCounts]:
+    """Return the pairs of the later texts within their limits, in order, each once; all are as deep as the newest."""
     near, counts = find_in_segments(segments, keys, columns.bits, live, later, partners)
-    pairs = select_in_ring(near, columns, np.int64(live.first_slot), rows, later)
-    return pairs, np.ones(len(pairs.earlier), np.int32), counts
+    depths = np.ones(len(near), np.int32)
+    return select_in_ring(near, depths, columns, np.int64(live.first_slot), rows, later), counts
 
 
 @njit(cache=True, nogil=True)

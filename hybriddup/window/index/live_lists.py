@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
+from hybriddup.data.records import Bools, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_texts import LaterTexts, SelectedPairs
+from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.posting_lists import PostingLists
@@ -30,7 +30,7 @@ class LiveLists(RingIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._lists.n_bytes
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[SelectedPairs, Int32s, LookUpCounts]:
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
         return self._lists.look_up(probes, later, self._ring)
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:

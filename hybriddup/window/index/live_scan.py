@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, UInt64s
+from hybriddup.data.records import NearPairs, UInt64s
 from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_texts import LaterTexts, SelectedPairs, find_near_anywhere
+from hybriddup.kernels.ring_texts import LaterTexts, find_near_anywhere
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index.ring_index import RingIndex, WindowSize
@@ -21,13 +21,12 @@ class LiveScan(RingIndex):
     def __init__(self, size: WindowSize) -> None:
         super().__init__(size, Scan().describe(), exact=True)
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[SelectedPairs, Int32s, LookUpCounts]:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         ring, n_later = self._ring, len(later.positions)
         places = [0, ring.runs()[0][1] - ring.runs()[0][0]]
         parts = [self._near(later, run, place) for run, place in zip(ring.runs(), places, strict=False)]
-        pairs = ring.select(np.sort(np.concatenate(parts)), later)
         counts = LookUpCounts(n_later * ring.n_texts, n_later, ring.n_texts)
-        return pairs, np.ones(len(pairs.earlier), np.int32), counts
+        return ring.select(np.sort(np.concatenate(parts)), later), counts
 
     def _near(self, later: LaterTexts, run: tuple[int, int], place: int) -> UInt64s:
         ring, (first, last) = self._ring, run

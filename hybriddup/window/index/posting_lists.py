@@ -8,8 +8,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.errors import WindowError
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.posting_adding import add_texts, count_crowded
 from hybriddup.kernels.posting_depths import depths_by_key
 from hybriddup.kernels.posting_lists import (
@@ -21,9 +22,9 @@ from hybriddup.kernels.posting_lists import (
     Postings,
 )
 from hybriddup.kernels.posting_look_ups import look_up
-from hybriddup.kernels.posting_table import NO_KEY, PAGE_BITS, sweep_shards
+from hybriddup.kernels.posting_table import PAGE_BITS, sweep_shards
 from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_texts import LaterTexts, SelectedPairs
+from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.window.index.text_ring import TextRing
 
 MAX_BUCKET_SIZE = 256
@@ -167,14 +168,14 @@ class PostingLists:
             self.add(keys[one], numbers[one], lengths[one], kept[one], first_live)
         return n_crowded
 
-    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[SelectedPairs, Int32s, LookUpCounts]:
-        """Return the pairs of later texts and live ones that have a key in common, and the depth of each.
+    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
+        """Return the pairs of later texts and live ones that have a key in common.
 
         Of each key, the newest ``max_bucket_size`` texts are compared; pairs are kept as `select_in_ring` keeps them.
         The depth is the least that the earlier text has in the list of a key that both have; 1 is the newest text.
         """
         table = ring.table
-        found: tuple[SelectedPairs, Int32s, LookUpCounts] = look_up(
+        found: tuple[NearPairs, LookUpCounts] = look_up(
             self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners
         )
         return found

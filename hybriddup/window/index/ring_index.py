@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Fingerprints, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import Bools, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_texts import LaterTexts, SelectedPairs
+from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index import LiveReport, LiveTexts, Scanned
@@ -59,20 +59,19 @@ class RingIndex(ABC):
         def find(first: int, last: int) -> NearPairs:
             part = slice(first, last)
             some = later if last - first == n else LaterTexts._make(column[part] for column in later)
-            pairs, depths, counts = self._find(probes[part], some)
-            rows = np.searchsorted(later.positions, pairs.later)
+            near, counts = self._find(probes[part], some)
             parts.append(counts)
-            return NearPairs(pairs.earlier, rows, pairs.distances, depths.astype(np.int64))
+            return near._replace(later=near.later + first)
 
         parts: list[LookUpCounts] = []
-        near = [find(0, n)] if n < 2 * WORTHWHILE else map_slices(find, n, self._workers, WORTHWHILE)
+        found = [find(0, n)] if n < 2 * WORTHWHILE else map_slices(find, n, self._workers, WORTHWHILE)
         for counts in parts:
             self._count(*counts)
-        return near[0] if len(near) == 1 else join_near(near)
+        return found[0] if len(found) == 1 else join_near(found)
 
     @abstractmethod
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[SelectedPairs, Int32s, LookUpCounts]:
-        """Return the pairs of the later texts, in order, each once; the depth of each; and what that took."""
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+        """Return the pairs of the later texts, in order, each once, and what that took."""
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return 1 for each where no text is left out."""

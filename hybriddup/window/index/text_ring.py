@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
+from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.errors import WindowError
+from hybriddup.kernels.lengths import shortest_partners
 from hybriddup.kernels.ring_reads import LiveTexts
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
     LengthRows,
+    Partners,
     RingColumns,
-    SelectedPairs,
     find_near_anywhere,
     first_from,
     number_texts,
@@ -24,7 +25,6 @@ from hybriddup.kernels.ring_texts import (
     write_texts,
 )
 from hybriddup.window.index import Scanned
-from hybriddup.window.index.partners import find_partners
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -34,6 +34,8 @@ slots are used."""
 MOST_TEXTS = 2**31
 """Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
+LONGEST_TOLD = 2**12
+"""What a text may match is told for lengths up to this; longer texts count as of this length."""
 NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
 
 
@@ -149,13 +151,14 @@ class TextRing:
         self.first, n_gone = first_from(self.columns, self.first, self.next, self._turn, position)
         self.n_texts -= n_gone
 
-    def select(self, near: UInt64s, later: LaterTexts) -> SelectedPairs:
-        """Return the pairs within their limits of what is near, each once and in order.
+    def select(self, near: UInt64s, later: LaterTexts) -> NearPairs:
+        """Return the pairs within their limits of what is near, each once and in order, and 1 as the depth of each.
 
         ``near`` is uint64[n]: row of the later text in the upper 32 bits, place among the texts of the ring in the
         lower, sorted.
         """
-        pairs: SelectedPairs = select_in_ring(near, self.columns, self.first_slot, self.table.rows, later)
+        depths = np.ones(len(near), np.int32)
+        pairs: NearPairs = select_in_ring(near, depths, self.columns, self.first_slot, self.table.rows, later)
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
@@ -168,7 +171,8 @@ class TextRing:
             near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
             place += stop - start
         # each run has its pairs by later text; together they have to be put in order
-        pairs = CandidatePairs(*self.select(np.sort(np.concatenate(near)), later))
+        found = self.select(np.sort(np.concatenate(near)), later)
+        pairs = CandidatePairs(found.earlier, later.positions[found.later], found.distances)
         number, _ = first_from(columns, last, self.next, self._turn, 0)
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
@@ -228,6 +232,16 @@ class TextRing:
             del column
         self.columns = RingColumns(**copied)
         self._turn, self._touched = start, n
+
+
+def find_partners(limits: PairLimits) -> Partners:
+    """Return which of the texts with these limits a later text may match, for each length up to `LONGEST_TOLD`."""
+    lengths, reaches = (column.clip(max=LONGEST_TOLD) for column in (limits.lengths, limits.max_partner_lengths))
+    shortest = shortest_partners(lengths, reaches, LONGEST_TOLD)
+    of_lengths = np.full(len(shortest), -1, np.int32)
+    np.maximum.at(of_lengths, lengths, limits.max_hamming_distances)
+    from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
+    return Partners(from_length[shortest], shortest)
 
 
 def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Fingerprints
 from hybriddup.errors import WindowError
-from hybriddup.kernels.posting_table import NO_KEY
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.window.index import posting_lists
 from hybriddup.window.index.posting_lists import MAX_BUCKET_SIZE, PostingLists, block_classes
 from hybriddup.window.index.text_ring import TextRing, as_later
@@ -128,8 +128,9 @@ def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: in
             continue
         prints = prints_of(texts, rows, limit)
         ring.forget_before(first_live)
-        pairs, depths_of_pairs, counts = lists.look_up(keys, as_later(prints, None), ring)
-        found.append(list(zip(*(column.tolist() for column in (*pairs, depths_of_pairs)), strict=True)))
+        near, counts = lists.look_up(keys, as_later(prints, None), ring)
+        pairs = near._replace(later=near.later + first)
+        found.append(list(zip(*(column.tolist() for column in pairs), strict=True)))
         assert found[-1] == oracle.look_up(rows, first_live, limit)
         assert counts.n_look_ups == (keys != NO_KEY).sum()
         numbers = ring.append(prints, None)
