@@ -19,9 +19,14 @@ def main() -> None:
     # is ours alone, so this can be set here; the library leaves it to its caller.
     gc.set_threshold(COLLECT_EVERY, 20, 100)
     from hybriddup.cli.app import app
+    from hybriddup.cli.commands import show
+    from hybriddup.cli.options import EXIT_ERROR
 
     try:
         app(prog_name="hybriddup")
+    except OSError as error:  # while help was printed; those of subcommands were shown
+        show(error, debug=False)
+        raise SystemExit(EXIT_ERROR) from None
     finally:
         ignore_signals()
         gc.freeze()  # otherwise the interpreter looks through everything once more while it ends

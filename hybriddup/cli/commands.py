@@ -74,7 +74,7 @@ class Commands(TyperGroup):
         except Exception as error:
             if hasattr(error, "format_message"):  # wrong usage, which typer shows itself
                 raise
-            _show(error, debug=ctx.meta.get(options.DEBUG, False))
+            show(error, debug=ctx.meta.get(options.DEBUG, False))
             raise typer.Exit(options.EXIT_ERROR) from None
         return answer
 
@@ -96,7 +96,8 @@ def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:
     return commands
 
 
-def _show(error: Exception, *, debug: bool) -> None:
+def show(error: Exception, *, debug: bool) -> None:
+    """Say on standard error what went wrong, in one message."""
     if debug:
         import traceback
 

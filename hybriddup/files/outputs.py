@@ -14,8 +14,8 @@ import shutil
 import stat
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -72,23 +72,24 @@ class Output:
             The bytes could not be written, for example because the disk is full.
         """
         compression = split_compression(self.target)[1]
-        with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, self), BUFFER_BYTES) as buffered:
+        reporting = self._failures_named
+        with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, reporting), BUFFER_BYTES) as buffered:
             with compressing(cast("BinaryIO", buffered), compression) as plain:
                 yield plain
             buffered.flush()
             if not self.is_stream:
-                self._synchronize(raw)
+                with self._failures_named():
+                    os.fsync(raw.fileno())
 
     @contextmanager
     def _open_raw(self) -> Iterator[BinaryIO]:
         if self.target == STANDARD_OUTPUT:
             yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
+            with self._failures_named():
+                sys.stdout.buffer.flush()
             return
-        try:
+        with self._failures_named():
             raw = self.path.open("wb", 0) if self.is_stream else self._create()
-        except OSError as error:
-            raise self.failure(error) from None
         with raw:
             yield cast("BinaryIO", raw)
 
@@ -103,9 +104,13 @@ class Output:
             self._lock = os.dup(raw.fileno())
         return raw
 
-    def _synchronize(self, raw: BinaryIO) -> None:
+    @contextmanager
+    def _failures_named(self) -> Iterator[None]:
+        """Turn what the operating system refuses into an `OutputError`; a closed pipe stays what it is."""
         try:
-            os.fsync(raw.fileno())
+            yield
+        except BrokenPipeError:
+            raise
         except OSError as error:
             raise self.failure(error) from None
 
@@ -231,22 +236,18 @@ class Outputs:
 
 
 class _Reporting(io.RawIOBase):
-    """A raw stream whose errors name the output; a closed pipe stays what it is."""
+    """A raw stream that writes in a context which names the output in errors."""
 
-    def __init__(self, raw: BinaryIO, output: Output) -> None:
+    def __init__(self, raw: BinaryIO, context: Callable[[], AbstractContextManager[None]]) -> None:
         self._raw = raw
-        self._output = output
+        self._context = context
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: ReadableBuffer) -> int:
-        try:
+        with self._context():
             return self._raw.write(data)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._output.failure(error) from None
 
 
 def _is_special(path: Path) -> bool:
