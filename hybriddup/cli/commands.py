@@ -106,7 +106,6 @@ def show(error: Exception, *, debug: bool) -> None:
         typer.echo(f"error: {error}", err=True)
     elif isinstance(error, OSError):
         typer.echo(f"error: {_refusal(error)}", err=True)
-        _silence_standard_output()  # which may be what cannot be written to
     elif isinstance(error, MemoryError):
         typer.echo("error: not enough memory; dedupe fewer posts at once, or on a larger machine", err=True)
     else:
@@ -115,6 +114,10 @@ def show(error: Exception, *, debug: bool) -> None:
         typer.echo(
             "This is a bug in hybriddup or in a plugin; run again with --debug and report what it prints.", err=True
         )
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _silence_standard_output()
 
 
 def _refusal(error: OSError) -> str:
