@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import config, dedupe, evaluate, explain, learn, plan, plugins, serve, warm_up, watch
-from hybriddup.cli.commands import Commands
+from hybriddup.cli.commands import Commands, LongCommand
 from hybriddup.cli.options import EXIT_CODES, Debug
 
 EPILOG = f"""\b
@@ -49,15 +49,17 @@ def main(
     """Take the options that stand before a subcommand."""
 
 
-app.command("dedupe", epilog=dedupe.EPILOG, short_help="Remove repeated posts from files.")(dedupe.dedupe)
-app.command("watch", epilog=watch.EPILOG, short_help="Decide posts as they come, line by line.")(watch.watch)
-app.command("serve", epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
-app.command("explain", epilog=explain.EPILOG, short_help="Show why two texts match or not.")(explain.explain)
-app.command("evaluate", epilog=evaluate.EPILOG, short_help="Measure precision and recall on labeled pairs.")(
-    evaluate.evaluate
+LONG_COMMANDS = (
+    ("dedupe", dedupe.dedupe, dedupe.EPILOG, "Remove repeated posts from files."),
+    ("watch", watch.watch, watch.EPILOG, "Decide posts as they come, line by line."),
+    ("explain", explain.explain, explain.EPILOG, "Show why two texts match or not."),
+    ("evaluate", evaluate.evaluate, evaluate.EPILOG, "Measure precision and recall on labeled pairs."),
+    ("learn", learn.learn, learn.EPILOG, "Learn from posts what runs and windows share."),
+    ("plan", plan.plan, plan.EPILOG, "Show which block index suits how many posts."),
+    ("warm-up", warm_up.warm_up, warm_up.EPILOG, "Compile the kernels before the first run."),
 )
-app.command("learn", epilog=learn.EPILOG, short_help="Learn from posts what runs and windows share.")(learn.learn)
-app.command("plan", epilog=plan.EPILOG, short_help="Show which block index suits how many posts.")(plan.plan)
+for name, function, epilog, short_help in LONG_COMMANDS:
+    app.command(name, cls=LongCommand, epilog=epilog, short_help=short_help)(function)
+app.command("serve", epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
 app.command("plugins", short_help="List plugins and what they bring.")(plugins.plugins)
-app.command("warm-up", epilog=warm_up.EPILOG, short_help="Compile the kernels before the first run.")(warm_up.warm_up)
 app.add_typer(config.app, name="config")

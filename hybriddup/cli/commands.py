@@ -1,19 +1,37 @@
-"""The group of subcommands: plugins may add to it, and every error ends here as one message and an exit code."""
+"""The group of subcommands: plugins may add to it, and every error ends here as one message and an exit code.
+
+Those that take long are `LongCommand`s, which signals stop without raising anything in them.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from hybriddup.cli import options
+from hybriddup.cli.stopping import raise_signals, work_beside
 from hybriddup.errors import HybriddupError, PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+class LongCommand(TyperCommand):
+    """A subcommand that works beside the main thread."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, whose context is that of the thread it runs in."""
+
+        def work() -> Any:
+            with ctx.scope(cleanup=False):
+                return super(LongCommand, self).invoke(ctx)
+
+        return work_beside(work)
 
 
 class Commands(TyperGroup):
@@ -41,8 +59,10 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen subcommand."""
+        raise_signals()
         try:
-            return super().invoke(ctx)
+            answer = super().invoke(ctx)
+            sys.stdout.flush()
         except (typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt:
@@ -54,8 +74,9 @@ class Commands(TyperGroup):
         except Exception as error:
             if hasattr(error, "format_message"):  # wrong usage, which typer shows itself
                 raise
-            _show(error, debug=ctx.meta.get(options.DEBUG, False))
+            show(error, debug=ctx.meta.get(options.DEBUG, False))
             raise typer.Exit(options.EXIT_ERROR) from None
+        return answer
 
 
 def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:
@@ -75,13 +96,16 @@ def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:
     return commands
 
 
-def _show(error: Exception, *, debug: bool) -> None:
+def show(error: Exception, *, debug: bool) -> None:
+    """Say on standard error what went wrong, in one message."""
     if debug:
         import traceback
 
         traceback.print_exception(error)
     elif isinstance(error, HybriddupError):
         typer.echo(f"error: {error}", err=True)
+    elif isinstance(error, OSError):
+        typer.echo(f"error: {_refusal(error)}", err=True)
     elif isinstance(error, MemoryError):
         typer.echo("error: not enough memory; dedupe fewer posts at once, or on a larger machine", err=True)
     else:
@@ -90,6 +114,18 @@ def _show(error: Exception, *, debug: bool) -> None:
         typer.echo(
             "This is a bug in hybriddup or in a plugin; run again with --debug and report what it prints.", err=True
         )
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _silence_standard_output()
+
+
+def _refusal(error: OSError) -> str:
+    """Return what the operating system refused, for people."""
+    if error.errno == errno.EBADF:
+        return "standard input or output, which this command needs, is closed; leave it open, or name a file"
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}the operating system refuses: {error.strerror or error}"
 
 
 def _silence_standard_output() -> None:

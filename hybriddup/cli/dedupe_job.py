@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 import typer
 
+from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_summary
 from hybriddup.config import Settings, open_session
 from hybriddup.config.settings import KeepHighest
@@ -71,6 +72,7 @@ def perform(request: Request) -> int:
     """Deduplicate files and return the number of bad lines."""
     settings, manager = open_session(request.config, request.plugins)
     with Outputs(request.inputs, force=request.force) as outputs:
+        on_stop(outputs.abandon)
         targets = plan_targets(request, outputs)
         with (
             open_inputs(request.inputs, manager.registry, request.format) as inputs,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
+from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
@@ -37,6 +38,7 @@ def perform(
         raise ConfigError(RECIPE_IS_GIVEN)
     n_workers = workers or available_workers()
     with Outputs(inputs, force=force) as outputs:
+        on_stop(outputs.abandon)
         target = outputs.add(output, "-o")
         with open_inputs(inputs, manager.registry, format_name) as opened, show_progress(quiet=False) as progress:
             progress.start("read", None, "posts")

@@ -11,10 +11,12 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from random import Random
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from hybriddup.cli.stopping import on_stop
 from hybriddup.config.load import load_settings
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
@@ -70,11 +72,17 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
     ConfigError
         A window cannot have these settings.
     """
+
+    def clear(number: int) -> bool:  # noqa: ARG001  which signal ends the process makes no difference
+        rmtree(folder, ignore_errors=True)
+        return False
+
     clock = count()
     timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
     asked = Asked(settings, registry, timing, available_workers(), read_only=False)
     n_half = len(texts) // 2
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
+        on_stop(clear)
         for first in (0, n_half):
             state = open_state(Path(folder), asked)
             state.live_audit = LiveAudit(one_in=1)

@@ -14,9 +14,10 @@ from typing import Any, BinaryIO, Literal
 import orjson
 import typer
 
-from hybriddup.cli.line_feed import LineFeed, stopped_by_signals
+from hybriddup.cli.line_feed import LineFeed
 from hybriddup.cli.options import EXIT_BAD_LINES, EXIT_INTERRUPTED
 from hybriddup.cli.settle import settle
+from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.data.corpus import BadRecord
 from hybriddup.errors import InputError
@@ -143,13 +144,13 @@ def perform(request: WatchRequest) -> int:
         settle()
         watcher = Watcher(request, window, sys.stdout.buffer)
         feed = LineFeed(sys.stdin.fileno())
-        with stopped_by_signals(feed) as received:
-            for lines in feed:
-                for batch in batches(lines):
-                    watcher.answer(batch)
+        on_stop(feed.stop)
+        for lines in feed:
+            for batch in batches(lines):
+                watcher.answer(batch)
         recall = recall_line(window.stats())
     report(watcher, recall)
-    if signal.SIGINT in received:
+    if feed.stopped_by == signal.SIGINT:
         return EXIT_INTERRUPTED
     return EXIT_BAD_LINES if watcher.n_bad else 0
 

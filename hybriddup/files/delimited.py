@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, TextWriter
-from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, TextColumnError, record_batches
+from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, check_columns, record_batches
 from hybriddup.files.sources import Source
 from hybriddup.files.text import broken_utf8, text_lines
 
@@ -137,20 +137,12 @@ def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
     columns = header.values
     if header.problem:
         raise InputError(f"{name}:{header.line}: the header cannot be read: {header.problem}.")
-    if columns.count(fields.text) != 1:
-        absent = fields.text not in columns
-        fault = f"{'no' if absent else 'more than one'} column is called {fields.text!r}; the header names "
-        raise TextColumnError(f"{name}:{header.line}", fault + _listed(columns), absent=absent)
+    check_columns(f"{name}:{header.line}", columns, fields)
     return _Columns(len(columns), columns.index(fields.text), *(_place(columns, f) for f in (fields.id, fields.order)))
 
 
 def _place(columns: Sequence[str], field: str | None) -> int | None:
     return columns.index(field) if field is not None and field in columns else None
-
-
-def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(repr(column[:40]) for column in columns[:20])
-    return shown + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
 def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | BadRow]:

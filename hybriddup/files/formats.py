@@ -56,7 +56,7 @@ class BadLine(NamedTuple):
 
 
 class TextColumnError(InputError):
-    """A table that does not have the one text column that was asked for.
+    """A table that does not have the text column that was asked for.
 
     Parameters
     ----------
@@ -137,6 +137,21 @@ class Writer(Protocol):
             The sources do not hold ``len(keep)`` rows: they changed since they were read.
         """
         ...
+
+
+def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
+    """Raise InputError where a table lacks the text column, or has a column that is asked for more than once."""
+    shown = ", ".join(repr(name[:40]) for name in names[:20]) + (
+        f" and {len(names) - 20} more" if len(names) > 20 else ""
+    )
+    if fields.text not in names:
+        raise TextColumnError(place, f"no column is called {fields.text!r}; the columns are {shown}", absent=True)
+    for name in filter(None, fields):
+        if names.count(name) > 1:
+            raise InputError(
+                f"{place}: {names.count(name)} columns are called {name!r}, so that it cannot be told which one is "
+                f"meant; the columns are {shown}. Rename all but one."
+            )
 
 
 def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_ROWS) -> Iterator[RecordBatch]:

@@ -1,17 +1,21 @@
-"""Outputs of a run: written beside their targets, put in place together at the end, gone when the run fails."""
+"""Outputs of a run: written beside their targets, put in place together at the end, gone when the run fails.
+
+What a killed run left is deleted by the next one that has the same output. A file that is being written is locked, so
+that no other run takes it for such a leftover.
+"""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import secrets
 import shutil
-import signal
 import stat
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -19,10 +23,30 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from hybriddup.errors import OutputError
 from hybriddup.files.compression import BUFFER_BYTES, compressing, split_compression
 
+if sys.platform == "win32":  # where a file that is open cannot be deleted
+
+    def _lock(descriptor: int, *, wait: bool) -> None:
+        pass
+
+    def _is_own(status: os.stat_result) -> bool:
+        return status.st_uid == 0  # which it is for all files
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int, *, wait: bool) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+    def _is_own(status: os.stat_result) -> bool:
+        return status.st_uid == os.geteuid()
+
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 STANDARD_OUTPUT = "-"
+FILES = threading.RLock()
+"""Held while files of a run appear and vanish; for good once they are abandoned."""
 
 
 class Output:
@@ -35,6 +59,8 @@ class Output:
         self.path = Path(target).resolve()
         """Where the file goes; a link stays a link."""
         self._temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
+        self._lock: int | None = None
+        """A descriptor of the temporary file; the lock lasts until it is closed."""
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -46,29 +72,45 @@ class Output:
             The bytes could not be written, for example because the disk is full.
         """
         compression = split_compression(self.target)[1]
-        with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, self), BUFFER_BYTES) as buffered:
+        reporting = self._failures_named
+        with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, reporting), BUFFER_BYTES) as buffered:
             with compressing(cast("BinaryIO", buffered), compression) as plain:
                 yield plain
             buffered.flush()
             if not self.is_stream:
-                self._synchronize(raw)
+                with self._failures_named():
+                    os.fsync(raw.fileno())
 
     @contextmanager
     def _open_raw(self) -> Iterator[BinaryIO]:
         if self.target == STANDARD_OUTPUT:
             yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
+            with self._failures_named():
+                sys.stdout.buffer.flush()
             return
-        try:
-            raw = self.path.open("wb", 0) if self.is_stream else self._temporary.open("xb", 0)
-        except OSError as error:
-            raise self.failure(error) from None
+        with self._failures_named():
+            raw = self.path.open("wb", 0) if self.is_stream else self._create()
         with raw:
             yield cast("BinaryIO", raw)
 
-    def _synchronize(self, raw: BinaryIO) -> None:
+    def _create(self) -> io.FileIO:
+        with FILES:
+            raw = self._temporary.open("xb", 0)
+            with suppress(OSError):  # a file system without locks, where leftovers stay
+                _lock(raw.fileno(), wait=True)
+            if os.fstat(raw.fileno()).st_nlink == 0:  # another run was faster, and took it for a leftover
+                raw.close()
+                return self._create()
+            self._lock = os.dup(raw.fileno())
+        return raw
+
+    @contextmanager
+    def _failures_named(self) -> Iterator[None]:
+        """Turn what the operating system refuses into an `OutputError`; a closed pipe stays what it is."""
         try:
-            os.fsync(raw.fileno())
+            yield
+        except BrokenPipeError:
+            raise
         except OSError as error:
             raise self.failure(error) from None
 
@@ -87,6 +129,17 @@ class Output:
         """Delete what was written and not put in place."""
         if not self.is_stream:
             self._temporary.unlink(missing_ok=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def delete_leftovers(self) -> None:
+        """Delete temporary files of this target that a killed run of the same user left."""
+        pattern = re.compile(re.escape(f".{self.path.name}.") + r"[0-9a-f]{8}\.tmp")
+        for path in self.path.parent.iterdir():
+            if pattern.fullmatch(path.name):
+                with suppress(OSError):
+                    _delete_unused(path)
 
     def failure(self, error: OSError) -> OutputError:
         """Return the error to raise where the operating system refuses to write."""
@@ -109,6 +162,7 @@ class Outputs:
         self._inputs = [Path(name) for name in inputs if name != STANDARD_OUTPUT]
         self._force = force
         self._outputs: list[Output] = []
+        self._are_in_place = False
 
     def add(self, target: str, option: str) -> Output:
         """Return an output that may be written.
@@ -129,14 +183,28 @@ class Outputs:
                 raise OutputError(f"{other.option} and {option} both write to {target}; give each its own file.")
         if not output.is_stream:
             self._check_file(output)
+            output.delete_leftovers()
         self._outputs.append(output)
         return output
 
     def commit(self) -> None:
-        """Put every file in place; a signal to stop does not come between them."""
-        with _stop_signals_ignored():
+        """Put every file in place; `abandon` does not come between them."""
+        with FILES:
             for output in self._outputs:
                 output.put_in_place()
+            self._are_in_place = True
+
+    def abandon(self, number: int) -> bool:  # noqa: ARG002  which signal ends the process makes no difference
+        """Delete what was written and let no file appear any more, since the process ends.
+
+        Returns True, and deletes nothing, where everything is in place already.
+        """
+        FILES.acquire()
+        if self._are_in_place:
+            FILES.release()
+        else:
+            self._discard()
+        return self._are_in_place
 
     def __enter__(self) -> Outputs:
         return self
@@ -144,6 +212,10 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        with FILES:
+            self._discard()
+
+    def _discard(self) -> None:
         for output in self._outputs:
             output.discard()
 
@@ -164,22 +236,18 @@ class Outputs:
 
 
 class _Reporting(io.RawIOBase):
-    """A raw stream whose errors name the output; a closed pipe stays what it is."""
+    """A raw stream that writes in a context which names the output in errors."""
 
-    def __init__(self, raw: BinaryIO, output: Output) -> None:
+    def __init__(self, raw: BinaryIO, context: Callable[[], AbstractContextManager[None]]) -> None:
         self._raw = raw
-        self._output = output
+        self._context = context
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: ReadableBuffer) -> int:
-        try:
+        with self._context():
             return self._raw.write(data)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._output.failure(error) from None
 
 
 def _is_special(path: Path) -> bool:
@@ -194,15 +262,14 @@ def _free_bytes(directory: Path) -> int:
         return 0
 
 
-@contextmanager
-def _stop_signals_ignored() -> Iterator[None]:
-    """Finish what takes an instant and must not be half done; only the main thread may set handlers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+def _delete_unused(path: Path) -> None:
+    """Delete a file of this user that no run is writing; OSError where one is."""
+    status = path.lstat()
+    if not (stat.S_ISREG(status.st_mode) and _is_own(status)):
         return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        yield
+        _lock(descriptor, wait=False)
+        path.unlink()
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        os.close(descriptor)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
 
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
@@ -17,14 +20,19 @@ from hybriddup.files.formats import (
     Record,
     RecordBatch,
     TextColumnError,
+    check_columns,
     record_batches,
 )
 from hybriddup.files.sources import Source
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
-    from pyarrow import Schema
+    from pyarrow import Schema, Table
     from pyarrow.parquet import ParquetFile
+
+
+NESTED_VIEW = re.compile(r"\b(string|binary|list)_view\b")
+"""In the name of a nested type: it holds views of other memory."""
 
 
 class ParquetReader:
@@ -42,6 +50,7 @@ class ParquetReader:
         """
         with source.open_seekable() as stream:
             table = open_table(stream, source.name)
+            check_columns(source.name, table.schema_arrow.names, fields)
             _check_text_column(table, source.name, fields.text)
             with damage_named(source.name):
                 yield from record_batches(_records(table, fields))
@@ -78,11 +87,7 @@ def damage_named(name: str) -> Iterator[None]:
 def _check_text_column(table: ParquetFile, name: str, text_field: str) -> None:
     from pyarrow import types
 
-    schema = table.schema_arrow
-    if text_field not in schema.names:
-        shown = ", ".join(repr(column) for column in schema.names[:20])
-        raise TextColumnError(name, f"no column is called {text_field!r}; the columns are {shown}", absent=True)
-    kind = schema.field(text_field).type
+    kind = table.schema_arrow.field(text_field).type
     value_kind = kind.value_type if types.is_dictionary(kind) else kind
     if not (types.is_string(value_kind) or types.is_large_string(value_kind) or types.is_string_view(value_kind)):
         raise TextColumnError(name, f"column {text_field!r} holds {kind}, not strings", absent=False)
@@ -106,9 +111,23 @@ def _records(table: ParquetFile, fields: Fields) -> Iterator[Record | BadRow]:
 
 def _values(column: Any) -> list[Any]:
     try:
-        return list(column.to_pylist())
+        return list(_exact(column).to_pylist())
     except UnicodeDecodeError:
         return [_value(scalar) for scalar in column]
+
+
+def _exact(column: Any) -> Any:
+    """Return a column of nanoseconds, which Python's own types do not hold, as text or numbers of the same order."""
+    import pyarrow
+    from pyarrow import types
+
+    if getattr(column.type, "unit", "") != "ns":
+        return column
+    if types.is_duration(column.type):
+        return column.cast(pyarrow.int64())
+    if types.is_timestamp(column.type):
+        column = column.cast(pyarrow.timestamp("ns"))  # in UTC, where it has a time zone
+    return column.cast(pyarrow.string())
 
 
 def _value(scalar: Any) -> Any:
@@ -126,8 +145,10 @@ class ParquetWriter:
     """Filters row group after row group; schema, metadata and compression are those of the first source."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Raise InputError where two sources have different schemas."""
+        """Raise InputError where two sources have different schemas, or one that cannot be written."""
         schemas = [(source.name, _schema(source)) for source in sources]
+        for name, schema in schemas[:1]:
+            _check_writable(schema, name)
         for name, schema in schemas[1:]:
             if not schema.equals(schemas[0][1]):
                 raise InputError(
@@ -137,10 +158,8 @@ class ParquetWriter:
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the records whose row is kept, in input order."""
-        import pyarrow
         from pyarrow.parquet import ParquetWriter as Output
 
-        flags = pyarrow.array(keep)
         first_row, output = 0, None
         for source in sources:
             with source.open_seekable() as stream, damage_named(source.name):
@@ -150,12 +169,34 @@ class ParquetWriter:
                     rows = table.read_row_group(group)
                     if first_row + rows.num_rows > len(keep):
                         raise changed_sources(sources)
-                    output.write_table(rows.filter(flags.slice(first_row, rows.num_rows)))
+                    output.write_table(_chosen(rows, keep[first_row : first_row + rows.num_rows]))
                     first_row += rows.num_rows
         if output is not None:
             output.close()
         if first_row != len(keep):
             raise changed_sources(sources)
+
+
+def _chosen(rows: Table, keep: Bools) -> Table:
+    import pyarrow
+
+    try:
+        return rows.filter(pyarrow.array(keep))
+    except pyarrow.ArrowNotImplementedError:  # it does not filter columns of views
+        edges = np.flatnonzero(np.diff(keep, prepend=False, append=False)).tolist()
+        runs = [rows.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+        return pyarrow.concat_tables([rows.slice(0, 0), *runs])
+
+
+def _check_writable(schema: Schema, name: str) -> None:
+    from pyarrow import types
+
+    for field in schema:
+        if types.is_nested(field.type) and NESTED_VIEW.search(str(field.type)):
+            raise InputError(
+                f"{name}: column {field.name!r} holds {field.type}, of which pyarrow cannot write some rows; write the "
+                f"file anew without views inside of other types."
+            )
 
 
 class _Sequential(io.RawIOBase):

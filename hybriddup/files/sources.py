@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -104,13 +106,16 @@ def changed(name: str) -> str:
 
 def unreadable(name: str, error: OSError) -> str:
     """Return what to say of an input that the operating system does not let us read."""
+    if name == STANDARD_INPUT and error.errno == errno.EBADF:
+        return "standard input is closed; leave it open, or name a file."
     return f"{name} cannot be read: {error.strerror or error}."
 
 
 def _spooled(name: str, stream: BinaryIO) -> Source:
     spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed with the source
     try:
-        shutil.copyfileobj(stream, spool, BUFFER_BYTES)
+        for piece in _pieces(name, stream):
+            spool.write(piece)
         spool.flush()
     except OSError as error:
         spool.close()
@@ -120,6 +125,14 @@ def _spooled(name: str, stream: BinaryIO) -> Source:
         ) from None
     spool.seek(0)
     return Source(name, _compression(name, spool), _identity(os.fstat(spool.fileno())), spool)
+
+
+def _pieces(name: str, stream: BinaryIO) -> Iterator[bytes]:
+    try:
+        while piece := stream.read(BUFFER_BYTES):
+            yield piece
+    except OSError as error:
+        raise InputError(unreadable(name, error)) from None
 
 
 def _compression(name: str, stream: BinaryIO) -> Compression:

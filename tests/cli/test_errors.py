@@ -33,7 +33,7 @@ def failed(run: Run, *arguments: str) -> str:
         (["posts.jsonl", "-o", "posts.txt"], "posts.txt exists already; replace it with --force"),
         (["posts.jsonl", "--removed", "posts.kept.jsonl"], "-o and --removed both write to posts.kept.jsonl"),
         (["posts.jsonl", "--dry-run", "--summary", "summary.json"], "use --summary - to print it"),
-        (["posts.csv"], "posts.csv:1: no column is called 'text'; the header names 'id', 'body'"),
+        (["posts.csv"], "posts.csv:1: no column is called 'text'; the columns are 'id', 'body'"),
         (["posts.jsonl", "--workers", "0"], "--workers"),
         ([], "Missing argument"),
     ],

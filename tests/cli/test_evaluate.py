@@ -86,9 +86,9 @@ def test_a_file_without_a_usable_pair_is_an_error(run: Run, tmp_path: Path, cont
 @pytest.mark.parametrize(
     ("name", "content", "fault"),
     [
-        ("pairs.csv", "x,y,label\np,q,1\n", "no column is called 'a'; the header names 'x', 'y', 'label'"),
-        ("pairs.csv", "a,y,label\np,q,1\n", "no column is called 'b'; the header names 'a', 'y', 'label'"),
-        ("pairs.csv", "a,b,same\np,q,1\n", "no column is called 'label'; the header names 'a', 'b', 'same'"),
+        ("pairs.csv", "x,y,label\np,q,1\n", "no column is called 'a'; the columns are 'x', 'y', 'label'"),
+        ("pairs.csv", "a,y,label\np,q,1\n", "no column is called 'b'; the columns are 'a', 'y', 'label'"),
+        ("pairs.csv", "a,b,same\np,q,1\n", "no column is called 'label'; the columns are 'a', 'b', 'same'"),
         ("pairs.jsonl", '{"x": "p", "y": "q"}\n', "field 'a' is missing (fields: 'x', 'y')"),
         ("pairs.jsonl", '{"a": "p", "y": "q", "label": 1}\n', "field 'b' is missing (fields: 'a', 'y', 'label')"),
         ("pairs.jsonl", '{"a": "p", "b": "q", "same": 1}\n', "field 'label' is missing (fields: 'a', 'b', 'same')"),

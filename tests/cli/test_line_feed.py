@@ -38,7 +38,7 @@ def test_stopped_it_yields_what_was_read_and_no_half_line() -> None:
     lines = []
     for some in feed:
         lines += some
-        feed.stop()
+        feed.stop(15)
     os.close(into)
     assert lines == [b"one", b"two"]
 

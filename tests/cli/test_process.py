@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ from tests.cli.support import (
     NEARLY,
     OTHER,
     REPEATED,
+    ROOT,
     distinct_texts,
     jsonl,
     names,
@@ -105,3 +108,39 @@ def test_bars_are_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:
     assert "━" in shown
     assert "near repeats" in shown
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
+
+
+CLOSED = """
+import os, sys
+for number in map(int, sys.argv[1]):
+    os.close(number)
+os.execv(sys.executable, [sys.executable, "-m", "hybriddup", *sys.argv[2:]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "arguments", "code", "message"),
+    [
+        ("012", ["dedupe", "posts.jsonl"], 0, ""),
+        ("2", ["dedupe", "absent.jsonl"], 2, ""),
+        ("0", ["dedupe", "-"], 2, "error: standard input is closed; leave it open, or name a file.\n"),
+        ("1", ["dedupe", "posts.jsonl", "-q", "-o", "-"], 2, "error: standard output could not be written: Bad file"),
+        ("0", ["watch"], 2, "error: standard input or output, which this command needs, is closed"),
+        ("1", ["explain", "a", "b"], 2, "error: standard input or output, which this command needs, is closed"),
+        ("1", ["plugins"], 2, "error: standard input or output, which this command needs, is closed"),
+        ("1", ["--help"], 2, "error: standard input or output, which this command needs, is closed"),
+    ],
+)
+def test_a_closed_stream_is_missed_only_by_what_needs_it(
+    tmp_path: Path, numbers: str, arguments: list[str], code: int, message: str
+) -> None:
+    """And no file of the run gets its place."""
+    write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
+    command = [sys.executable, "-c", CLOSED, numbers, *arguments]
+    ran = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode == code
+    assert ran.stderr.startswith(message) if message else ran.stderr == ""
+    if code == 0:
+        assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(REPEATED)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hybriddup.errors import OutputError
-from hybriddup.files.outputs import Outputs
+from hybriddup.files.outputs import FILES, Outputs
 
 ROOT = Path(__file__).parents[2]
 
@@ -144,7 +144,7 @@ def test_a_full_device_is_an_error_that_names_it(n_bytes: int) -> None:
 WRITE_TOO_MUCH = """
 import os, resource, sys
 from hybriddup.errors import OutputError
-from hybriddup.files.outputs import Outputs
+from hybriddup.files.outputs import FILES, Outputs
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 try:
     with Outputs([], force=True) as outputs:
@@ -168,3 +168,54 @@ def test_a_disk_that_fills_up_leaves_the_target_as_it_was(target: str) -> None:
     assert message.startswith(f"{target} could not be written: File too large. 100,000 bytes were written, ")
     assert "choose another place with --removed" in message
     assert (Path(target).read_bytes(), names()) == (b"before", [target])
+
+
+def left_by_a_killed_run() -> Path:
+    leftover = Path(".kept.0123abcd.tmp")
+    leftover.write_bytes(b"half")
+    return leftover
+
+
+def test_what_a_killed_run_left_is_deleted_by_the_next_with_the_same_output() -> None:
+    """No other files: those of another output, and whatever else has such a name."""
+    leftover = left_by_a_killed_run()
+    others = [".other.0123abcd.tmp", ".kept.tmp", ".kept.mine.tmp", "kept.0123abcd.tmp"]
+    for other in others:
+        Path(other).touch()
+    Path(".kept.01234567.tmp").symlink_to(others[0])
+    write("kept", b"")
+    assert not leftover.exists()
+    assert names() == sorted([*others, ".kept.01234567.tmp", "kept"])
+
+
+def test_what_another_run_is_writing_stays() -> None:
+    """From the moment it is opened until it is in place, though no stream is open any more."""
+    with Outputs([], force=True) as outputs:
+        with outputs.add("kept", "-o").open() as stream:
+            stream.write(b"a")
+            write("kept", b"b", force=True)
+        write("kept", b"c", force=True)
+        outputs.commit()
+    assert (Path("kept").read_bytes(), names()) == (b"a", ["kept"])
+
+
+def test_an_abandoned_run_leaves_nothing_behind() -> None:
+    """What a signal does before it ends the process."""
+    outputs = Outputs([], force=False)
+    with outputs.add("kept", "-o").open() as stream:
+        stream.write(b"a")
+    try:
+        assert outputs.abandon(2) is False
+    finally:
+        FILES.release()
+    assert names() == []
+
+
+def test_a_run_that_is_done_is_not_abandoned() -> None:
+    """Its outputs are whole."""
+    with Outputs([], force=False) as outputs:
+        with outputs.add("kept", "-o").open() as stream:
+            stream.write(b"a")
+        outputs.commit()
+        assert outputs.abandon(2) is True
+    assert Path("kept").read_bytes() == b"a"

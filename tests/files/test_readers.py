@@ -250,15 +250,23 @@ def test_empty_lines_of_csv_are_no_rows(read: Read) -> None:
     assert batch.rows.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("header", [b"text,id,id", b"text,likes,id,likes"])
+def test_a_header_that_names_another_field_twice_is_an_error(read: Read, header: bytes) -> None:
+    """It cannot be told which column is meant; one that nobody asks for may be there twice."""
+    with pytest.raises(InputError, match=r"2 columns are called '(id|likes)', so that it cannot be told"):
+        read(CsvReader(), header + b"\n", order="likes")
+    assert read(CsvReader(), b"text,other,other\na,b,c\n").texts == ["a"]
+
+
 def test_a_header_without_the_text_column_names_the_columns(read: Read) -> None:
     """So that the user can pick one."""
-    with pytest.raises(InputError, match=r"posts:1: no column is called 'text'; the header names 'id', 'body'"):
+    with pytest.raises(InputError, match=r"posts:1: no column is called 'text'; the columns are 'id', 'body'"):
         read(CsvReader(), b"id,body\n1,a\n")
 
 
 def test_a_header_that_names_the_text_column_twice_is_an_error(read: Read) -> None:
     """Either could be meant."""
-    with pytest.raises(InputError, match="more than one column is called 'text'"):
+    with pytest.raises(InputError, match="2 columns are called 'text'"):
         read(CsvReader(), b"text,text\na,b\n")
 
 
@@ -448,3 +456,33 @@ def test_an_unusual_line_changes_nothing_but_itself(
     own = [one for batch in batches for one in zip(batch.texts, batch.ids, strict=True) if one[0] != "b"]
     assert own == [(str(i), i) for i in range(5)]
     assert [bad.line for batch in batches for bad in batch.bad] == ([] if is_text or not is_row else [place + 1])
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+def test_a_parquet_column_of_any_kind_of_string_is_text(
+    read: Read, parquet_bytes: Callable[..., bytes], kind: str
+) -> None:
+    """However it lies in memory."""
+    pyarrow = pytest.importorskip("pyarrow")
+    column = pyarrow.array(["a", "b"], getattr(pyarrow, kind)())
+    assert read(parquet_reader(), parquet_bytes({"text": column})).texts == ["a", "b"]
+
+
+def test_nanoseconds_are_read_exactly(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
+    """As text or numbers that have the same order, with and without pandas."""
+    pyarrow = pytest.importorskip("pyarrow")
+    moments = pyarrow.array([1, 10**18 + 1], pyarrow.timestamp("ns", "Asia/Shanghai"))
+    columns = {"text": ["a", "b"], "id": moments, "took": pyarrow.array([9, 10], pyarrow.duration("ns"))}
+    batch = read(parquet_reader(), parquet_bytes(columns), order="took")
+    assert batch.ids == ["1970-01-01 00:00:00.000000001", "2001-09-09 01:46:40.000000001"]
+    assert batch.order_values == [9, 10]
+
+
+@pytest.mark.parametrize("names", [["text", "text"], ["text", "id", "id"]])
+def test_two_parquet_columns_of_one_name_are_refused(read: Read, names: list[str]) -> None:
+    """It cannot be told which one is meant."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    target = io.BytesIO()
+    parquet.write_table(pyarrow.table([pyarrow.array(["a"])] * len(names), names=names), target)
+    with pytest.raises(InputError, match=f"2 columns are called '{names[-1]}', so that it cannot be told"):
+        read(parquet_reader(), target.getvalue())

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,6 +135,34 @@ def test_parquet_keeps_schema_metadata_and_row_groups(tmp_path: Path) -> None:
     assert result.schema_arrow.equals(schema, check_metadata=True)
     assert result.read().column("n").to_pylist() == [1, 3, 5]
     assert result.metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def view_table(kind: str) -> Any:
+    """Return a table with a column of views; as pyarrow writes it, of the same kind when read again."""
+    pyarrow = pytest.importorskip("pyarrow")
+    views = pyarrow.array([f"a view of more than twelve bytes {i}" for i in range(5)], pyarrow.string_view())
+    column = views if kind == "plain" else pyarrow.StructArray.from_arrays([views], ["inside"])
+    return pyarrow.table({"text": [str(i) for i in range(5)], "column": column})
+
+
+@pytest.mark.parametrize("keep", [[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]])
+def test_parquet_rows_with_views_are_chosen(tmp_path: Path, keep: list[int]) -> None:
+    """Though pyarrow does not filter them."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = view_table("plain")
+    parquet.write_table(table, tmp_path / "posts.parquet", row_group_size=2)
+    kept = written(ParquetWriter(), [open_source(str(tmp_path / "posts.parquet"))], keep)
+    result = parquet.read_table(io.BytesIO(kept))
+    assert result.schema == table.schema
+    assert result.to_pylist() == [row for row, is_kept in zip(table.to_pylist(), keep, strict=True) if is_kept]
+
+
+def test_parquet_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path) -> None:
+    """The message names the column."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(view_table("nested"), tmp_path / "posts.parquet")
+    with pytest.raises(InputError, match=r"column 'column' holds struct<inside: string_view>, of which pyarrow cannot"):
+        ParquetWriter().check([open_source(str(tmp_path / "posts.parquet"))])
 
 
 def test_parquet_with_another_schema_cannot_be_one_output(tmp_path: Path) -> None:
