@@ -117,10 +117,10 @@ class Service:
         """
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
-        with self.queue.expecting(n_bytes, self.limits.max_posts):
-            posts, is_array = await self.reader.read(
-                request, lambda body: (posts_of(body, self.limits, self.time_of), isinstance(body, list))
-            )
+        self.queue.check_room_for_body(n_bytes, self.limits.max_posts)
+        posts, is_array = await self.reader.read(
+            request, lambda body: (posts_of(body, self.limits, self.time_of), isinstance(body, list))
+        )
         if n_bytes:
             self.queue.have_read(len(posts), n_bytes)
         try:
