@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Scope
 
 from hybriddup.service.gate import Gate
 from hybriddup.service.openapi import openapi_schema
-from hybriddup.service.problems import RequestError, answer_http_error, answer_problem, answer_unexpected
+from hybriddup.service.problems import RequestError, problem_of
 from hybriddup.service.routes import ROUTES
 from hybriddup.service.service import Service
 from hybriddup.window import WindowStats
@@ -50,15 +50,12 @@ def create_app(
         yield
         await service.close()
 
-    async def count_problem(request: Request, error: Exception) -> Response:
+    async def answer_problem(request: Request, error: Exception) -> Response:
         service.metrics.refused.labels(error.error if isinstance(error, RequestError) else "http").inc()
-        return await (answer_problem if isinstance(error, RequestError) else answer_http_error)(request, error)
+        return problem_of(request, error).response()
 
-    app = Starlette(
-        routes=ROUTES,
-        lifespan=lifespan,
-        exception_handlers={RequestError: count_problem, HTTPException: count_problem, Exception: answer_unexpected},
-    )
+    handlers = dict.fromkeys((RequestError, HTTPException, Exception), answer_problem)
+    app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.service = service
     app.state.openapi = openapi_schema(with_token=token is not None)

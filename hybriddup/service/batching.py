@@ -11,9 +11,8 @@ are no threads, and who is next is for the service to say.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
 from time import thread_time
@@ -45,8 +44,6 @@ class DecidingQueue:
     """Posts that may wait."""
     n_posts: int = 0
     """Posts that wait or are being decided."""
-    n_coming: float = 0
-    """Posts that the bodies that are being read seem to have."""
     bytes_a_post: float = FIRST_BYTES_A_POST
     """Of bodies, as far as the last ones tell."""
     posts_per_second: float = FIRST_RATE
@@ -63,7 +60,7 @@ class DecidingQueue:
         RequestError
             The queue is full, the time is over, or the posts could not be decided.
         """
-        self.check_room(self.n_posts, len(posts))
+        self.check_room(len(posts))
         one = Waiting(posts, client, asyncio.get_running_loop().create_future())
         self.waiting.add(one)
         self.n_posts += len(posts)
@@ -77,27 +74,23 @@ class DecidingQueue:
         except HybriddupError as error:
             raise could_not(error, len(one.decisions)) from error
 
-    @contextmanager
-    def expecting(self, n_bytes: int, max_posts: int) -> Iterator[None]:
-        """Keep room for the posts of a body of this size while it is read; RequestError where there is none."""
-        n_expected = min(n_bytes / self.bytes_a_post, max_posts)
-        self.check_room(self.n_posts + self.n_coming, n_expected)
-        self.n_coming += n_expected
-        try:
-            yield
-        finally:
-            self.n_coming -= n_expected
+    def check_room_for_body(self, n_bytes: int, max_posts: int) -> None:
+        """Raise RequestError where there is no room for the posts that a body of this size seems to have.
+
+        No room is kept meanwhile: whoever sends a body slowly would keep it from the others.
+        """
+        self.check_room(min(n_bytes / self.bytes_a_post, max_posts))
 
     def have_read(self, n_posts: int, n_bytes: int) -> None:
         """Note how many posts a body had."""
         self.bytes_a_post += ADAPTING * (n_bytes / n_posts - self.bytes_a_post)
 
-    def check_room(self, n_before: float, n_posts: float) -> None:
+    def check_room(self, n_posts: float) -> None:
         """Raise RequestError where the queue is full.
 
         Of what is left, a request may take half: however many large ones come, a small one finds room.
         """
-        if not n_before or n_before + 2 * n_posts <= self.max_posts:
+        if not self.n_posts or self.n_posts + 2 * n_posts <= self.max_posts:
             return
         seconds = max(1, ceil(self.n_posts / self.posts_per_second))
         raise RequestError(

@@ -48,7 +48,7 @@ class Connections:
         has_room = len(self.open) < self.limits.max_connections
         if not has_room:
             self.note("too_many_connections")
-            waited_for = [one for one in self.open.values() if one.is_waited_for]
+            waited_for = [one for one in self.open.values() if one.is_waited_for and not one.transport.is_closing()]
             if has_room := bool(waited_for):
                 min(waited_for, key=lambda one: one.since).transport.close()
         self.open[connection.client] = connection
@@ -138,8 +138,8 @@ class Connection(asyncio.Protocol):
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             pass  # a wish, which is not granted
-        except httptools.HttpParserError as error:
-            self.refuse(self.problem or RequestError(400, "not_http", f"this is no HTTP: {error}.", "HTTP/1.1"))
+        except httptools.HttpParserError:
+            self.refuse(self.problem or RequestError(400, "not_http", "this is no HTTP request.", "HTTP/1.1"))
             return
         if self.in_headers and self.n_header_bytes > MAX_HEADER_BYTES:
             allowed = f"at most {MAX_HEADER_BYTES:,} bytes"

@@ -12,10 +12,10 @@ from time import perf_counter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.limits import SECONDS_BEFORE_429, UNREAD_BYTES, UNREAD_SECONDS
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
+from hybriddup.service.reading import BodyRoom
 from hybriddup.service.routes import OPEN_TO_ALL, route_name
 from hybriddup.steps.options import quote
 

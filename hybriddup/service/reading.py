@@ -8,10 +8,10 @@ from time import thread_time
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import Scope
 
 from hybriddup.errors import InputError
 from hybriddup.files.jsonl import Broken, parse_line
-from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.json import MEDIA_TYPE
 from hybriddup.service.limits import LARGE_BODY, Limits
 from hybriddup.service.problems import RequestError
@@ -24,6 +24,37 @@ T = TypeVar("T")
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 REST = 4
 """Times the time that a large body took to be parsed, in which no other is: the parsers let nobody else work."""
+
+
+KEY = "hybriddup.body_bytes"
+
+
+class BodyRoom:
+    """Counts the bytes of the bodies that are read or whose posts wait.
+
+    Parameters
+    ----------
+    most
+        Bytes of all of them together at most, but for one body that comes alone.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.held = 0
+
+    def take(self, scope: Scope, n_bytes: int) -> None:
+        """Hold so many more bytes for a request; RequestError where there is no room for them."""
+        own = scope.get(KEY, 0)
+        if self.held + n_bytes > self.most and self.held > own:
+            message = f"the bodies of other requests take {self.held - own:,} bytes."
+            allowed = f"at most {self.most:,} bytes in all bodies together; send it again, later"
+            raise RequestError(503, "too_many_bytes", message, allowed, retry_after=1)
+        self.held += n_bytes
+        scope[KEY] = own + n_bytes
+
+    def release(self, scope: Scope) -> None:
+        """Give back what a request held, now that it is answered."""
+        self.held -= scope.pop(KEY, 0)
 
 
 class Reader:

@@ -89,18 +89,12 @@ def leave_at_once(code: int) -> NoReturn:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address; ConfigError where it is taken or not of this machine."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        opened = socket.socket(family, kind, protocol)
-        try:
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            opened.bind(address)
-            opened.listen()  # so that whoever reads the address can connect at once
-        except OSError:
-            opened.close()
-            raise
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # it listens at once, so that whoever reads the address can connect
+        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address[:2], family=family, dualstack_ipv6=is_dual)
     except OSError as error:
         raise ConfigError(
             f"cannot listen on {host} port {port}: {error.strerror or error}. Choose another --host or --port; "
             "--port 0 takes a free one."
         ) from None
-    return opened

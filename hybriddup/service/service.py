@@ -14,12 +14,11 @@ from starlette.requests import Request
 
 from hybriddup.errors import HybriddupError, StoreError
 from hybriddup.service.batching import DecidingQueue
-from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.history import History
 from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, not_ready
-from hybriddup.service.reading import Reader, declared_bytes, posts_of
+from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
 from hybriddup.service.shapes import ServiceStats
 from hybriddup.steps.options import quote
 from hybriddup.study.explain import Explanation
@@ -118,11 +117,12 @@ class Service:
         """
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
-        with self.queue.expecting(n_bytes, self.limits.max_posts):
-            posts, is_array = await self.reader.read(
-                request, lambda body: (posts_of(body, self.limits, self.time_of), isinstance(body, list))
-            )
-        self.queue.have_read(len(posts), n_bytes)
+        self.queue.check_room_for_body(n_bytes, self.limits.max_posts)
+        posts, is_array = await self.reader.read(
+            request, lambda body: (posts_of(body, self.limits, self.time_of), isinstance(body, list))
+        )
+        if n_bytes:
+            self.queue.have_read(len(posts), n_bytes)
         try:
             client = request.client.host if request.client else ""
             decisions = await self.queue.submit(posts, self.limits.request_timeout, client)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 import httpx
@@ -83,15 +83,28 @@ def test_a_full_queue_is_told_before_a_body_is_looked_at() -> None:
     assert asyncio.run(with_full_queue(talk)).status_code == 429
 
 
-def test_a_large_body_does_not_keep_the_room_of_others() -> None:
-    """However many posts it could have, it has no more than one request may."""
+def test_bodies_that_come_slowly_keep_no_room_from_others() -> None:
+    """However large they say they are."""
 
-    async def talk() -> int:
-        queue = DecidingQueue(lambda _: [], max_posts=20_000)
-        with queue.expecting(2**30, 1000), queue.expecting(2**30, 1000), queue.expecting(200, 1000):
-            return round(queue.n_coming)
+    async def slowly(go: asyncio.Event) -> AsyncIterator[bytes]:
+        yield b"["
+        await go.wait()
+        yield b" " * 9998 + b"]"
 
-    assert asyncio.run(talk()) == 2001
+    async def talk() -> tuple[int, list[int]]:
+        service, go = make_service(Limits(max_queue=10, request_timeout=60)), asyncio.Event()
+        async with running(service) as client:
+            headers = JSON | {"content-length": "10000"}
+            slow = [
+                asyncio.create_task(client.post("/v1/posts", content=slowly(go), headers=headers)) for _ in range(20)
+            ]
+            while service.room.held < len(slow):
+                await asyncio.sleep(0.01)
+            beside = await client.post("/v1/posts", json=[{"text": OTHER}] * 5)
+            go.set()
+            return beside.status_code, [answer.status_code for answer in await asyncio.gather(*slow)]
+
+    assert asyncio.run(talk()) == (200, [422] * 20)
 
 
 def test_a_batch_that_waits_for_others_is_not_taken_for_slow() -> None:
