@@ -45,12 +45,7 @@ class SearchedTexts:
 
         parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
         for _, counts in parts:
-            count_search(report, counts)
+            report.n_look_ups += counts.n_look_ups
+            report.n_comparisons += counts.n_comparisons
+            report.largest_bucket = max(report.largest_bucket, counts.largest_group)
         return join_near([near for near, _ in parts])
-
-
-def count_search(report: BlockReport, counts: SearchCounts) -> None:
-    """Add what a search took to a report."""
-    report.n_look_ups += counts.n_look_ups
-    report.n_comparisons += counts.n_comparisons
-    report.largest_bucket = max(report.largest_bucket, counts.largest_group)

@@ -13,7 +13,7 @@ from hybriddup.data.records import Fingerprints
 from hybriddup.errors import WindowError
 from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.window.index import posting_lists
-from hybriddup.window.index.posting_lists import MAX_BUCKET_SIZE, PostingLists, block_classes
+from hybriddup.window.index.posting_lists import PostingLists, block_classes
 from hybriddup.window.index.text_ring import TextRing, as_later
 from tests.builders import make_limits
 
@@ -151,7 +151,7 @@ def streams(draw: st.DrawFn) -> tuple[Texts, list[int], int]:
     wide, words, n_different = draw(st.booleans()), draw(st.sampled_from([1, 2])), draw(st.sampled_from([3, 40, 2000]))
     texts = make_texts(rng, n, draw(st.sampled_from([1, 5, 16])), words, n_different, wide)
     cuts = sorted(draw(st.lists(st.integers(0, n), max_size=12)))
-    return texts, cuts, draw(st.sampled_from([0, 1, 2, 3, 4, 7, 30, MAX_BUCKET_SIZE]))
+    return texts, cuts, draw(st.sampled_from([0, 1, 2, 3, 4, 7, 30, 256]))
 
 
 def is_wide(texts: Texts) -> bool:
@@ -265,7 +265,7 @@ def test_what_cannot_be_is_refused() -> None:
     for most in (-1, 2**25):
         with pytest.raises(ValueError, match="max_bucket_size must be an int in"):
             PostingLists(10, 1, most)
-    lists, kept = PostingLists(10, 1), np.ones(1, np.bool_)
+    lists, kept = PostingLists(10, 1, 256), np.ones(1, np.bool_)
     with pytest.raises(ValueError, match="wide=True"):
         lists.add(np.full((1, 1), 2**32, np.uint64), np.array([1]), ONE_LENGTH, kept, 1)
     with pytest.raises(WindowError, match="shorter horizon"):
