@@ -25,7 +25,8 @@ GAUGES = (
     ("hybriddup_window_posts", "Kept posts that may still match.", "n_kept_in_window"),
     ("hybriddup_index_bytes", "Memory of the live index.", "index_bytes"),
     ("hybriddup_store_bytes", "Size of the store.", "store_bytes"),
-    ("hybriddup_watermark_seconds", "The largest time of a post, since 1970.", "watermark"),
+    ("hybriddup_watermark_seconds", "The time of the window, since 1970.", "watermark"),
+    ("hybriddup_watermark_ahead_seconds", "By how much that is ahead of the clock.", "seconds_ahead"),
 )
 """What goes up and down; left out where there is none."""
 ESTIMATES = (

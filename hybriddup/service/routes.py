@@ -104,7 +104,8 @@ async def ready(request: Request) -> Response:
     """Say whether the window is loaded and posts can be written."""
     service = service_of(request)
     service.check_ready()
-    return json_response({"status": service.status})
+    seconds_ahead = 0.0 if service.last_stats is None else service.last_stats.seconds_ahead
+    return json_response({"status": service.status, "seconds_ahead": seconds_ahead})
 
 
 async def metrics(request: Request) -> Response:

@@ -114,6 +114,9 @@ class StatusAnswer(Answer):
     """How the service is."""
 
     status: str
+    seconds_ahead: float = 0.0
+    """By how much the time of the window is ahead of the clock, which expiry waits for. With minutes, look to the
+    clock; `Window.rewind` puts the window's time back."""
 
 
 class ProblemAnswer(Answer):

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hybriddup.service.limits import Limits
 from hybriddup.service.openapi import openapi_schema
+from hybriddup.window import Window
 from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, ask, make_service, running
 
 SCHEMA = openapi_schema(with_token=False)
@@ -217,3 +218,20 @@ def test_a_service_is_alive_before_it_is_ready() -> None:
         return seen
 
     assert asyncio.run(talk()) == [(200, 503, 503), (200, 200, 200), (200, 503, 503)]
+
+
+def test_a_window_whose_time_is_ahead_of_the_clock_says_so() -> None:
+    """Where the service says that it is ready, and in the metrics."""
+    now = [2e9]
+
+    async def talk() -> tuple[dict[str, object], str]:
+        service = make_service(open_window=lambda: Window.open(None, workers=1, clock=lambda: now[0]))
+        async with running(service) as client:
+            await client.post("/v1/posts", json={"text": OTHER})
+            now[0] -= 7200
+            await client.post("/v1/posts", json={"text": OTHER})
+            return (await client.get("/readyz")).json(), (await client.get("/metrics")).text
+
+    ready, metrics = asyncio.run(talk())
+    assert ready == {"status": "ready", "seconds_ahead": 7200.0}
+    assert "hybriddup_watermark_ahead_seconds 7200.0" in metrics
