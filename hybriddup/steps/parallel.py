@@ -79,16 +79,21 @@ if hasattr(os, "register_at_fork"):  # the thread is not in a forked process
     os.register_at_fork(after_in_child=beside_main_thread.cache_clear)
 
 
-def undisturbed(function: Callable[[], R]) -> R:
+def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: None) -> R:
     """Return what a function returns; no exception of a signal handler comes up in the middle of it.
 
     Handlers run in the main thread, and what they raise, such as KeyboardInterrupt, comes up wherever that is: inside
     compiled code, which it breaks, or between a change and what takes it back. So the main thread only waits, for
-    another that does the work. An exception ends the waiting; the work is done to its end.
+    another that does the work. An exception ends the waiting; the work is done to its end, unless ``stop`` ends it.
     """
     if threading.current_thread() is not threading.main_thread():
         return function()
-    return beside_main_thread().submit(function).result()
+    work = beside_main_thread().submit(function)
+    try:
+        return work.result()
+    finally:
+        if not work.done():
+            stop()
 
 
 def start_in_background(function: Callable[[], R], workers: int) -> Callable[[], R]:
