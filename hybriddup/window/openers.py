@@ -10,6 +10,7 @@ from urllib.request import url2pathname
 from hybriddup.errors import ConfigError
 from hybriddup.window.opened import MEMORY, URL, Asked
 from hybriddup.window.opening import open_state
+from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.window import Window
 
 
@@ -22,7 +23,7 @@ class MemoryWindows:
             raise ConfigError(
                 f"a window in memory is {MEMORY}, for writing; it has no name, as nobody else can open it."
             )
-        return Window(lambda: open_state(None, asked), asked)
+        return Window(lambda: open_state(MemoryStore, asked), asked)
 
 
 class FileWindows:
@@ -30,8 +31,13 @@ class FileWindows:
 
     def open_window(self, url: str, asked: Asked) -> Window:
         """Return the window over a directory."""
+        from hybriddup.window.read_only import ReadOnlyWindow  # SQLite is not for windows in memory
+        from hybriddup.window.stores.sqlite import SqliteStore
+
         folder = path_of(url)
-        return Window(lambda: open_state(folder, asked), asked)
+        if asked.read_only:
+            return ReadOnlyWindow(folder, asked)
+        return Window(lambda: open_state(lambda: SqliteStore.open(folder), asked, folder), asked)
 
 
 def path_of(url: str) -> Path:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time as system_time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from types import ModuleType, TracebackType
@@ -47,9 +48,7 @@ class Window:
     """
 
     def __init__(self, open_state: Callable[[], WindowState], asked: Asked) -> None:
-        self._open = open_state
         self._state: WindowState | None = undisturbed(open_state)
-        self._read_only = asked.read_only
         self._timed = asked.timing.time_of == "event"
         self._lock = RLock()
         self._process = os.getpid()
@@ -141,11 +140,6 @@ class Window:
         """
         self._check_process()  # a lock that another thread held when the process was forked stays locked
         checked = as_posts(posts, timed=self._timed)
-        if self._read_only:
-            raise WindowError(
-                "the window was opened with read_only=True, and cannot take posts. Add them through the window that "
-                "writes to this store, or close that one and open this one for writing."
-            )
         return undisturbed(lambda: self._decide(checked))
 
     def _decide(self, posts: list[Post]) -> list[Decision]:
@@ -162,8 +156,8 @@ class Window:
         """Return the answer to a question to the state, asked while nothing else goes on."""
 
         def answer() -> T:
-            with self._lock:
-                return question(self._current_state())
+            with self._lock, self._current() as state:
+                return question(state)
 
         self._check_process()
         return undisturbed(answer)
@@ -266,8 +260,6 @@ class Window:
         StoreError
             It could not be written.
         """
-        if self._read_only:
-            raise WindowError("the window was opened with read_only=True; rewind the one that writes to this store.")
         return self._ask(lambda state: state.rewind(to))
 
     def close(self) -> None:
@@ -282,15 +274,10 @@ class Window:
             if state is not None:
                 state.close()
 
-    def _current_state(self) -> WindowState:
-        """Return the state, with all that another process has added where it is only read."""
-        state = self._open_state()
-        if self._read_only and state.is_outdated:
-            state.close()
-            self._state = state = self._open()
-        elif self._read_only:
-            state.follow()
-        return state
+    @contextmanager
+    def _current(self) -> Iterator[WindowState]:
+        """Give the state, up to date for the whole of a question."""
+        yield self._open_state()
 
     def _open_state(self) -> WindowState:
         self._check_process()
