@@ -62,7 +62,9 @@ Format = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", "-j", min=1, metavar="N", help="Cores to use; all that are available when left out."),
+    typer.Option(
+        "--workers", "-j", min=1, max=1024, metavar="N", help="Cores to use; all that are available when left out."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Debug = Annotated[

@@ -9,6 +9,7 @@ import yaml
 
 from hybriddup.cli.tables import print_table
 from hybriddup.errors import ConfigError
+from hybriddup.steps.options import quote
 from hybriddup.study.plan import Plan, Shape
 
 NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+) *([a-zA-Z]*)")
@@ -16,6 +17,7 @@ NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-
 COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 BYTES = COUNTS | {f"{prefix}b": 10 ** (3 * power) for power, prefix in enumerate(("", *"kmgt"))}
 BYTES |= {"b": 1, "t": 10**12} | {f"{prefix}ib": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
+MOST = 2**63
 HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, run", "GB", "recall", "verdict")
 
 
@@ -25,7 +27,7 @@ def parse_number(text: str, option: str, units: dict[str, int], example: str) ->
     Raises
     ------
     ConfigError
-        It is none, or below 1; the message names the option.
+        It is none, below 1, or past 64 bits; the message names the option.
 
     Examples
     --------
@@ -35,8 +37,8 @@ def parse_number(text: str, option: str, units: dict[str, int], example: str) ->
     match = NUMBER.fullmatch(text.strip())
     unit = units.get(match[2].lower()) if match else None
     value = round(float(re.sub("[_,]", "", match[1])) * unit, 6) if match and unit else 0
-    if value < 1 or (units is COUNTS and value != int(value)):
-        raise ConfigError(f"{option} must be {example}; got {text!r}.")
+    if not 1 <= value < MOST or (units is COUNTS and value != int(value)):
+        raise ConfigError(f"{option} must be {example}; got {quote(text)}.")
     return int(value)
 
 
