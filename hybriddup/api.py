@@ -12,7 +12,7 @@ from hybriddup.config.settings import KeepHighest, Settings
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.data.records import UInt64s
 from hybriddup.errors import ConfigError
-from hybriddup.steps.parallel import available_workers, check_workers
+from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 
 if TYPE_CHECKING:
     from hybriddup.run.learned import LearnedRecipe
@@ -125,9 +125,14 @@ def fingerprint(
     check_workers(workers)
     settings, manager = open_session(config, plugins)
     components = Components.create(settings, manager.registry, workers or available_workers())
-    normalized = components.normalizer.normalize_batch(corpus_from_posts(texts, "text", "id").texts)
-    components.fingerprinter.fit(normalized)
-    return components.fingerprinter.fingerprint(normalized).bits
+    raw = corpus_from_posts(texts, "text", "id").texts
+
+    def make() -> UInt64s:
+        normalized = components.normalizer.normalize_batch(raw)
+        components.fingerprinter.fit(normalized)
+        return components.fingerprinter.fingerprint(normalized).bits
+
+    return undisturbed(make)
 
 
 def learn(
@@ -179,7 +184,7 @@ def learn(
     n_workers = workers or available_workers()
     corpus = corpus_from_posts(posts, text_field, "id")
     learner = Run(Components.create(settings, manager.registry, n_workers), n_workers, Clock(Silent()))
-    recipe = learner.learn(corpus)
+    recipe = undisturbed(lambda: learner.learn(corpus))
     if path is not None:
         recipe.save(path)
     return recipe

@@ -20,12 +20,6 @@ def hamming_distance(a: int, b: int) -> int:
     return bin(a ^ b).count("1")
 
 
-def lee_distance(a: int, b: int) -> int:
-    """Sum of the circular distances of three residues modulo eight, written as the octal digits of each number."""
-    gaps = [(a // 8**place - b // 8**place) % 8 for place in range(3)]
-    return sum(min(gap, 8 - gap) for gap in gaps)
-
-
 def fingerprint_number(words: Iterable[int]) -> int:
     """One whole number for a fingerprint given as 64-bit words, the first word lowest."""
     return sum(int(word) << (64 * place) for place, word in enumerate(words))

@@ -57,8 +57,9 @@ def perform(request: ServeRequest) -> bool:
     """Serve a window until told to end; return whether that was by Ctrl-C."""
     check_installed()
     from hybriddup.service.app import create_app
+    from hybriddup.service.connections import Connections
     from hybriddup.service.limits import Limits
-    from hybriddup.service.server import leave_at_once, listen, make_server
+    from hybriddup.service.server import Server, leave_at_once, listen
     from hybriddup.service.service import Service
 
     token = find_token(request.token_file)
@@ -77,19 +78,21 @@ def perform(request: ServeRequest) -> bool:
     )
     service = Service(window_opener(request), limits, request.time, partial(try_disk, Path(request.store)))
     hosts = () if token else {*LOOPBACK_NAMES, request.host.lower()}
+    connections = Connections(limits, lambda error: service.metrics.refused.labels(error).inc())
     app = create_app(
         service,
         token=token,
         hosts=hosts,
+        on_answered=connections.answered,
         on_ready=say_ready,
-        on_failure=lambda: setattr(server, "should_exit", True),
+        on_failure=lambda: server.end(),
     )
-    server = make_server(app, limits, lambda error: service.metrics.refused.labels(error).inc())
+    server = Server(app, connections)
     opened = listen(request.host, request.port)
     shown = f"[{request.host}]" if ":" in request.host else request.host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
     with opened:
-        server.run(sockets=[opened])
+        server.run(opened)
     if service.failure is not None:
         raise service.failure
     if not service.is_closed:

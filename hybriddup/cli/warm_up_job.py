@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from random import Random
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -25,8 +26,9 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.steps.parallel import available_workers
 from hybriddup.window.audit.live_audit import LiveAudit
-from hybriddup.window.event_time import WindowTime
-from hybriddup.window.opening import open_with
+from hybriddup.window.event_time import parse_timing
+from hybriddup.window.opened import Asked
+from hybriddup.window.opening import open_state
 from hybriddup.window.records import Post
 from hybriddup.window.searching import similar_posts
 from hybriddup.window.state import WindowState
@@ -76,12 +78,13 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
         return False
 
     clock = count()
-    timing = WindowTime("arrival", HORIZON, lambda: float(next(clock)))
+    timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
+    asked = Asked(settings, registry, timing, available_workers(), read_only=False)
     n_half = len(texts) // 2
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
         on_stop(clear)
         for first in (0, n_half):
-            state = open_with(folder, settings, registry, timing, available_workers())
+            state = open_state(Path(folder), asked)
             state.live_audit = LiveAudit(one_in=1)
             try:
                 decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])

@@ -59,11 +59,6 @@ class RemovedPosts(Sequence[Removed]):
         """int64[n]: the input row of each removed post, rising."""
         return self._corpus.rows[self.columns.posts]
 
-    @property
-    def keeper_rows(self) -> Int64s:
-        """int64[n]: the input row of the keeper of each."""
-        return self._corpus.rows[self.columns.keepers]
-
     def __len__(self) -> int:
         """Return the number of removed posts."""
         return len(self.columns.posts)

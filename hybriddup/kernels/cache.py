@@ -33,7 +33,7 @@ NOT_KEPT = (
 
 
 def nothing() -> int:
-    """Return 0; never called: compiled, it tells where numba keeps the compiled functions of this folder's files."""
+    """Return 0; compiled, it tells where numba keeps the compiled functions of this folder's files."""
     return 0
 
 

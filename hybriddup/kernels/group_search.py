@@ -9,12 +9,10 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_GROUP, SPREAD
 from hybriddup.kernels.pair_limits import Facts, TextColumns, distance_within, may_be_within
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE
 from hybriddup.kernels.rings import (
     FETCH_HEADS,
     FETCH_REST,
-    HALF,
-    LOW_HALF,
-    ONE,
     Wanted,
     fetch_heads,
     fetch_rest,
@@ -76,7 +74,7 @@ def search_rings(
     Parameters
     ----------
     facts, shortest
-        As `pack_facts` and `shortest_partners` return them for all texts.
+        FACT[n_texts], int32[n_texts]: as `pack_facts` returns them; the shortest text that each may match.
     """
     rows, starts, ranks = asked.rows, asked.starts, asked.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import ONE
 
 NO_KEY = np.uint64(2**64 - 1)
 """Stands where a text has no more keys."""
@@ -20,7 +21,6 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
 """Another odd factor, for places within a part."""
 PLACE_SHIFT = np.uint64(20)
-ONE = np.uint64(1)
 
 
 class DealtKeys(NamedTuple):

@@ -11,9 +11,8 @@ import numpy as np
 
 from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import ONE, popcount
 
-ONE = np.uint64(1)
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW_SIX_BITS = np.uint64(63)
 WORDS_A_STRIP = 4

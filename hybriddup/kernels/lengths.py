@@ -2,22 +2,11 @@
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, Int64s
+from hybriddup.data.records import Int32s
 from hybriddup.kernels.cache import njit
 
 CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
 """Classes of lengths from one to its double, and the largest."""
-
-
-@njit(cache=True, nogil=True)
-def largest_so_far(lengths: Int32s, values: Int32s, longest: int) -> Int64s:
-    """Return int64[longest + 1]: for each length, the largest value of the texts that are no longer; -1 = no text."""
-    largest = np.full(longest + 1, -1, np.int64)
-    for row in range(len(lengths)):
-        largest[lengths[row]] = max(largest[lengths[row]], np.int64(values[row]))
-    for length in range(1, longest + 1):
-        largest[length] = max(largest[length], largest[length - 1])
-    return largest
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -32,21 +21,15 @@ def length_class(length: int) -> int:
     return min((length >> doublings) + CLASSES_OF_DOUBLING * doublings, LAST_CLASS)
 
 
-@njit(cache=True, nogil=True)
-def first_reaching(reaches: Int64s, lengths: Int32s) -> Int32s:
-    """Return int32[n]: the smallest length whose reach is at least each given length; itself where none reaches it.
+def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
+    """Return int32[longest + 1]: the shortest text that one of each length may match; its own length where none may be.
 
-    ``reaches`` is what `largest_so_far` returns of the longest partners: they need not rise with length where bands
-    differ, so the farthest of all shorter texts is what bounds.
+    Parameters
+    ----------
+    lengths, reaches
+        int32[n], int32[n]: of the texts, up to ``longest``, and the longest partner of each. These need not rise with
+        the length where bands differ.
     """
-    longest = len(reaches) - 1
-    first_of = np.empty(longest + 1, np.int32)
-    shorter = np.int64(0)
-    for length in range(longest + 1):
-        while shorter < length and reaches[shorter] < length:
-            shorter += 1
-        first_of[length] = shorter
-    first = np.empty(len(lengths), np.int32)
-    for row in range(len(lengths)):
-        first[row] = first_of[lengths[row]]
-    return first
+    farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
+    np.maximum.at(farthest, lengths, reaches)
+    return np.minimum(np.searchsorted(np.maximum.accumulate(farthest), every), every).astype(np.int32)

@@ -62,18 +62,6 @@ def pack_facts(texts: TextColumns) -> Facts:
     return facts
 
 
-def shortest_partners(texts: TextColumns) -> Int32s:
-    """Return int32[n]: no shorter text is within the limits of length of each; its own where that is the smallest.
-
-    ``max_partner_lengths`` say it of a shorter text and a longer one; this is the same, seen from the longer.
-    """
-    reach = np.zeros(int(texts.lengths.max(initial=0)) + 1, np.int32)
-    np.maximum.at(reach, texts.lengths, texts.max_partner_lengths)
-    lengths = np.arange(len(reach), dtype=np.int32)
-    shortest = np.minimum(np.searchsorted(np.maximum.accumulate(reach), lengths), lengths)
-    return np.asarray(shortest[texts.lengths], np.int32)
-
-
 @njit(cache=True, nogil=True, inner=True)
 def may_be_within(facts: Facts, a: int, b: int) -> bool:
     """Return whether the lengths of two texts and the sketches of their characters leave a pair possible.

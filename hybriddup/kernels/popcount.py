@@ -7,6 +7,9 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
+HALF, LOW_HALF, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
+"""The bits of half a word, a word in which the lower half is set, and one in which the lowest bit is."""
+
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 
     def popcount(word: np.uint64) -> np.uint64:

@@ -4,7 +4,9 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.lengths import length_class
+from hybriddup.kernels.popcount import HALF, LOW_HALF
 from hybriddup.kernels.posting_lists import (
     BLOCK_BITS,
     NUMBER_MASK,
@@ -17,10 +19,7 @@ from hybriddup.kernels.posting_lists import (
     read_header,
 )
 from hybriddup.kernels.posting_table import (
-    HALF,
     IS_LIST,
-    LOW_HALF,
-    NO_KEY,
     fetch_header,
     fetch_home,
     find_slot,

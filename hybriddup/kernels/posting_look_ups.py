@@ -4,15 +4,13 @@ The steps of a look-up wait for memory one after another: the slot of a key, its
 So what one text needs is fetched while those before it are compared.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from hybriddup.data.records import Int32s, UInt64s
+from hybriddup.data.records import Int32s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.popcount import popcount
-from hybriddup.kernels.posting_depths import depths_of_pairs
+from hybriddup.kernels.key_groups import NO_KEY
+from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
     BLOCK_BITS,
@@ -21,13 +19,20 @@ from hybriddup.kernels.posting_lists import (
     read_header,
     word_of,
 )
-from hybriddup.kernels.posting_table import HALF, IS_LIST, LOW_HALF, NO_KEY, fetch_header, fetch_home, value_of
+from hybriddup.kernels.posting_table import IS_LIST, fetch_header, fetch_home, value_of
+from hybriddup.kernels.ring_reads import (
+    READ_AT_ONCE,
+    LiveTexts,
+    LookUpCounts,
+    compare_read,
+    fetch_texts,
+    keep_least_depths,
+)
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
     LengthRows,
     Partners,
     RingColumns,
-    SelectedPairs,
     classes_of_partners,
     select_in_ring,
     widest_limit,
@@ -35,36 +40,12 @@ from hybriddup.kernels.ring_texts import (
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
-READ_AT_ONCE = np.uint64(512)
-"""Texts whose fingerprints are fetched before they are compared."""
 N_STAGES = 4
 """Rows that are looked up side by side, each a step farther than the next."""
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
 """Words of a line of the cache, and classes of lengths."""
 MOST_FETCHED = 512
 """Words of a list that are fetched early."""
-
-
-class LiveTexts(NamedTuple):
-    """Which texts are live, and where their fingerprints are."""
-
-    next_number: np.uint64
-    """The next number to be given out."""
-    span: np.uint64
-    """So many numbers before it are live."""
-    first_slot: np.uint64
-    """The slot of the first of them in the ring; the others follow."""
-
-
-class PostingCounts(NamedTuple):
-    """What looking up some texts took."""
-
-    n_comparisons: int
-    """Pairs of fingerprints whose distance was computed."""
-    n_look_ups: int
-    """Keys that were looked up."""
-    largest: int
-    """The most texts that were read of a key."""
 
 
 @njit(cache=True, nogil=True)
@@ -76,29 +57,25 @@ def look_up(
     live: LiveTexts,
     later: LaterTexts,
     partners: Partners,
-) -> tuple[SelectedPairs, Int32s, PostingCounts]:
-    """Return the pairs of the later texts within their limits, in order, each once; and the depth of each.
+) -> tuple[NearPairs, LookUpCounts]:
+    """Return the pairs of the later texts within their limits, in order, each once.
+
+    The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
+    list has depth 1; at most `Postings.ring_size` - 1 are read.
 
     Parameters
     ----------
     keys
         uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
-
-    Returns
-    -------
-    pairs, depths, counts
-        ``depths`` is int32[n_pairs]: the least depth of the earlier text in the list of a key that both have. The
-        newest text of a list has depth 1; at most `Postings.ring_size` - 1 are read.
     """
     near, depths, counts = find_in_lists(postings, keys, columns.bits, live, later, partners)
-    pairs = select_in_ring(near, columns, np.int64(live.first_slot), rows, later)
-    return pairs, depths_of_pairs(pairs, near, depths, columns, np.int64(live.first_slot), later), counts
+    return select_in_ring(near, depths, columns, np.int64(live.first_slot), rows, later), counts
 
 
 @njit(cache=True, nogil=True)
 def find_in_lists(
     postings: Postings, keys: UInt64s, bits: UInt64s, live: LiveTexts, later: LaterTexts, partners: Partners
-) -> tuple[UInt64s, Int32s, PostingCounts]:
+) -> tuple[UInt64s, Int32s, LookUpCounts]:
     """Return what is near the later texts in the lists of their keys.
 
     Returns
@@ -132,7 +109,7 @@ def find_in_lists(
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
         n_near = keep_least_depths(near, depths, first, n_near, row)
-    return near[:n_near].copy(), depths[:n_near].copy(), PostingCounts(n_compared, n_look_ups, largest)
+    return near[:n_near].copy(), depths[:n_near].copy(), LookUpCounts(n_compared, n_look_ups, largest)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -226,55 +203,3 @@ def read_list(
         n_read += np.uint64((class_of_length - lengths[0] <= lengths[1]) | (class_of_length == ANY_LENGTH))
     fetch_texts(bits, read, first_new, n_read, live)
     return n_read, depth, depth >= n
-
-
-@njit(cache=True, nogil=True, inner=True)
-def fetch_texts(bits: UInt64s, read: UInt64s, first: np.uint64, last: np.uint64, live: LiveTexts) -> None:
-    """Fetch the fingerprints of some of what was read."""
-    n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
-    for i in range(first, last):
-        fetch_early(bits, slot_of_place(read[np.uint64(i)] >> HALF, live.first_slot, capacity) * n_words)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
-    """Return the slot of a text, of which the place among those of the ring is given."""
-    slot = first_slot + place
-    return slot - capacity if slot >= capacity else slot
-
-
-@njit(cache=True, nogil=True, inner=True)
-def compare_read(
-    bits: UInt64s,
-    read: UInt64s,
-    n_read: np.uint64,
-    live: LiveTexts,
-    later: LaterTexts,
-    row: int,
-    limit: np.uint64,
-    near: UInt64s,
-    n_near: int,
-) -> int:
-    """Write what is within the limit of what was read into ``near``, after what is there; return how many are there."""
-    capacity, n = np.uint64(len(bits)), np.uint64(n_near)
-    first_word, second_word = later.bits[row, 0], later.bits[row, later.bits.shape[1] - 1]
-    for i in range(n_read):
-        slot = slot_of_place(read[np.uint64(i)] >> HALF, live.first_slot, capacity)
-        distance = popcount(bits[slot, np.uint64(0)] ^ first_word)
-        if bits.shape[1] == 2:
-            distance += popcount(bits[slot, np.uint64(1)] ^ second_word)
-        near[n] = read[np.uint64(i)]
-        n += np.uint64(distance <= limit)
-    return np.int64(n)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
-    """Turn what is near a row, sorted, into what `find_in_lists` returns of it; return where that ends."""
-    n, high = np.int64(first), np.uint64(row) << HALF
-    for i in range(first, last):
-        each = near[np.uint64(i)]
-        if n == first or near[np.uint64(n - 1)] != high | each >> HALF:
-            near[np.uint64(n)], depths[np.uint64(n)] = high | each >> HALF, np.int32(each & LOW_HALF)
-            n += 1
-    return n

@@ -12,6 +12,7 @@ halves, where there are any, have an array of their own.
 import numpy as np
 
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import HALF, LOW_HALF
 from hybriddup.kernels.posting_lists import (
     BLOCK_BITS,
     FREE_PAGE,
@@ -29,12 +30,8 @@ from hybriddup.kernels.posting_lists import (
 )
 from hybriddup.kernels.vectors import fetch_early
 
-NO_KEY = np.uint64(2**64 - 1)
-"""Stands where a text has no more keys."""
 PAGE_BITS = 6
 PAGE_MASK = np.uint64((1 << PAGE_BITS) - 1)
-HALF = np.uint64(32)
-LOW_HALF = np.uint64(0xFFFFFFFF)
 IS_LIST = np.uint64(1 << 31)
 FULL, FILLED = (4, 5), (13, 20)
 """Shares of a shard's slots: with more keys it is rebuilt, and then it has pages for this one."""

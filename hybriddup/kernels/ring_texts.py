@@ -10,22 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, UInt16s, UInt64s
+from hybriddup.data.records import Float32s, Int32s, Int64s, NearPairs, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.lengths import length_class
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
 from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Numbers that share an anchor."""
 TOLD_BITS = 20
-"""Numbers are told apart by so many of their low bits at least, of which entries by octets do without the lowest."""
+"""Numbers are told apart by so many of their low bits at least."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
-LOW_HALF = np.uint64(0xFFFFFFFF)
 FETCH_SOON = 12
 """How many texts ahead the columns are fetched: memory takes that long to answer."""
 
@@ -77,14 +76,6 @@ class LaterTexts(NamedTuple):
     sketches: UInt64s
 
 
-class SelectedPairs(NamedTuple):
-    """Pairs within their limits."""
-
-    earlier: Int64s
-    later: Int64s
-    distances: Int32s
-
-
 @njit(cache=True, nogil=True)
 def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int64s, Int64s]:
     """Return int64[n], int64[n]: the number of each text and the anchor of its block.
@@ -95,7 +86,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
         int64[n], rising.
     next_number
         At least `IN_BLOCK`. Numbers whose low `TOLD_BITS` are those of the first block are never given out, so that the
-        low bits of none are 0, nor those of an octet.
+        low bits of none are 0.
     anchor
         The anchor of the block that ``next_number`` is in; of no meaning where that block is still empty.
     """
@@ -183,6 +174,27 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
     return number, n_before
 
 
+@njit(cache=True, nogil=True)
+def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
+    """Return int64[n]: the number of the first text that is not before each position.
+
+    Where all are before it, the number is ``next_number``. Only texts from number ``first`` on are looked at.
+    """
+    numbers = np.empty(len(positions), np.int64)
+    for row in range(len(positions)):
+        block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS
+        while block < last:  # the last block whose anchor is not after the position
+            middle = (block + last + 1) // 2
+            slot = slot_of(middle << BLOCK_BITS, turn, len(columns.offsets))
+            if columns.anchors[slot >> BLOCK_BITS] <= positions[row]:
+                block = middle
+            else:
+                last = middle - 1
+        start = max(np.int64(first), block << BLOCK_BITS)
+        numbers[row], _ = first_from(columns, start, next_number, turn, positions[row])
+    return numbers
+
+
 @njit(cache=True, nogil=True, inner=True)
 def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
     """Return the largest Hamming limit of any pair that a later text may be in."""
@@ -219,25 +231,63 @@ def find_near_anywhere(
     near
         uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower.
     """
-    near, n_near = np.empty(last - first + 1024, np.uint64), np.uint64(0)
+    near, n_near = np.empty(last - first + 1024, np.uint64), np.int64(0)
+    flat, n_words = bits.ravel(), bits.shape[1]
     for row in range(len(later.bits)):
-        if np.int64(n_near) + last - first > len(near):
-            near = with_room_for(near, np.int64(n_near), last - first)
+        if n_near + last - first > len(near):
+            near = with_room_for(near, n_near, last - first)
         limit = widest_limit(later, row, partners)
-        high = np.uint64(row) << np.uint64(32)
-        if bits.shape[1] == 1:
-            word = later.bits[row, 0]
-            for slot in range(first, last):
-                near[n_near] = high | np.uint64(span + slot - first)
-                n_near += np.uint64(popcount(bits[np.uint64(slot), np.uint64(0)] ^ word) <= limit)
+        n_near = compare_slots(flat, n_words, first, last, span, later, row, limit, near, n_near)
+    return near[:n_near].copy()
+
+
+@njit(cache=True, nogil=True, inner=True)
+def compare_slots(
+    flat: UInt64s,
+    n_words: int,
+    first: int,
+    last: int,
+    place: int,
+    later: LaterTexts,
+    row: int,
+    limit: np.uint64,
+    near: UInt64s,
+    n_near: int,
+) -> int:
+    """Write what is near a later text in the slots from ``first`` to before ``last`` into ``near``, which has room.
+
+    Slots are counted some at a time, in many lanes at once; mostly none of them is near, and nothing is written.
+
+    Parameters
+    ----------
+    flat
+        uint64[capacity * n_words]: the fingerprints, of one word or two.
+    place
+        Of the text in slot ``first`` among the texts of the ring.
+
+    Returns
+    -------
+    int
+        How many there are in ``near``; the row is in the upper 32 bits of each, the place in the lower.
+    """
+    word, second, n = later.bits[row, 0], later.bits[row, n_words - 1], np.uint64(n_near)
+    for start in range(first, last, IN_BLOCK):
+        end, n_in_block = min(start + IN_BLOCK, last), 0
+        if n_words == 1:
+            for slot in range(np.uint64(start), np.uint64(end)):
+                n_in_block += popcount(flat[slot] ^ word) <= limit
         else:
-            word, second = later.bits[row, 0], later.bits[row, 1]
-            for slot in range(first, last):
-                near[n_near] = high | np.uint64(span + slot - first)
-                distance = popcount(bits[np.uint64(slot), np.uint64(0)] ^ word)
-                distance += popcount(bits[np.uint64(slot), np.uint64(1)] ^ second)
-                n_near += np.uint64(distance <= limit)
-    return near[: np.int64(n_near)].copy()
+            for slot in range(np.uint64(start), np.uint64(end)):
+                pair = slot + slot
+                n_in_block += popcount(flat[pair] ^ word) + popcount(flat[pair + np.uint64(1)] ^ second) <= limit
+        for slot in range(np.uint64(start), np.uint64(end if n_in_block > 0 else start)):
+            at = slot * np.uint64(n_words)
+            distance = popcount(flat[at] ^ word)
+            if n_words == 2:
+                distance += popcount(flat[at + np.uint64(1)] ^ second)
+            near[n] = np.uint64(row) << HALF | (slot + np.uint64(place - first))
+            n += np.uint64(distance <= limit)
+    return np.int64(n)
 
 
 @njit(cache=True, nogil=True)
@@ -249,22 +299,24 @@ def slot_at(near: np.uint64, first_slot: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def select_in_ring(
-    near: UInt64s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
-) -> SelectedPairs:
-    """Return those that are pairs within their limits, in the order given.
+    near: UInt64s, depths: Int32s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
+) -> NearPairs:
+    """Return those that are pairs within their limits, in the order given; `later` is the row of the later text.
 
     Parameters
     ----------
     near
         Row of the later text in the upper 32 bits, place among the texts of the ring in the lower, each once.
+    depths
+        int32[n]: their depths.
     first_slot
         The slot of place 0.
     """
     bits, length_numbers, offsets, anchors, sketches = columns
     capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
     n_words = np.uint64(bits.shape[1])
-    earlier, later_positions = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
-    distances, n_pairs = np.empty(len(near), np.int32), np.int64(0)
+    earlier, later_rows = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
+    distances, found_depths, n = np.empty(len(near), np.int32), np.empty(len(near), np.int64), np.int64(0)
     for i in range(len(near)):
         soon = np.uint64(slot_at(near[min(i + FETCH_SOON, len(near) - 1)], first_slot, capacity))
         fetch_early(offsets, soon)
@@ -272,7 +324,7 @@ def select_in_ring(
         fetch_early(flat_bits, soon * n_words)
         if len(sketches) > 0:
             fetch_early(flat_sketches, soon * np.uint64(2))
-        row, slot = np.int64(near[i] >> np.uint64(32)), slot_at(near[i], first_slot, capacity)
+        row, slot = np.int64(near[i] >> HALF), slot_at(near[i], first_slot, capacity)
         position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
         if offsets[slot] == NO_TEXT or position >= later.positions[row]:
             continue
@@ -297,10 +349,10 @@ def select_in_ring(
             lacking = count_lacking(short_low, short_high, long_low, long_high)
             if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
                 continue
-        earlier[n_pairs], later_positions[n_pairs] = position, later.positions[row]
-        distances[n_pairs] = np.int32(distance)
-        n_pairs += 1
-    return SelectedPairs(earlier[:n_pairs].copy(), later_positions[:n_pairs].copy(), distances[:n_pairs].copy())
+        earlier[n], later_rows[n] = position, row
+        distances[n], found_depths[n] = np.int32(distance), np.int64(depths[i])
+        n += 1
+    return NearPairs(earlier[:n].copy(), later_rows[:n].copy(), distances[:n].copy(), found_depths[:n].copy())
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -12,17 +12,14 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.key_groups import NO_GROUP, SPREAD
+from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
-from hybriddup.kernels.popcount import lowest_bit
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit
 from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
 
 START_UNIT = 2
 """Words from one possible start of a ring to the next, so that 32 bits name all starts in 64 GiB."""
 N_COLUMNS = 3
-HALF = np.uint64(32)
-LOW_HALF = np.uint64(0xFFFFFFFF)
-ONE = np.uint64(1)
 FETCH_HEADS, FETCH_REST = 6, 3
 """Texts ahead of which the heads and the rest of rings are fetched: memory takes that long to answer."""
 FETCHED_WITH_HEAD = 6
@@ -235,47 +232,39 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: UInt6
     starts
         uint32[n_rows, m]: the starts of the rings of each row, `NO_GROUP` for none.
     """
-    depths, slots = np.zeros((len(rows), starts.shape[1]), np.int64), np.zeros(1024, np.uint64)
-    first = 0
+    depths, first = np.zeros((len(rows), starts.shape[1]), np.int64), 0
     while first < len(rows):
         last = first
         while last < len(rows) and rows[last] == rows[first]:
             last += 1
-        while len(slots) < 2 * (last - first):
-            slots = np.zeros(2 * len(slots), np.uint64)
-        note_texts(earlier, first, last, slots)
+        table, places = table_of(earlier, first, last)
         for j in range(starts.shape[1]):
             if starts[rows[first], j] != NO_GROUP:
-                note_depths(rings, place_of(starts[rows[first], j]), earlier, first, slots, depths[:, j])
+                note_depths(rings, place_of(starts[rows[first], j]), table, places, depths[:, j])
         first = last
     return depths
 
 
-@njit(cache=True, nogil=True, inner=True)
-def note_texts(texts: Int64s, first: int, last: int, slots: UInt64s) -> None:
-    """Note the places of some texts in a hash table, each under one more than ``first``, so that none is emptied."""
-    for place in range(first, last):
-        slots[slot_of(np.uint64(texts[place]), texts, np.uint64(first + 1), slots)] = (
-            np.uint64(first + 1) << HALF
-        ) | np.uint64(place)
+@njit(cache=True, nogil=True)
+def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
+    """Return some texts as a hash table, and int64[n]: at the place of each in it, its place among the texts."""
+    n_places = 2
+    while n_places < 2 * (last - first):
+        n_places *= 2
+    table, places = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.int64)
+    for i in range(first, last):
+        place = place_of_key(table, np.uint64(texts[i]))
+        table[place], places[place] = np.uint64(texts[i]), i
+    return table, places
 
 
 @njit(cache=True, nogil=True, inner=True)
-def slot_of(text: np.uint64, texts: Int64s, stamp: np.uint64, slots: UInt64s) -> np.uint64:
-    """Return the slot of a text that was noted, or the free one where it would go."""
-    mask = np.uint64(len(slots) - 1)
-    slot = (text * SPREAD >> HALF) & mask
-    while slots[slot] >> HALF == stamp and np.uint64(texts[np.int64(slots[slot] & LOW_HALF)]) != text:
-        slot = (slot + ONE) & mask
-    return slot
-
-
-@njit(cache=True, nogil=True, inner=True)
-def note_depths(rings: UInt64s, head: int, texts: Int64s, first: int, slots: UInt64s, depths: Int64s) -> None:
-    """Write the depths of the texts of a ring that were noted."""
-    n_kept, room, stamp = n_added(rings, head), room_of(rings, head), np.uint64(first + 1)
+def note_depths(rings: UInt64s, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
+    """Write the depths of the texts of a ring that stand in a table, each at its place."""
+    n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)
     for place in range(size):
-        slot = slot_of(rings[head + 1 + 2 * room + place] >> HALF, texts, stamp, slots)
-        if slots[slot] >> HALF == stamp:
-            depths[np.int64(slots[slot] & LOW_HALF)] = depth_of(place, newest_of(n_kept, room), size)
+        text = rings[head + 1 + 2 * room + place] >> HALF
+        at = place_of_key(table, text)
+        if table[at] == text:
+            depths[places[at]] = depth_of(place, newest_of(n_kept, room), size)

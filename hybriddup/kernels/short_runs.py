@@ -8,10 +8,10 @@ import numpy as np
 
 from hybriddup.data.records import UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import ONE
 
 LONGEST_SHORT_RUN = 100
 """Numbers that are sorted by insertion alone."""
-ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True, inner=True)

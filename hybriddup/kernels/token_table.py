@@ -5,10 +5,10 @@ import numpy as np
 from hybriddup.data.records import Float32s, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.ngrams import is_dense_script
+from hybriddup.kernels.popcount import HALF, LOW_HALF
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)
-HALF, LOW_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
 BUCKET = 4
 """Slots of a bucket, which are filled in order."""
 

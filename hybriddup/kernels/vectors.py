@@ -40,11 +40,6 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
             near |= bool(is_near) << lane
         return np.uint64(near)
 
-    def near_in_line(words: UInt64s, place: np.uint64, word: np.uint64, limit: np.uint64) -> np.uint64:
-        """Return which of eight fingerprints of one word from ``place`` on are within the limit, bit by bit."""
-        differing = [words.flat[int(place) + lane] ^ word for lane in range(N_LANES)]
-        return np.uint64(sum((int(each).bit_count() <= limit) << lane for lane, each in enumerate(differing)))
-
     def fetch_early(array: Any, place: np.uint64) -> None:
         """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
 
@@ -81,17 +76,6 @@ else:
         return types.uint64(words, place, step, first_word, second_word, limit, shortest, more), generate
 
     @intrinsic
-    def near_in_line(typing_context: Any, words: Any, place: Any, word: Any, limit: Any) -> Any:  # noqa: ARG001
-        """Return which of eight fingerprints of one word from ``place`` on are within the limit, bit by bit."""
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            array, start, query, most = arguments
-            distances = distances_from(builder, data_of(context, builder, signature.args[0], array), start, query)
-            return flags_within(builder, distances, most)
-
-        return types.uint64(words, place, word, limit), generate
-
-    @intrinsic
     def fetch_early(typing_context: Any, array: Any, place: Any) -> Any:  # noqa: ARG001
         """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
 
@@ -115,10 +99,6 @@ else:
         undefined = ir.Constant(WORDS, ir.Undefined)
         first_lane = builder.insert_element(undefined, word, ir.IntType(32)(0))
         return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), N_LANES)([0] * N_LANES))
-
-    def flags_within(builder: Any, distances: Any, limit: Any) -> Any:
-        """Return which of eight distances are within the limit, bit by bit."""
-        return as_flags(builder, builder.icmp_unsigned("<=", distances, in_all_lanes(builder, limit)))
 
     def as_flags(builder: Any, lanes: Any) -> Any:
         """Return a word with a bit for each lane."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import LOW_HALF, ONE
 
 LONGEST_TOKEN = 32
 """Code points of the longest token that `hash_short_tokens` hashes."""
@@ -41,8 +42,7 @@ SECRET_8, SECRET_16, SECRET_24, SECRET_32, SECRET_40, SECRET_48 = (np.uint64(wor
 PRIME_1 = np.uint64(0x9E3779B185EBCA87)
 PRIME_MX1 = np.uint64(0x165667919E3779F9)
 PRIME_MX2 = np.uint64(0x9FB21C651E98DF25)
-LOW_HALF = np.uint64(0xFFFFFFFF)
-ONE, TWO = np.uint64(1), np.uint64(2)
+TWO = np.uint64(2)
 
 
 @njit(cache=True, nogil=True)

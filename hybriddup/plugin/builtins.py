@@ -59,3 +59,5 @@ def _register_formats(registry: Registry) -> None:
     registry.add_writer("csv", "hybriddup.files.delimited:CsvWriter")
     registry.add_writer("tsv", "hybriddup.files.delimited:TsvWriter")
     registry.add_writer("parquet", "hybriddup.files.parquet:ParquetWriter")
+    registry.add_window("memory", "hybriddup.window.openers:MemoryWindows")
+    registry.add_window("file", "hybriddup.window.openers:FileWindows")

@@ -108,6 +108,13 @@ class Registry:
         """Add a writer: a class or an instance with ``write``."""
         self._add("writer", name, component, replace=replace)
 
+    def add_window(self, name: str, component: Any, *, replace: bool = False) -> None:
+        """Add what opens windows, under the scheme of their URLs: a class or an instance with ``open_window``.
+
+        See `hybriddup.window.opened.WindowOpener`.
+        """
+        self._add("window", name, component, replace=replace)
+
     @contextmanager
     def owned_by(self, owner: Owner) -> Iterator[None]:
         """Ascribe what is added inside the ``with`` block to this owner."""
@@ -195,7 +202,7 @@ class Registry:
     @overload
     def create(self, role: Literal["verifier"], choice: ComponentChoice) -> Verifier: ...
     @overload
-    def create(self, role: Literal["reader", "writer"], choice: ComponentChoice) -> Any: ...
+    def create(self, role: Literal["reader", "writer", "window"], choice: ComponentChoice) -> Any: ...
 
     def create(self, role: RoleName, choice: ComponentChoice) -> Any:
         """Return a new batch component; a function that handles one text is adapted.

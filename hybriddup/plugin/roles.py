@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-RoleName = Literal["normalizer", "tokenizer", "weighter", "hasher", "block_index", "verifier", "reader", "writer"]
+RoleName = Literal[
+    "normalizer", "tokenizer", "weighter", "hasher", "block_index", "verifier", "reader", "writer", "window"
+]
 
 
 class Role(NamedTuple):
@@ -62,9 +64,10 @@ ROLES: dict[str, Role] = {
         ),
         Role("reader", ("read",), "", new_each_run=False, attributes=("extensions",)),
         Role("writer", ("check", "write"), "", new_each_run=False),
+        Role("window", ("open_window",), "", new_each_run=False),
     )
 }
-"""Every role by name, in the order of the pipeline, readers and writers last."""
+"""Every role by name, in the order of the pipeline; then readers, writers, and what opens windows."""
 
 KNOWN_PACKAGES = {("tokenizer", "rjieba"): "hybriddup-rjieba"}
 """Distributions that bring components which hybriddup knows of but does not ship."""

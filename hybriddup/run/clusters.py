@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, Removed
+from hybriddup.data.records import Int64s, Removed
 
 
 def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
@@ -31,7 +31,7 @@ def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> lis
     edges = evidence(removed, verified_rows)
     rows, ends = np.unique(edges, return_inverse=True)
     labels = label_components(ends.reshape(edges.shape), len(rows))
-    is_removed = mark(rows, np.array([post.row for post in removed], np.int64))
+    is_removed = np.isin(rows, [post.row for post in removed])
     order = np.lexsort((rows, is_removed, labels))
     bounds = np.flatnonzero(np.diff(labels[order])) + 1
     return sorted(part.tolist() for part in np.split(rows[order], bounds) if len(part))
@@ -51,8 +51,3 @@ def label_components(ends: Int64s, n_nodes: int) -> Int64s:
     graph = coo_array((np.ones(len(ends), np.bool_), (ends[:, 0], ends[:, 1])), shape=(n_nodes, n_nodes))
     _, labels = connected_components(graph, directed=False)
     return np.asarray(labels, np.int64)
-
-
-def mark(rows: Int64s, chosen: Int64s) -> Bools:
-    """Return bool[n_rows]: whether each row is among the chosen ones."""
-    return np.isin(rows, chosen)

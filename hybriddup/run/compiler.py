@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
 from numba.core.event import Event, Listener, install_listener
 
-from hybriddup.kernels.cache import KEEPS
-from hybriddup.kernels.lengths import largest_so_far
+from hybriddup.kernels.cache import KEEPS, anchor
 from hybriddup.run.progress import Progress
 
 MESSAGE = "compiling the kernels, some twenty seconds" + ("; later runs load them from the cache" if KEEPS else "")
@@ -44,4 +42,4 @@ class FirstCompilation(Listener):
 
 def start_compiler() -> None:
     """Call a small kernel: at the first call of any, numba sets itself up, which belongs to no step of a run."""
-    largest_so_far(np.zeros(0, np.int32), np.zeros(0, np.int32), 0)
+    anchor()

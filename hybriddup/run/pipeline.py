@@ -23,7 +23,7 @@ from hybriddup.run.components import Components
 from hybriddup.run.deciding_order import deciding_order
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.learned import LearnedRecipe
-from hybriddup.run.progress import Progress, Silent
+from hybriddup.run.progress import Progress, Silent, Stoppable
 from hybriddup.run.result import Assembler, Result
 from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
@@ -32,7 +32,7 @@ from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tokens
-from hybriddup.steps.parallel import available_workers
+from hybriddup.steps.parallel import available_workers, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.number_guard import number_keys
@@ -57,10 +57,15 @@ def run(
         Name of the configuration, for the summary.
     """
     workers = workers or available_workers()
-    clock = Clock(progress or Silent())
-    with note_compiling(clock.progress):
-        start_compiler()
-        return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
+    stoppable = Stoppable(progress or Silent())
+    clock = Clock(stoppable)
+
+    def dedupe() -> Result:
+        with note_compiling(clock.progress):
+            start_compiler()
+            return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
+
+    return undisturbed(dedupe, stoppable.stop)
 
 
 @dataclass(frozen=True)

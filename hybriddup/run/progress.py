@@ -23,6 +23,50 @@ class Progress(Protocol):
         ...
 
 
+class StoppedError(Exception):
+    """The work was stopped. Nobody waits for it any more, so that no caller sees this."""
+
+
+class Stoppable:
+    """Progress of work that can be stopped: the next time it tells of its progress, it ends.
+
+    Parameters
+    ----------
+    shown
+        Who is told.
+    """
+
+    def __init__(self, shown: Progress) -> None:
+        self._shown = shown
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Have the work end."""
+        self._is_stopped = True
+
+    def start(self, step: str, total: int | None, unit: str) -> None:
+        """Hand it on, or end the work."""
+        self._check()
+        self._shown.start(step, total, unit)
+
+    def advance(self, n: int) -> None:
+        """Hand it on, or end the work."""
+        self._check()
+        self._shown.advance(n)
+
+    def finish(self) -> None:
+        """Hand it on."""
+        self._shown.finish()
+
+    def note(self, message: str) -> None:
+        """Hand it on."""
+        self._shown.note(message)
+
+    def _check(self) -> None:
+        if self._is_stopped:
+            raise StoppedError
+
+
 class Silent:
     """Progress that nobody sees."""
 

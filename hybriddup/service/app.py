@@ -9,11 +9,11 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from hybriddup.service.gate import Gate
 from hybriddup.service.openapi import openapi_schema
-from hybriddup.service.problems import RequestError, answer_http_error, answer_problem, answer_unexpected
+from hybriddup.service.problems import RequestError, problem_of
 from hybriddup.service.routes import ROUTES
 from hybriddup.service.service import Service
 from hybriddup.window import WindowStats
@@ -24,6 +24,7 @@ def create_app(
     *,
     token: str | None = None,
     hosts: Iterable[str] = (),
+    on_answered: Callable[[Scope], None] = lambda _: None,
     on_ready: Callable[[WindowStats], None] = lambda _: None,
     on_failure: Callable[[], None] = lambda: None,
 ) -> ASGIApp:
@@ -35,6 +36,8 @@ def create_app(
         What clients must send; None = no token.
     hosts
         Names by which the service may be addressed; empty = any.
+    on_answered
+        Called with the scope of each request when it is answered.
     on_ready
         Called with its counts once the window is open and posts are taken.
     on_failure
@@ -47,16 +50,13 @@ def create_app(
         yield
         await service.close()
 
-    async def count_problem(request: Request, error: Exception) -> Response:
+    async def answer_problem(request: Request, error: Exception) -> Response:
         service.metrics.refused.labels(error.error if isinstance(error, RequestError) else "http").inc()
-        return await (answer_problem if isinstance(error, RequestError) else answer_http_error)(request, error)
+        return problem_of(request, error).response()
 
-    app = Starlette(
-        routes=ROUTES,
-        lifespan=lifespan,
-        exception_handlers={RequestError: count_problem, HTTPException: count_problem, Exception: answer_unexpected},
-    )
+    handlers = dict.fromkeys((RequestError, HTTPException, Exception), answer_problem)
+    app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.service = service
     app.state.openapi = openapi_schema(with_token=token is not None)
-    return Gate(app, service.metrics, service.room, token, hosts)
+    return Gate(app, service.metrics, service.room, token, hosts, on_answered)

@@ -3,6 +3,9 @@
 While a batch is decided, what comes in waits and is the next one, so that batches are as large as the load asks for and
 a single request waits for nobody. A batch is as large as is decided within `BATCH_SECONDS`, as far as the last ones
 tell, and every request has its share of it (`FairQueue`).
+
+`Window.add_many` gathers too, what threads send that wait for it. It is called from one thread here, for the requests
+are no threads, and who is next is for the service to say.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import ceil
-from time import perf_counter
+from time import thread_time
 
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.service.fair_queue import POSTS_A_TURN, FairQueue, Part, Waiting
@@ -27,7 +30,8 @@ BATCH_SECONDS = 0.05
 FIRST_RATE = 1000.0
 """Short posts a second by which waiting is estimated before anything was measured."""
 ADAPTING = 0.25
-"""How far the rate follows each batch."""
+"""How far the rate follows each batch, and the size of a post each body."""
+FIRST_BYTES_A_POST = 200.0
 
 
 @dataclass
@@ -40,6 +44,8 @@ class DecidingQueue:
     """Posts that may wait."""
     n_posts: int = 0
     """Posts that wait or are being decided."""
+    bytes_a_post: float = FIRST_BYTES_A_POST
+    """Of bodies, as far as the last ones tell."""
     posts_per_second: float = FIRST_RATE
     """Short posts, of which a long one counts as several."""
     waiting: FairQueue = field(default_factory=FairQueue)
@@ -54,9 +60,7 @@ class DecidingQueue:
         RequestError
             The queue is full, the time is over, or the posts could not be decided.
         """
-        # of what is left, a request may take half: however many large ones come, a small one finds room
-        if self.n_posts and self.n_posts + 2 * len(posts) > self.max_posts:
-            raise self.is_full()
+        self.check_room(len(posts))
         one = Waiting(posts, client, asyncio.get_running_loop().create_future())
         self.waiting.add(one)
         self.n_posts += len(posts)
@@ -70,10 +74,26 @@ class DecidingQueue:
         except HybriddupError as error:
             raise could_not(error, len(one.decisions)) from error
 
-    def is_full(self) -> RequestError:
-        """Return the problem of a request that finds the queue full."""
+    def check_room_for_body(self, n_bytes: int, max_posts: int) -> None:
+        """Raise RequestError where there is no room for the posts that a body of this size seems to have.
+
+        No room is kept meanwhile: whoever sends a body slowly would keep it from the others.
+        """
+        self.check_room(min(n_bytes / self.bytes_a_post, max_posts))
+
+    def have_read(self, n_posts: int, n_bytes: int) -> None:
+        """Note how many posts a body had."""
+        self.bytes_a_post += ADAPTING * (n_bytes / n_posts - self.bytes_a_post)
+
+    def check_room(self, n_posts: float) -> None:
+        """Raise RequestError where the queue is full.
+
+        Of what is left, a request may take half: however many large ones come, a small one finds room.
+        """
+        if not self.n_posts or self.n_posts + 2 * n_posts <= self.max_posts:
+            return
         seconds = max(1, ceil(self.n_posts / self.posts_per_second))
-        return RequestError(
+        raise RequestError(
             429,
             "queue_full",
             f"{self.n_posts:,} posts are waiting to be decided.",
@@ -100,10 +120,9 @@ class DecidingQueue:
         try:
             await asyncio.sleep(0)  # requests that are being read in this turn of the loop come along
             while parts := self.waiting.take(self.largest_batch()):
-                began = perf_counter()
-                answers = await loop.run_in_executor(self.thread, self.decide_batch, [part.posts for part in parts])
+                answers, seconds = await loop.run_in_executor(self.thread, self.decide_timed, parts)
                 self.n_posts -= sum(len(part.posts) for part in parts)
-                rate = sum(part.cost for part in parts) / max(perf_counter() - began, 1e-6)
+                rate = sum(part.cost for part in parts) / max(seconds, 1e-6)
                 self.posts_per_second += ADAPTING * (rate - self.posts_per_second)
                 self.deliver(parts, answers)
         finally:
@@ -112,6 +131,15 @@ class DecidingQueue:
     def largest_batch(self) -> float:
         """Return how many short posts to decide at once."""
         return min(max(self.posts_per_second * BATCH_SECONDS, POSTS_A_TURN), LARGEST_BATCH)
+
+    def decide_timed(self, parts: Sequence[Part]) -> tuple[list[list[Decision] | Exception], float]:
+        """Return what `decide_batch` does, and the seconds that it worked. Runs in the deciding thread.
+
+        The time in which it waits for the interpreter is left out: smaller batches would make that longer.
+        """
+        began = thread_time()
+        answers = self.decide_batch([part.posts for part in parts])
+        return answers, thread_time() - began
 
     def decide_batch(self, requests: Sequence[list[Post]]) -> list[list[Decision] | Exception]:
         """Return for each request its decisions, or why there are none. Runs in the deciding thread."""

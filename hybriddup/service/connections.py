@@ -1,25 +1,26 @@
 """Connections as a hostile world opens them: too many, silent, slow to send or to read, or half closed.
 
-uvicorn ends connections that are idle between two requests. This adds what else a server that is reached directly
-needs: a time for the headers and for the body of a request, whatever the address, a time for taking the answer, a
-limit of the headers, and a limit of the connections, of which the one that has been waited for longest makes room.
+uvicorn ends connections that are idle between two requests. Here is what else a server needs that is reached directly.
+Each connection has a protocol of ours, which hands what comes to uvicorn's: a time for the headers of a request and for
+taking the answer, a limit of the headers, and a limit of the connections, of which the one that has been waited for
+longest makes room. `hybriddup.service.gate` has the times of bodies and answers.
 """
 
 from __future__ import annotations
 
-from asyncio import BaseTransport, TimerHandle, Transport
+import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Any, cast
 
-from uvicorn._types import ASGI3Application
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+import httptools
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from hybriddup.service.limits import MAX_AHEAD, MAX_HEADER_BYTES, Limits
+from hybriddup.service.limits import MAX_AHEAD, MAX_CHUNKS, MAX_HEADER_BYTES, Limits
 from hybriddup.service.problems import RequestError
 
-GRACE = 1.0
-"""Seconds after which a body that is late ends its connection: what reads it has answered by then."""
+LONGEST_BETWEEN_LOOKS = 0.5
+"""Seconds after which connections are looked at again, to end the slow ones."""
 
 
 class Connections:
@@ -34,200 +35,193 @@ class Connections:
     def __init__(self, limits: Limits, note: Callable[[str], None]) -> None:
         self.limits = limits
         self.note = note
-        self.n_open = 0
-        self.waited_for: dict[Connection, None] = {}
-        """Those that are to send something, the one that began to be waited for first in front."""
+        self.open: dict[tuple[str, int], Connection] = {}
+        """By the address of the client."""
+        self.is_looking = False
 
-    def protocol(self) -> type[HttpToolsProtocol]:
+    def protocol(self) -> type[asyncio.Protocol]:
         """Return what makes the protocol of a connection, for ``uvicorn.Config(http=...)``."""
-        return cast("type[HttpToolsProtocol]", partial(Connection, self))
+        return cast("type[asyncio.Protocol]", lambda **given: Connection(self, HttpToolsProtocol(**given)))
 
-    def has_room(self) -> bool:
+    def add(self, connection: Connection) -> bool:
         """Return whether another connection may stay; where there are too many, end the one longest waited for."""
-        if self.n_open < self.limits.max_connections:
-            return True
-        self.note("too_many_connections")
-        longest = next(iter(self.waited_for), None)
-        if longest is None:
-            return False
-        longest.end()
-        return True
+        has_room = len(self.open) < self.limits.max_connections
+        if not has_room:
+            self.note("too_many_connections")
+            waited_for = [one for one in self.open.values() if one.is_waited_for and not one.transport.is_closing()]
+            if has_room := bool(waited_for):
+                min(waited_for, key=lambda one: one.since).transport.close()
+        self.open[connection.client] = connection
+        if not self.is_looking:
+            self.look()
+        return has_room
+
+    def look(self) -> None:
+        """End the connections that are too slow, now and again while there are any."""
+        loop = asyncio.get_running_loop()
+        for connection in list(self.open.values()):
+            connection.end_if_slow(loop.time())
+        if is_looking := bool(self.open):
+            shortest = min(self.limits.header_timeout, self.limits.request_timeout)
+            loop.call_later(min(shortest / 8, LONGEST_BETWEEN_LOOKS), self.look)
+        self.is_looking = is_looking
+
+    def answered(self, scope: Scope) -> None:
+        """Note that a request was answered."""
+        if connection := self.open.get(tuple(scope["client"] or ())):
+            connection.answered()
 
 
-class Connection(HttpToolsProtocol):
-    """One connection of a client."""
+class Connection(asyncio.Protocol):
+    """One connection of a client: uvicorn gets what comes, once it is seen to be allowed.
 
-    transport: Transport
+    Parameters
+    ----------
+    server
+        What answers: told what the transport tells, and known as an `asyncio.Protocol` only.
+    """
 
-    def __init__(self, all_of_them: Connections, **given: Any) -> None:
-        super().__init__(**given)
-        self.all_of_them = all_of_them
-        self.limits = all_of_them.limits
-        self.deadline: TimerHandle | None = None
-        """When what is waited for must be there: headers, or a body."""
-        self.must_read_by: TimerHandle | None = None
-        self.answering: RequestResponseCycle | None = None
-        """The request that is answered, behind which others may wait that were sent ahead."""
-        self.n_header_bytes = 0
+    transport: asyncio.Transport
+
+    def __init__(self, connections: Connections, server: asyncio.Protocol) -> None:
+        self.connections = connections
+        self.server = server
+        self.parser: Any = httptools.HttpRequestParser(self)
+        """Finds where requests begin and end; uvicorn's own makes them."""
+        self.client = ("", 0)
+        self.url = b""
         self.in_headers = True
         """Whether no whole headers came since the last request, or since the connection was made."""
+        self.n_header_bytes = self.n_chunks = 0
+        self.n_unanswered = 0
+        """Requests whose headers came, and which are not answered."""
+        self.since = 0.0
+        """When the last headers or the last answer was complete, or the connection was made."""
+        self.headers_since: float | None = None
+        """When headers began to be waited for; None = they need not come yet."""
+        self.unread_since: float | None = None
+        self.said_all = False
+        self.problem: RequestError | None = None
+        """Why the parser was stopped."""
 
-    def connection_made(self, transport: BaseTransport) -> None:
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the client is to send something: a request, or the rest of one."""
+        return not self.n_unanswered or not self.in_headers
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for a request, or refuse the connection."""
-        super().connection_made(cast("Transport", transport))
-        has_room = self.all_of_them.has_room()
-        self.all_of_them.n_open += 1
-        if has_room:
-            self.wait_for_headers()
-        else:
-            allowed = f"at most {self.limits.max_connections:,} connections; come back later"
+        self.transport = cast("asyncio.Transport", transport)
+        self.client = tuple(transport.get_extra_info("peername")[:2])
+        self.since = self.headers_since = asyncio.get_running_loop().time()
+        self.server.connection_made(transport)
+        if not self.connections.add(self):
+            allowed = f"at most {self.connections.limits.max_connections:,} connections; come back later"
             self.refuse(RequestError(503, "too_many_connections", "too many requests are being answered.", allowed))
 
     def connection_lost(self, error: Exception | None) -> None:
         """Forget the connection."""
-        self.all_of_them.n_open -= 1
-        self.stop_waiting()
-        self.stop_must_read()
-        self.call_off()
-        super().connection_lost(error)
+        if self.connections.open.get(self.client) is self:
+            del self.connections.open[self.client]
+        self.parser = None  # the two refer to each other
+        self.server.connection_lost(error)
 
     def data_received(self, data: bytes) -> None:
-        """Read what came; a request that began must go on."""
-        if self.in_headers:
-            self.n_header_bytes += len(data)
-            if self.deadline is None:
-                self.wait_for_headers()
-        super().data_received(data)
-        if self.in_headers and self.n_header_bytes > MAX_HEADER_BYTES and not self.transport.is_closing():
-            allowed = f"at most {MAX_HEADER_BYTES:,} bytes"
-            self.refuse(RequestError(431, "headers_too_large", "the headers are too large.", allowed))
-
-    def on_headers_complete(self) -> None:
-        """Begin to answer, and to wait for the body; end the connection of a client that asks far ahead."""
-        if len(self.pipeline) >= MAX_AHEAD:
-            self.all_of_them.note("too_many_ahead")
-            self.end()
-            raise ConnectionAbortedError("the client sent too many requests ahead")  # ends the parsing of what came
-        self.in_headers = False
-        self.wait(self.limits.request_timeout + GRACE)
-        super().on_headers_complete()
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        self.answering = cycle
-        super()._start_asgi_task(cycle, app)
-
-    def on_message_complete(self) -> None:
-        """Wait for nothing until there is an answer, or the next request."""
-        self.in_headers, self.n_header_bytes = True, 0
-        self.stop_waiting()
-        super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        """Wait for the next request, for as long as a connection is kept."""
-        super().on_response_complete()
-        if self.transport.is_closing():
-            self.have_read()
-        elif self.pipeline:
-            self.flow.pause_reading()
-        elif self.timeout_keep_alive_task is not None and self.deadline is None:
-            self.all_of_them.waited_for[self] = None
-
-    def timeout_keep_alive_handler(self) -> None:
-        """End a connection that was idle for long."""
-        self.end()
-
-    def wait_for_headers(self) -> None:
-        """Wait for the end of the headers."""
-        self.wait(self.limits.header_timeout)
-
-    def wait(self, seconds: float) -> None:
-        """Have the connection end unless what is waited for comes in time."""
-        self.stop_waiting()
-        self.deadline = self.loop.call_later(seconds, self.too_late)
-        self.all_of_them.waited_for[self] = None
-
-    def stop_waiting(self) -> None:
-        """Note that what was waited for came."""
-        self.all_of_them.waited_for.pop(self, None)
-        if self.deadline is not None:
-            self.deadline.cancel()
-            self.deadline = None
-
-    def too_late(self) -> None:
-        """End the connection of a client that is too slow, with an answer where it began to ask."""
-        self.stop_waiting()
-        self.all_of_them.note("too_slow")
-        if self.in_headers and self.n_header_bytes and (self.cycle is None or self.cycle.response_complete):
-            seconds = f"{self.limits.header_timeout:g} s"
-            message = f"the headers did not come within {seconds}."
-            self.refuse(RequestError(408, "timeout", message, f"at most {seconds}"))
-        else:
-            self.end()
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
-        if not self.transport.is_closing():
-            self.all_of_them.note("not_http")
-        self.refuse(RequestError(400, "not_http", msg, "HTTP/1.1"))
-
-    def refuse(self, problem: RequestError) -> None:
-        """Send a problem, and end the connection."""
+        """Hand on what came, unless it is no HTTP or too much."""
         if self.transport.is_closing():
             return
-        response = problem.response()
-        headers = [*response.raw_headers, (b"connection", b"close")]
-        lines = [STATUS_LINE[response.status_code], *(b"%s: %s\r\n" % header for header in headers), b"\r\n"]
-        self.transport.write(b"".join([*lines, bytes(response.body)]))
-        self.end()
+        if self.in_headers:
+            self.n_header_bytes += len(data)
+            if self.headers_since is None:
+                self.headers_since = asyncio.get_running_loop().time()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # a wish, which is not granted
+        except httptools.HttpParserError:
+            self.refuse(self.problem or RequestError(400, "not_http", "this is no HTTP request.", "HTTP/1.1"))
+            return
+        if self.in_headers and self.n_header_bytes > MAX_HEADER_BYTES:
+            allowed = f"at most {MAX_HEADER_BYTES:,} bytes"
+            self.refuse(RequestError(431, "headers_too_large", "the headers are too large.", allowed))
+            return
+        self.server.data_received(data)
 
-    def end(self) -> None:
-        """End the connection; what the client does not take in time is lost."""
-        self.stop_waiting()
-        self._unset_keepalive_if_required()
-        if not self.transport.is_closing():
-            self.call_off()
+    def on_url(self, url: bytes) -> None:
+        """Take a part of an address."""
+        self.url += url
+
+    def on_headers_complete(self) -> None:
+        """Check that uvicorn can make a request of the headers, and that not too many wait."""
+        if self.n_unanswered >= MAX_AHEAD:
+            allowed = f"at most {MAX_AHEAD} requests before the first is answered"
+            self.stop(RequestError(429, "too_many_ahead", "too many requests were sent ahead.", allowed))
+        httptools.parse_url(self.url).path.decode("ascii")  # an address that uvicorn would refuse in its own words
+        self.url, self.in_headers, self.headers_since, self.n_chunks = b"", False, None, 0
+        self.n_unanswered += 1
+        self.since = asyncio.get_running_loop().time()
+
+    def on_chunk_header(self) -> None:
+        """Count the parts of a body: each is an event in Python, however small."""
+        self.n_chunks += 1
+        if self.n_chunks > MAX_CHUNKS:
+            message, allowed = "the body comes in too many chunks.", f"at most {MAX_CHUNKS:,} chunks"
+            self.stop(RequestError(413, "too_many_chunks", message, allowed))
+
+    def on_message_complete(self) -> None:
+        """Wait for the next request."""
+        self.in_headers, self.n_header_bytes = True, 0
+
+    def stop(self, problem: RequestError) -> None:
+        """Have the parser stop at once."""
+        self.problem = problem
+        raise ConnectionAbortedError  # the problem itself would hold this frame, and so the connection, in memory
+
+    def answered(self) -> None:
+        """Wait for the next request, for as long as a connection is kept."""
+        self.n_unanswered -= 1
+        self.since = asyncio.get_running_loop().time()
+        if self.headers_since is not None:
+            self.headers_since = self.since
+        if self.said_all and not self.n_unanswered:
             self.transport.close()
-            self.have_read()
 
-    def call_off(self) -> None:
-        """Tell what makes an answer that nobody will read it, which uvicorn tells only the last request of several."""
-        self.pipeline.clear()
-        if self.answering is not None and not self.answering.response_complete:
-            self.answering.disconnected = True
-            self.answering.message_event.set()
+    def end_if_slow(self, now: float) -> None:
+        """End the connection of a client that takes too long to ask, or to take what was answered."""
+        limits = self.connections.limits
+        if not self.transport.get_write_buffer_size():
+            self.unread_since = None
+        elif self.unread_since is None:
+            self.unread_since = now
+        elif now - self.unread_since > limits.request_timeout:
+            self.connections.note("too_slow")
+            self.transport.abort()
+            return
+        if self.headers_since is None or self.n_unanswered or now - self.headers_since <= limits.header_timeout:
+            return
+        seconds = f"{limits.header_timeout:g} s"
+        message = f"the headers did not come within {seconds}."
+        self.refuse(RequestError(408, "timeout", message, f"at most {seconds}"), counted_as="too_slow")
 
-    def have_read(self) -> None:
-        """Have the connection cut off where a client leaves what was sent to it for too long."""
-        if self.must_read_by is None and self.transport.get_write_buffer_size():
-            self.must_read_by = self.loop.call_later(self.limits.request_timeout, self.cut_off)
-
-    def cut_off(self) -> None:
-        """Drop the connection with all that was still to be sent."""
-        self.all_of_them.note("too_slow")
-        self.call_off()
-        self.transport.abort()
-
-    def stop_must_read(self) -> None:
-        """Note that the client took what was sent."""
-        if self.must_read_by is not None:
-            self.must_read_by.cancel()
-            self.must_read_by = None
+    def refuse(self, problem: RequestError, counted_as: str | None = None) -> None:
+        """End the connection, with a problem where the client asked and nothing else is being answered."""
+        if self.transport.is_closing():
+            return
+        self.connections.note(counted_as or problem.error)
+        has_asked = self.n_header_bytes or problem.status == 503
+        if has_asked and self.n_unanswered <= (not self.in_headers):
+            self.transport.write(problem.as_http())
+        self.transport.close()
 
     def pause_writing(self) -> None:
-        """Wait until the client takes what was sent, but not for ever."""
-        super().pause_writing()
-        self.have_read()
+        """Have uvicorn wait until the client takes what was sent."""
+        self.server.pause_writing()
 
     def resume_writing(self) -> None:
-        """Go on."""
-        self.stop_must_read()
-        super().resume_writing()
-        if self.transport.is_closing():
-            self.have_read()
+        """Have uvicorn go on."""
+        self.server.resume_writing()
 
-    def eof_received(self) -> bool | None:  # type: ignore[override]
+    def eof_received(self) -> bool:
         """Answer a client that has said all it will say; end the connection of one that stopped halfway."""
-        if self.cycle is None or self.cycle.response_complete or self.cycle.more_body:
-            return None
-        self.cycle.keep_alive = False
-        return True
+        self.said_all = True
+        return self.n_unanswered > 0 and self.in_headers

@@ -1,19 +1,23 @@
-"""What every request passes: the name by which the service is addressed, the token, and the clock."""
+"""What every request passes: the name by which the service is addressed, the token, the clock, and an early end."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from time import perf_counter
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hybriddup.service.body_room import BodyRoom
+from hybriddup.service.limits import SECONDS_BEFORE_429, UNREAD_BYTES, UNREAD_SECONDS
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
+from hybriddup.service.reading import BodyRoom
 from hybriddup.service.routes import OPEN_TO_ALL, route_name
+from hybriddup.steps.options import quote
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -30,46 +34,51 @@ class Gate:
     hosts
         Names by which the service may be addressed where there is no token: a site that lets its own name lead to this
         machine could otherwise use a visitor's browser to read posts. Empty = any.
+    on_answered
+        Called with the scope of each request when it is answered.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, room: BodyRoom, token: str | None, hosts: Iterable[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        room: BodyRoom,
+        token: str | None,
+        hosts: Iterable[str],
+        on_answered: Callable[[Scope], None],
+    ) -> None:
         self.app = app
         self.metrics = metrics
         self.room = room
         self.digest = None if token is None else sha256(token.encode()).digest()
         self.hosts = frozenset(hosts)
+        self.on_answered = on_answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status = perf_counter(), 500
-
-        async def note_status(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
+        headers = Headers(scope=scope)
+        exchange = Exchange(headers, receive, send)
         try:
-            problem = self.problem_of(scope)
+            problem = self.problem_of(scope["path"], headers)
             if problem is not None:
                 self.metrics.refused.labels(problem.error).inc()
-            await (self.app if problem is None else problem.response())(scope, receive, note_status)
+            await (self.app if problem is None else problem.response())(scope, exchange.receive, exchange.send)
         finally:
             self.room.release(scope)
             method = scope["method"] if scope["method"] in METHODS else "other"
-            labels = route_name(scope["path"]), method, str(status)
-            self.metrics.requests.labels(*labels).observe(perf_counter() - began)
+            labels = route_name(scope["path"]), method, str(exchange.status)
+            self.metrics.requests.labels(*labels).observe((exchange.ended or perf_counter()) - exchange.began)
+            self.on_answered(scope)
 
-    def problem_of(self, scope: Scope) -> RequestError | None:
+    def problem_of(self, path: str, headers: Headers) -> RequestError | None:
         """Return why a request is not let through; None where it is."""
-        headers = Headers(scope=scope)
         if self.hosts and (name := host_name(headers.get("host", ""))) not in self.hosts:
             allowed = f"Host: {', '.join(sorted(self.hosts))}; with a token, any"
-            return RequestError(421, "wrong_host", f"the service is not called {name!r}.", allowed)
-        if self.digest is None or scope["path"] in OPEN_TO_ALL:
+            return RequestError(421, "wrong_host", f"the service is not called {quote(name)}.", allowed)
+        if self.digest is None or path in OPEN_TO_ALL:
             return None
         kind, _, given = headers.get("authorization", "").partition(" ")
         # digests have one length, so that the comparison does not tell that of the token
@@ -78,6 +87,58 @@ class Gate:
             return None
         what = "wrong" if given else "missing"
         return RequestError(401, "unauthorized", f"the token is {what}.", "Authorization: Bearer TOKEN")
+
+
+class Exchange:
+    """A request and its answer; one that is answered before its body was read is the last of its connection.
+
+    Where the client may try again, a body that is not large is dropped instead, and the connection stays.
+    """
+
+    def __init__(self, headers: Headers, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self.status = 500
+        self.began = perf_counter()
+        self.ended: float | None = None
+        self.is_unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        self.is_last = False
+
+    async def receive(self) -> Message:
+        """Return the next part of the body."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            self.is_unread = False
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            message = await self._start(message)
+        elif self.is_last and not message.get("more_body", False):
+            await self._send({**message, "more_body": True})
+            # a connection that is closed while the client still sends would be reset, and the answer perhaps lost
+            await self._drop_body()
+            message = {"type": "http.response.body"}
+        await self._send(message)
+
+    async def _start(self, message: Message) -> Message:
+        self.status, headers = message["status"], message["headers"]
+        if self.status == 429:
+            # whoever asks again at once would otherwise take the time that deciding needs
+            await asyncio.sleep(SECONDS_BEFORE_429)
+        if self.is_unread and any(name == b"retry-after" for name, _ in headers):
+            await self._drop_body()
+        self.ended = perf_counter()
+        self.is_last = self.is_unread
+        return {**message, "headers": [*headers, (b"connection", b"close")]} if self.is_last else message
+
+    async def _drop_body(self) -> None:
+        """Drop what comes of the body, for a while."""
+        n_bytes = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(UNREAD_SECONDS):
+                while self.is_unread and n_bytes <= UNREAD_BYTES:
+                    n_bytes += len((await self.receive()).get("body", b""))
 
 
 def host_name(header: str) -> str:

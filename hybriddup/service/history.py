@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from time import time
 
 from hybriddup.window import Decision
 
@@ -15,7 +14,7 @@ N_SLOTS = 180
 
 @dataclass
 class Slot:
-    """Decisions of ten seconds."""
+    """New decisions within one slot of time."""
 
     start: int
     """Seconds since 1970."""
@@ -26,33 +25,31 @@ class Slot:
 
 @dataclass
 class History:
-    """New decisions of the last half hour; answers given again are left out."""
+    """New decisions of the last half hour; slots without any, and answers given again, are left out."""
 
-    clock: Callable[[], float]
-    slots: deque[Slot] = field(default_factory=lambda: deque(maxlen=N_SLOTS))
+    seconds_a_slot: int = SECONDS_A_SLOT
+    n_slots: int = N_SLOTS
+    slots: list[Slot] = field(default_factory=list)
+    """Oldest first."""
 
     def add(self, decisions: Sequence[Decision]) -> None:
         """Count decisions that were made now."""
-        slot = self.current()
+        slot = self._current()
         for one in decisions:
             if one.repeated:
                 continue
             outcome = one.evidence.reason if one.evidence else "kept"
             setattr(slot, outcome, getattr(slot, outcome) + 1)
 
-    def current(self) -> Slot:
+    def _current(self) -> Slot:
         """Return the slot of this moment; a clock that goes backwards stays in the last one."""
-        start = int(self.clock()) // SECONDS_A_SLOT * SECONDS_A_SLOT
+        start = int(time()) // self.seconds_a_slot * self.seconds_a_slot
         if not self.slots or self.slots[-1].start < start:
             self.slots.append(Slot(start))
+            self.forget()
         return self.slots[-1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the slots in which something was decided, oldest first, up to now."""
-        now = self.current().start
-        recent = [slot for slot in self.slots if slot.start > now - N_SLOTS * SECONDS_A_SLOT]
-        return {
-            "seconds_a_slot": SECONDS_A_SLOT,
-            "n_slots": N_SLOTS,
-            "slots": [{"start": s.start, "kept": s.kept, "exact": s.exact, "near": s.near} for s in recent],
-        }
+    def forget(self) -> None:
+        """Forget the slots that are too old."""
+        oldest = int(time()) - self.n_slots * self.seconds_a_slot
+        self.slots = [slot for slot in self.slots if slot.start > oldest]

@@ -30,6 +30,14 @@ MAX_HEADER_BYTES = 2**16
 """Bytes of the headers of a request, before what came with their end."""
 MAX_AHEAD = 32
 """Requests that a client may send on one connection before the first of them is answered."""
+MAX_CHUNKS = 10_000
+"""Chunks in which a body may come."""
+UNREAD_BYTES, UNREAD_SECONDS = 2**20, 1.0
+"""Of a body that is answered before it was read: how much is dropped, and for how long, before the connection ends."""
+SECONDS_BEFORE_429 = 0.5
+"""After which a client is told that too many posts wait."""
+LARGE_BODY = 2**16
+"""Bytes from which on a body is parsed beside the event loop."""
 MAX_BYTES_OF_BODIES = 2**28
 """Bytes of the bodies of all requests that are being read or wait, unless one body may have more."""
 MAX_MATCHES = 100

@@ -13,6 +13,10 @@ from starlette.responses import Response
 
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.service.json import json_response
+from hybriddup.steps.options import quote
+
+LONGEST_MESSAGE = 1000
+"""Characters of a message, whatever of the request it repeats."""
 
 
 class RequestError(Exception):
@@ -22,7 +26,7 @@ class RequestError(Exception):
         super().__init__(message)
         self.status = status
         self.error = error
-        self.message = message
+        self.message = message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 3]}..."
         self.allowed = allowed
         self.retry_after = retry_after
 
@@ -35,7 +39,16 @@ class RequestError(Exception):
         headers = {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
         if self.status == HTTPStatus.UNAUTHORIZED:
             headers["www-authenticate"] = "Bearer"
+        if self.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["allow"] = self.allowed
         return json_response(self.to_dict(), self.status, headers)
+
+    def as_http(self) -> bytes:
+        """Return the answer as it is sent where no request could be made, before the connection is closed."""
+        response = self.response()
+        headers = [*response.raw_headers, (b"connection", b"close")]
+        lines = [b"HTTP/1.1 %d %s" % (self.status, HTTPStatus(self.status).phrase.encode())]
+        return b"\r\n".join([*lines, *(b"%s: %s" % header for header in headers), b"", bytes(response.body)])
 
 
 def not_ready(why: str) -> RequestError:
@@ -70,27 +83,15 @@ def is_disk_full(error: BaseException) -> bool:
     return isinstance(cause, OSError) and cause.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
-async def answer_problem(_: Request, error: Exception) -> Response:
-    """Return the answer to a `RequestError`."""
-    assert isinstance(error, RequestError)  # noqa: S101  it is registered for nothing else
-    return error.response()
-
-
-async def answer_http_error(request: Request, error: Exception) -> Response:
-    """Return the answer to an address or a method that there is not, in the same shape."""
-    assert isinstance(error, HTTPException)  # noqa: S101  it is registered for nothing else
-    path = request.url.path
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        methods = (error.headers or {}).get("Allow", "another method")
-        response = RequestError(405, "method_not_allowed", f"{request.method} is not for {path}.", methods).response()
-        response.headers["allow"] = methods
-        return response
-    return RequestError(error.status_code, "not_found", f"there is nothing at {path}.", "see /openapi.json").response()
-
-
-async def answer_unexpected(_: Request, error: Exception) -> Response:
-    """Return the answer to an error that nobody foresaw, without its particulars, which are in the log."""
-    kind = type(error).__name__
-    return RequestError(
-        500, "unexpected", f"an unexpected {kind}; the service's log has more.", "report it as a bug"
-    ).response()
+def problem_of(request: Request, error: Exception) -> RequestError:
+    """Return an error as a problem: an address or a method that there is not, or one that nobody foresaw."""
+    path = quote(request.url.path)
+    if isinstance(error, RequestError):
+        return error
+    if not isinstance(error, HTTPException):  # its particulars are in the log
+        message = f"an unexpected {type(error).__name__}; the service's log has more."
+        return RequestError(500, "unexpected", message, "report it as a bug")
+    if error.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+        return RequestError(error.status_code, "not_found", f"there is nothing at {path}.", "see /openapi.json")
+    methods = (error.headers or {}).get("Allow", "another method")
+    return RequestError(405, "method_not_allowed", f"{quote(request.method)} is not for {path}.", methods)

@@ -3,70 +3,157 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from time import thread_time
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import Scope
 
 from hybriddup.errors import InputError
 from hybriddup.files.jsonl import Broken, parse_line
-from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.json import MEDIA_TYPE
-from hybriddup.service.limits import Limits
+from hybriddup.service.limits import LARGE_BODY, Limits
 from hybriddup.service.problems import RequestError
+from hybriddup.steps.options import quote
 from hybriddup.window import Post
 from hybriddup.window.event_time import TimeOf, event_time
 from hybriddup.window.posts import as_post
 
+T = TypeVar("T")
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
+REST = 4
+"""Times the time that a large body took to be parsed, in which no other is: the parsers let nobody else work."""
 
 
-async def read_json(request: Request, limits: Limits, room: BodyRoom) -> Any:
-    """Return the JSON of a body.
+KEY = "hybriddup.body_bytes"
 
-    Raises
-    ------
-    RequestError
-        It is not declared as JSON, is no JSON, too large, too slow to come, or there is no room for it now.
+
+class BodyRoom:
+    """Counts the bytes of the bodies that are read or whose posts wait.
+
+    Parameters
+    ----------
+    most
+        Bytes of all of them together at most, but for one body that comes alone.
     """
-    # browsers send other types from any site without asking; this one they only send from the page of the service
-    if (given := request.headers.get("content-type", "none").partition(";")[0].strip().lower()) != MEDIA_TYPE:
-        raise RequestError(415, "not_json", f"the Content-Type is {given}.", f"Content-Type: {MEDIA_TYPE}")
-    try:
-        async with asyncio.timeout(limits.request_timeout):
-            body = await read_body(request, limits.max_body_bytes, room)
-    except TimeoutError:
-        seconds = f"{limits.request_timeout:g} s"
-        raise RequestError(408, "timeout", f"the body did not come within {seconds}.", f"at most {seconds}") from None
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.held = 0
+
+    def take(self, scope: Scope, n_bytes: int) -> None:
+        """Hold so many more bytes for a request; RequestError where there is no room for them."""
+        own = scope.get(KEY, 0)
+        if self.held + n_bytes > self.most and self.held > own:
+            message = f"the bodies of other requests take {self.held - own:,} bytes."
+            allowed = f"at most {self.most:,} bytes in all bodies together; send it again, later"
+            raise RequestError(503, "too_many_bytes", message, allowed, retry_after=1)
+        self.held += n_bytes
+        scope[KEY] = own + n_bytes
+
+    def release(self, scope: Scope) -> None:
+        """Give back what a request held, now that it is answered."""
+        self.held -= scope.pop(KEY, 0)
+
+
+class Reader:
+    """Reads bodies: those of all requests hold memory in one place, and large ones are parsed one at a time."""
+
+    def __init__(self, limits: Limits, room: BodyRoom) -> None:
+        self.limits = limits
+        self.room = room
+        self.parsing_large = asyncio.Semaphore(1)
+
+    async def read(self, request: Request, make: Callable[[Any], T]) -> T:
+        """Return what a function makes of the JSON of a body.
+
+        Raises
+        ------
+        RequestError
+            It is not declared as JSON, is no JSON, too large, too slow to come, or there is no room for it now; or the
+            function raises it.
+        """
+        # browsers send other types from any site without asking; this one they only send from the page of the service
+        given = request.headers.get("content-type", "none").partition(";")[0].strip().lower()
+        if given != MEDIA_TYPE:
+            raise RequestError(415, "not_json", f"the Content-Type is {quote(given)}.", f"Content-Type: {MEDIA_TYPE}")
+        body = await self._body_in_time(request)
+        if len(body) <= LARGE_BODY:
+            return make(parse(body))
+        return await self._parse_beside(lambda: make(parse(body)))
+
+    async def _body_in_time(self, request: Request) -> bytes:
+        seconds = f"{self.limits.request_timeout:g} s"
+        try:
+            async with asyncio.timeout(self.limits.request_timeout):
+                return await self._body(request)
+        except TimeoutError:
+            message = f"the body did not come within {seconds}."
+            raise RequestError(408, "timeout", message, f"at most {seconds}") from None
+        except ClientDisconnect:
+            message = "the client went away before the body was there."
+            raise RequestError(400, "disconnected", message, "a whole body") from None
+
+    async def _body(self, request: Request) -> bytes:
+        """Return a body, of which no more than the limit is ever held, nor more than there is room for."""
+        limit = self.limits.max_body_bytes
+        parts, n_bytes = [], declared_bytes(request) or 0
+        allowed = f"at most {limit:,} bytes"
+        if n_bytes <= limit:
+            n_bytes = 0
+            async for part in request.stream():
+                parts.append(part)
+                n_bytes += len(part)
+                if n_bytes > limit:
+                    break
+                self.room.take(request.scope, len(part))
+        if n_bytes > limit:
+            raise RequestError(413, "body_too_large", f"the body has more than {limit:,} bytes.", allowed)
+        return b"".join(parts)
+
+    async def _parse_beside(self, parse_all: Callable[[], T]) -> T:
+        """Return what a thread makes of a large body, when it is its turn."""
+        timeout = self.limits.request_timeout
+        try:
+            await asyncio.wait_for(self.parsing_large.acquire(), timeout)
+        except TimeoutError:
+            message = f"other large bodies were parsed for {timeout:g} s."
+            allowed = f"bodies of at most {LARGE_BODY:,} bytes do not wait; or send it again, later"
+            raise RequestError(503, "too_many_large_bodies", message, allowed, retry_after=1) from None
+        spent = 0.0
+
+        def timed() -> T | RequestError:
+            nonlocal spent
+            began = thread_time()
+            try:
+                return parse_all()
+            except RequestError as problem:
+                return problem.with_traceback(None)  # whose frames hold all that was parsed
+            finally:
+                spent = thread_time() - began
+
+        try:
+            made = await asyncio.to_thread(timed)
+        finally:
+            asyncio.get_running_loop().call_later(REST * spent, self.parsing_large.release)
+        if isinstance(made, RequestError):
+            raise made
+        return made
+
+
+def declared_bytes(request: Request) -> int | None:
+    """Return how many bytes a request says that its body has; None where it does not say."""
+    declared = request.headers.get("content-length", "")
+    return int(declared) if declared.isdecimal() and len(declared) < 20 else None
+
+
+def parse(body: bytes) -> Any:
+    """Return the JSON of a body; RequestError where it is none."""
     parsed = parse_line(body)
     if isinstance(parsed, Broken):
         raise RequestError(400, "not_json", f"the body is {parsed}.", "JSON in UTF-8")
     return parsed
-
-
-async def read_body(request: Request, limit: int, room: BodyRoom) -> bytes:
-    """Return a body, of which no more than the limit is ever held, nor more than there is room for."""
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        raise too_large(limit)
-    parts, n_bytes = [], 0
-    try:
-        async for part in request.stream():
-            parts.append(part)
-            n_bytes += len(part)
-            if n_bytes > limit:
-                raise too_large(limit)
-            room.take(request.scope, len(part))
-    except ClientDisconnect:
-        raise RequestError(
-            400, "disconnected", "the client went away before the body was there.", "a whole body"
-        ) from None
-    return b"".join(parts)
-
-
-def too_large(limit: int) -> RequestError:
-    """Return the problem of a body that is too large."""
-    return RequestError(413, "body_too_large", f"the body has more than {limit:,} bytes.", f"at most {limit:,} bytes")
 
 
 def posts_of(body: Any, limits: Limits, time_of: TimeOf) -> list[Post]:
@@ -74,7 +161,7 @@ def posts_of(body: Any, limits: Limits, time_of: TimeOf) -> list[Post]:
 
     By arrival time, what posts say of their time is not looked at, in whatever form it is.
     """
-    given: Sequence[Any] = body if isinstance(body, list) else [body]
+    given = body if isinstance(body, list) else [body]
     if not 1 <= len(given) <= limits.max_posts:
         status = 413 if given else 422
         message = f"the request has {len(given):,} posts."
@@ -87,7 +174,7 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf) -> Post:
     if not isinstance(given, dict):
         raise RequestError(422, "invalid_post", f"post {place}: not an object.", POST_SHAPE)
     try:
-        post = as_post(place, given if time_of == "event" else given | {"created_at": None})
+        post = as_post(place, given, timed=time_of == "event")
         if time_of == "event":
             event_time(place, post)  # before any post of the request is decided
     except InputError as error:
@@ -96,27 +183,8 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf) -> Post:
     return post
 
 
-def check_length(text: str, limits: Limits, what: str) -> None:
+def check_length(text: str, limits: Limits, what: str = "the text") -> None:
     """Raise RequestError where a text is too long."""
     if len(text) > limits.max_text_length:
         allowed = f"at most {limits.max_text_length:,} characters"
         raise RequestError(422, "text_too_long", f"{what} has {len(text):,} characters.", allowed)
-
-
-def text_of(body: Any, limits: Limits) -> str:
-    """Return the text of a body that is to be looked for."""
-    text = body.get("text") if isinstance(body, dict) else None
-    if not isinstance(text, str):
-        raise RequestError(422, "invalid_request", "there is no text.", 'an object with "text"; see /openapi.json')
-    check_length(text, limits, "the text")
-    return text
-
-
-def whole_number(body: dict[str, Any], key: str, default: int, largest: int) -> int:
-    """Return a whole number of a body from 1 to a largest one."""
-    value = body.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= largest:
-        raise RequestError(
-            422, "invalid_request", f"{key!r} is {value!r}.", f"{key!r}: a whole number from 1 to {largest}"
-        )
-    return value

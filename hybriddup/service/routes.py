@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from urllib.parse import unquote_to_bytes
 
@@ -14,10 +14,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hybriddup.service.json import json_response
-from hybriddup.service.limits import MAX_MATCHES
 from hybriddup.service.problems import RequestError
-from hybriddup.service.reading import post_of, posts_of, read_json, text_of, whole_number
-from hybriddup.service.service import Service, plain_decisions, plain_post
+from hybriddup.service.reading import check_length
+from hybriddup.service.service import Service, plain_post
+from hybriddup.service.shapes import ExplainRequest, MatchRequest, checked
+from hybriddup.steps.options import quote
 from hybriddup.window.records import PostId
 
 POSTS = "/v1/posts/"
@@ -39,34 +40,25 @@ def service_of(request: Request) -> Service:
 
 async def add_posts(request: Request) -> Response:
     """Decide one post or several."""
-    service = service_of(request)
-    service.ready_window()
-    body = await read_json(request, service.limits, service.room)
-    client = request.client.host if request.client else ""
-    decisions = plain_decisions(await service.decide(posts_of(body, service.limits, service.time_of), client))
-    return json_response(decisions if isinstance(body, list) else decisions[0])
+    decisions, is_array = await service_of(request).decide(request)
+    plain = [decision.to_dict() for decision in decisions]
+    return json_response(plain if is_array else plain[0])
 
 
 async def match(request: Request) -> Response:
     """Return the kept posts most similar to a text."""
     service = service_of(request)
-    body = await read_json(request, service.limits, service.room)
-    text = text_of(body, service.limits)
-    found = await service.match(text, whole_number(body, "limit", 10, MAX_MATCHES))
-    return json_response({"matches": [asdict(one) for one in found]})
+    asked = await service.reader.read(request, partial(checked, MatchRequest))
+    check_length(asked.text, service.limits)
+    return json_response({"matches": [asdict(one) for one in await service.match(asked.text, asked.limit)]})
 
 
 async def explain(request: Request) -> Response:
     """Return every step of a text and of a post of the window, and the verdict."""
     service = service_of(request)
-    body = await read_json(request, service.limits, service.room)
-    text = text_of(body, service.limits)
-    post_id = body.get("id")
-    if post_id is None:
-        raise RequestError(422, "invalid_request", "there is no id.", 'the "id" of a post of the window')
-    if not (isinstance(post_id, str) and post_id.startswith("#")):
-        post_of(0, {"text": "", "id": post_id}, service.limits, "arrival")
-    return json_response((await service.explain(text, post_id)).to_dict())
+    asked = await service.reader.read(request, partial(checked, ExplainRequest))
+    check_length(asked.text, service.limits)
+    return json_response((await service.explain(asked.text, asked.id)).to_dict())
 
 
 async def post_by_id(request: Request) -> Response:
@@ -86,7 +78,7 @@ def id_of(request: Request) -> PostId:
     if kind == "str":
         return text
     if kind != "int":
-        raise RequestError(422, "invalid_id", f"type is {kind!r}.", "type=str (the default) or type=int")
+        raise RequestError(422, "invalid_id", f"type is {quote(kind)}.", "type=str (the default) or type=int")
     return number_of(text)
 
 
@@ -112,7 +104,8 @@ async def ready(request: Request) -> Response:
     """Say whether the window is loaded and posts can be written."""
     service = service_of(request)
     service.check_ready()
-    return json_response({"status": service.status})
+    seconds_ahead = 0.0 if service.last_stats is None else service.last_stats.seconds_ahead
+    return json_response({"status": service.status, "seconds_ahead": seconds_ahead})
 
 
 async def metrics(request: Request) -> Response:

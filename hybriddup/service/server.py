@@ -6,8 +6,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import NoReturn
 
@@ -16,31 +15,66 @@ from starlette.types import ASGIApp
 
 from hybriddup.errors import ConfigError
 from hybriddup.service.connections import Connections
-from hybriddup.service.limits import Limits
+
+SWITCH_INTERVAL = 0.0005
+"""Seconds after which the thread that decides gets the interpreter back from the event loop: with Python's own 5 ms,
+requests that are refused take all the time."""
 
 
-class Server(uvicorn.Server):
-    """A server that ends by itself when told to, once everything accepted is answered."""
+class Server:
+    """A server that ends by itself when told to, once everything accepted is answered.
 
-    ended_by: int | None = None
-    """The signal that ended it."""
+    Parameters
+    ----------
+    connections
+        Whose limits hold; waiting for slow clients at the end is bounded.
+    """
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Drain on the signals; unlike the base class, do not raise them again afterwards."""
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+    def __init__(self, app: ASGIApp, connections: Connections) -> None:
+        self.ended_by: int | None = None
+        """The signal that ended it."""
+        limits = connections.limits
+        config = uvicorn.Config(
+            app,
+            http=connections.protocol(),
+            access_log=False,
+            log_level="error",  # what clients do wrong is counted: whoever may connect could fill the log
+            lifespan="on",
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            timeout_keep_alive=limits.keep_alive,
+            timeout_graceful_shutdown=max(1, round(2 * limits.request_timeout)),
+        )
+        self.uvicorn = uvicorn.Server(config)
+
+    def end(self) -> None:
+        """Begin to drain."""
+        self.uvicorn.should_exit = True
+
+    def run(self, opened: socket.socket) -> None:
+        """Serve at a socket until told to end; to be called in the main thread.
+
+        The event loop runs in a thread of its own: uvicorn leaves the signals alone there.
+        """
+        numbers = signal.SIGINT, signal.SIGTERM
+        before = {number: signal.signal(number, self._end_by) for number in numbers}
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_INTERVAL)
         try:
-            yield
+            with ThreadPoolExecutor(1, "serving") as serving:
+                serving.submit(self.uvicorn.run, [opened]).result()
         finally:
+            sys.setswitchinterval(interval)
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    def _end_by(self, number: int, _: FrameType | None) -> None:
         """Begin to drain; at a second Ctrl-C, leave."""
-        if self.should_exit and sig == signal.SIGINT:
-            leave_at_once(128 + sig)
-        self.ended_by = sig
-        super().handle_exit(sig, frame)
+        if self.uvicorn.should_exit and number == signal.SIGINT:
+            leave_at_once(128 + number)
+        self.ended_by = number
+        self.end()
 
 
 def leave_at_once(code: int) -> NoReturn:
@@ -55,41 +89,12 @@ def leave_at_once(code: int) -> NoReturn:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address; ConfigError where it is taken or not of this machine."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        opened = socket.socket(family, kind, protocol)
-        try:
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            opened.bind(address)
-            opened.listen()  # so that whoever reads the address can connect at once
-        except OSError:
-            opened.close()
-            raise
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # it listens at once, so that whoever reads the address can connect
+        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address[:2], family=family, dualstack_ipv6=is_dual)
     except OSError as error:
         raise ConfigError(
             f"cannot listen on {host} port {port}: {error.strerror or error}. Choose another --host or --port; "
             "--port 0 takes a free one."
         ) from None
-    return opened
-
-
-def make_server(app: ASGIApp, limits: Limits, note: Callable[[str], None]) -> Server:
-    """Return a server for an application; waiting for slow clients at the end is bounded.
-
-    Parameters
-    ----------
-    note
-        Called with the kind of error when a connection is refused or ended.
-    """
-    config = uvicorn.Config(
-        app,
-        http=Connections(limits, note).protocol(),
-        access_log=False,
-        log_level="error",  # what clients do wrong is counted: whoever may connect could fill the log
-        lifespan="on",
-        server_header=False,
-        proxy_headers=False,
-        ws="none",
-        timeout_keep_alive=limits.keep_alive,
-        timeout_graceful_shutdown=max(1, round(2 * limits.request_timeout)),
-    )
-    return Server(config)

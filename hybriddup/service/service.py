@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import partial
 from typing import Any, TypeVar
 
+from starlette.requests import Request
+
 from hybriddup.errors import HybriddupError, StoreError
 from hybriddup.service.batching import DecidingQueue
-from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.history import History
 from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, not_ready
+from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
+from hybriddup.service.shapes import ServiceStats
+from hybriddup.steps.options import quote
 from hybriddup.study.explain import Explanation
 from hybriddup.window import Decision, Match, Post, StoredPost, Window, WindowStats
 from hybriddup.window.event_time import TimeOf
@@ -50,13 +53,14 @@ class Service:
         self.trouble: str | None = None
         """Why the last posts could not be written; None = they could."""
         self.recovering: asyncio.Task[None] | None = None
-        self.history = History(time.time)
+        self.history = History()
         self.queue = DecidingQueue(self._decide, limits.max_queue)
         self.metrics = Metrics(self._stats)
         self.metrics.queue.set_function(lambda: self.queue.n_posts)
         self.last_stats: WindowStats | None = None
         """The counts after the last batch, which can be told while the next one is decided."""
         self.room = BodyRoom(max(MAX_BYTES_OF_BODIES, limits.max_body_bytes))
+        self.reader = Reader(limits, self.room)
         self.looking = ThreadPoolExecutor(1, "looking")
         self.n_looks = 0
         self.opening: asyncio.Future[None] | None = None
@@ -102,19 +106,35 @@ class Service:
         if self.trouble is not None:
             raise not_ready(self.trouble)
 
-    async def decide(self, posts: list[Post], client: str = "") -> list[Decision]:
-        """Return the decisions about the posts of one request."""
+    async def decide(self, request: Request) -> tuple[list[Decision], bool]:
+        """Return the decisions about the posts of a request, and whether they came as an array.
+
+        Raises
+        ------
+        RequestError
+            The window is not open, or there is no room, before the body is read; else see `Reader.read` and
+            `DecidingQueue.submit`.
+        """
         self.ready_window()
+        n_bytes = declared_bytes(request) or 0
+        self.queue.check_room_for_body(n_bytes, self.limits.max_posts)
+        posts, is_array = await self.reader.read(
+            request, lambda body: (posts_of(body, self.limits, self.time_of), isinstance(body, list))
+        )
+        if n_bytes:
+            self.queue.have_read(len(posts), n_bytes)
         try:
+            client = request.client.host if request.client else ""
             decisions = await self.queue.submit(posts, self.limits.request_timeout, client)
         except RequestError as problem:
             if isinstance(problem.__cause__, StoreError):
-                self._note_trouble(problem.message)
+                # whoever asks for it needs no token, so that no path of the store is in it
+                self._note_trouble("the disk is full" if problem.status == 507 else "posts could not be written")
             raise
         if not all(decision.repeated for decision in decisions):
             self.trouble = None
         self.history.add(decisions)
-        return decisions
+        return decisions, is_array
 
     def _note_trouble(self, trouble: str) -> None:
         """Be not ready, until posts or anything else can be written."""
@@ -145,7 +165,7 @@ class Service:
         """Return the post with this id; RequestError where there is none."""
         post = await self.look(partial(self.ready_window().get, post_id))
         if post is None:
-            message = f"there is no post with the id {post_id!r} within the horizon."
+            message = f"there is no post with the id {quote(post_id)} within the horizon."
             raise RequestError(404, "not_found", message, "ids of posts that were decided; ?type=int for numbers")
         return post
 
@@ -157,7 +177,9 @@ class Service:
     async def stats(self) -> dict[str, Any]:
         """Return counts, and decisions over time."""
         stats = await self.look(self.ready_window().stats)
-        return asdict(stats) | {"n_waiting": self.queue.n_posts, "history": self.history.to_dict()}
+        self.history.forget()
+        of_window = {one.name: getattr(stats, one.name) for one in fields(stats)}
+        return asdict(ServiceStats(**of_window, n_waiting=self.queue.n_posts, history=self.history))
 
     def _stats(self) -> WindowStats | None:
         return self.last_stats if self.status == "ready" else None
@@ -187,11 +209,6 @@ class Service:
     def _looked(self, asked: asyncio.Future[Any]) -> None:
         self.n_looks -= 1
         asked.cancelled() or asked.exception()  # an error that nobody waits for any more is not one to report
-
-
-def plain_decisions(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
-    """Return decisions as plain data."""
-    return [decision.to_dict() for decision in decisions]
 
 
 def plain_post(post: StoredPost) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Running kernels on slices of the work in threads: they release the interpreter, so threads are enough."""
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,7 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache, partial
 from itertools import pairwise
 from numbers import Integral
-from os import cpu_count, sched_getaffinity
 from typing import Generic, TypeVar
 
 from hybriddup.errors import ConfigError
@@ -25,9 +25,9 @@ SLICES_A_WORKER = 4
 def available_workers() -> int:
     """Return the number of cores that this process may use."""
     try:
-        return len(sched_getaffinity(0))
+        return len(os.sched_getaffinity(0))
     except (AttributeError, OSError):  # not on every platform
-        return cpu_count() or 1
+        return os.cpu_count() or 1
 
 
 def check_workers(workers: object) -> None:
@@ -67,6 +67,33 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
         return map(function, things)
     return SharedWork(function, things).results(min(workers, len(things)), pool_of(workers))
+
+
+@lru_cache(maxsize=1)
+def beside_main_thread() -> ThreadPoolExecutor:
+    """Return the thread that works for the main one."""
+    return ThreadPoolExecutor(1, "hybriddup main")
+
+
+if hasattr(os, "register_at_fork"):  # the thread is not in a forked process
+    os.register_at_fork(after_in_child=beside_main_thread.cache_clear)
+
+
+def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: None) -> R:
+    """Return what a function returns; no exception of a signal handler comes up in the middle of it.
+
+    Handlers run in the main thread, and what they raise, such as KeyboardInterrupt, comes up wherever that is: inside
+    compiled code, which it breaks, or between a change and what takes it back. So the main thread only waits, for
+    another that does the work. An exception ends the waiting; the work is done to its end, unless ``stop`` ends it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    work = beside_main_thread().submit(function)
+    try:
+        return work.result()
+    finally:
+        if not work.done():
+            stop()
 
 
 def start_in_background(function: Callable[[], R], workers: int) -> Callable[[], R]:

@@ -32,9 +32,9 @@ COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 12
 window of 50 million posts, where the limit of a bucket holds them down."""
 SHINGLE_BYTES: dict[float, float] = {50_000: 9.3, 300_000: 8.0, 1_000_000: 7.1, 5_000_000: 5.9, 50_000_000: 3.5}
 LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5}
-TABLE_BYTES: dict[float, float] = {0.76: 16, 3: 8.4, 5: 7.4, 15: 6.4, 40: 5.1, 150: 4.5, 780: 4.2}
+TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 150: 5.2, 780: 4.4}
 """Bytes of a key of one post, measured: those of `shingles` by posts (12 keys, 128 bits: .457 GB for 5 million, 3.10 GB
-for 50 million); of lists and tables by texts a key (4 keys, 64 bits: 1.45 GB for 50 million in tables)."""
+for 50 million); of lists and tables by texts a key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
 BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 16
 """What a window holds of a post besides: length, position, a share of an anchor, and a sketch of its characters."""
 

@@ -16,6 +16,7 @@ from hybriddup.testing.texts import NASTY_TEXTS
 from hybriddup.testing.tokens import check_hasher, check_normalizer, check_tokenizer, check_weighter
 from hybriddup.testing.verifiers import check_verifier
 from hybriddup.testing.window_stores import check_window_store
+from hybriddup.testing.windows import check_window
 
 __all__ = [
     "NASTY_TEXTS",
@@ -28,6 +29,7 @@ __all__ = [
     "check_tokenizer",
     "check_verifier",
     "check_weighter",
+    "check_window",
     "check_window_store",
     "check_writer",
 ]

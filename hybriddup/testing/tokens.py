@@ -19,20 +19,7 @@ N_HASHED = 4096
 
 
 def check_normalizer(component: Any, **options: Any) -> None:
-    """Check that a normalizer keeps its contract.
-
-    Parameters
-    ----------
-    component
-        What ``registry.add_normalizer`` takes.
-    options
-        The options with which it is made.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause that does not hold.
-    """
+    """Check that a normalizer keeps its contract; see `hybriddup.testing`."""
     subject = Subject("normalizer", component, options)
     check_pure(subject, _normalized)
 
@@ -42,20 +29,7 @@ def _normalized(normalizer: Any, texts: Sequence[str]) -> list[Any]:
 
 
 def check_tokenizer(component: Any, **options: Any) -> None:
-    """Check that a tokenizer keeps its contract.
-
-    Parameters
-    ----------
-    component
-        What ``registry.add_tokenizer`` takes.
-    options
-        The options with which it is made.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause that does not hold.
-    """
+    """Check that a tokenizer keeps its contract; see `hybriddup.testing`."""
     subject = Subject("tokenizer", component, options)
     says = getattr(subject.make(), "holds_interpreter", None)
     subject.require(isinstance(says, bool), "holds_interpreter is True or False", f"it is {says!r}")
@@ -94,20 +68,7 @@ def _check_batches(subject: Subject, ask: Answer, component: Any, answers: Seque
 
 
 def check_weighter(component: Any, **options: Any) -> None:
-    """Check that a weighter keeps its contract.
-
-    Parameters
-    ----------
-    component
-        What ``registry.add_weighter`` takes.
-    options
-        The options with which it is made.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause that does not hold.
-    """
+    """Check that a weighter keeps its contract; see `hybriddup.testing`."""
     subject = Subject("weighter", component, options)
     says = getattr(subject.make(), "needs_fit", None)
     subject.require(isinstance(says, bool), "needs_fit is True or False", f"it is {says!r}")
@@ -146,20 +107,7 @@ def _characters(texts: Sequence[str]) -> Tokens:
 
 
 def check_hasher(component: Any, **options: Any) -> None:
-    """Check that a hasher keeps its contract.
-
-    Parameters
-    ----------
-    component
-        What ``registry.add_hasher`` takes.
-    options
-        The options with which it is made.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause that does not hold.
-    """
+    """Check that a hasher keeps its contract; see `hybriddup.testing`."""
     subject = Subject("hasher", component, options)
     for words in (1, 2, 8):
         _check_width(subject, words)

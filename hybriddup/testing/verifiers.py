@@ -35,20 +35,7 @@ class _Characters:
 
 
 def check_verifier(component: Any, **options: Any) -> None:
-    """Check that a verifier keeps its contract.
-
-    Parameters
-    ----------
-    component
-        What ``registry.add_verifier`` takes.
-    options
-        The options with which it is made.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause that does not hold.
-    """
+    """Check that a verifier keeps its contract; see `hybriddup.testing`."""
     subject = Subject("verifier", component, options)
     texts = _texts()
     pairs = _pairs(texts)

@@ -75,9 +75,8 @@ class WindowIndex:
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
-        places = np.searchsorted(self.prepared.live.prints.positions, batch.positions[rows])
-        live = self.prepared.live.take(places)
-        return self.derived.index.depths(live, np.arange(len(rows)), earlier)
+        live_rows, live = self.live_of(batch)
+        return self.derived.index.depths(live, np.searchsorted(live_rows, rows), earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Note what became of the posts that were looked up."""
@@ -158,7 +157,7 @@ def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon:
         ),
         prepared.text_numbers[places],
         times.times[places],
-        times.watermarks[places] - horizon,
+        times.edges(horizon)[places],
     )
 
 

@@ -32,6 +32,11 @@ class Edges:
             position = self._edges.popleft()[1]
         return position
 
+    def forget_after(self, time: float) -> None:
+        """Forget the positions up to which posts were decided after this time, which was put back."""
+        while self._edges and self._edges[-1][0] > time:
+            self._edges.pop()
+
     def pack(self) -> bytes:
         """Return what another instance can begin with; positions below 2**53 are exact."""
         return np.array(self._edges, "<f8").tobytes()

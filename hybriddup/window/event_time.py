@@ -1,12 +1,16 @@
 """The time of posts: when they were made or when they came, the watermark, and the horizon.
 
-A post's *time* is when it came (arrival time) or what it says of itself (event time). The *watermark* is the largest
-time so far. A post matches kept posts whose time is after ``watermark - horizon``, the watermark being that of the
-moment at which it is decided, itself included. So the answer depends on the posts and their order only.
+A post's *time* is when it came (arrival time) or what it says of itself (event time). The *watermark* follows the
+largest time so far. A post matches kept posts whose time is after its *edge*: the horizon before its own time, or
+before the watermark where that is later. So the answer depends on the posts and their order only.
 
-A clock that goes backwards stands still until it has caught up. An event time ahead of the clock counts as the clock's,
-so that a post from the future does not make the window forget. A post older than the horizon is *late*: it is decided
-like any other, and matches no later one.
+No single time can do much harm, whether a clock was ahead once or a post says something wrong. The watermark moves on
+by at most ``max_step`` with each post, or with each batch by arrival time, since a batch comes at one moment; an event
+time counts as at most the clock's. After a pause, posts are decided by their own times while the watermark catches up.
+A post that turns out to be ahead of all others by more than a horizon goes when those before it have gone.
+
+A clock that goes backwards stands still until it has caught up; `Window.rewind` is for one that was ahead for long. A
+post older than the horizon is *late*: it is decided like any other, and matches no later one.
 """
 
 from __future__ import annotations
@@ -26,6 +30,10 @@ from hybriddup.window.posts import FIRST_MOMENT, LAST_MOMENT
 from hybriddup.window.records import Post
 
 TimeOf = Literal["arrival", "event"]
+Length = str | float | timedelta
+"""Of time: seconds, a timedelta, or text such as ``2d``."""
+LONGEST_STEP = 3600.0
+"""Seconds by which one post moves the watermark on at most, unless said otherwise."""
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 NEVER = float("-inf")
@@ -40,8 +48,11 @@ class PostTimes(NamedTuple):
     """float64[n]: seconds since 1970."""
     watermarks: Float64s
     """float64[n]: the watermark when each post is decided, itself included."""
-    arrival: float
-    """When the batch came."""
+
+    def edges(self, horizon: float) -> Float64s:
+        """Return float64[n]: the time after which kept posts have to be to match each post."""
+        edges: Float64s = np.maximum(self.times, self.watermarks) - horizon
+        return edges
 
 
 @dataclass(frozen=True)
@@ -53,29 +64,46 @@ class WindowTime:
     """Seconds for which a kept post goes on matching."""
     clock: Callable[[], float]
     """Seconds since 1970."""
+    max_step: float
+    """Seconds by which one post moves the watermark on, at most."""
 
-    def of_posts(self, posts: Sequence[Post], watermark: float, last_arrival: float) -> PostTimes:
-        """Return the times of posts that come now.
+    def of_posts(self, posts: Sequence[Post], now: float, watermark: float) -> PostTimes:
+        """Return the times of posts that come at a moment.
 
         Raises
         ------
         InputError
             A post has no ``created_at`` where the window goes by event time.
-        WindowError
-            The clock does not say the time.
         """
-        now = max(self.now(), last_arrival)
-        times = np.full(len(posts), now)
+        now = max(now, watermark)
         if self.time_of == "event":
-            times = np.minimum([event_time(place, post) for place, post in enumerate(posts)], times)
-        return PostTimes(times, np.maximum(np.maximum.accumulate(times), watermark), now)
+            times = np.minimum([event_time(place, post) for place, post in enumerate(posts)], now)
+            return PostTimes(times, self.watermarks(times, watermark))
+        reached = self.watermarks(np.array([now]), watermark)[0]
+        return PostTimes(np.full(len(posts), now), np.full(len(posts), reached))
+
+    def watermarks(self, times: Float64s, watermark: float) -> Float64s:
+        """Return the watermark at each of some times, no more than a step after the one before."""
+        reached = float(times[0]) if watermark == NEVER else watermark
+        watermarks = np.maximum(np.maximum.accumulate(times), reached)
+        if np.diff(watermarks, prepend=reached).max() <= self.max_step:  # as good as always
+            return watermarks
+        for place, time in enumerate(times.tolist()):
+            watermarks[place] = reached = max(reached, min(time, reached + self.max_step))
+        return watermarks
 
     def now(self) -> float:
         """Return what the clock says; WindowError where that is no moment of the years 1 to 9999."""
         now = self.clock()
-        if not FIRST_MOMENT <= now <= LAST_MOMENT:  # NaN is none, either
+        if not is_moment(now):
             raise WindowError(f"the clock must say the seconds since 1970; it says {quote(now)}. Nothing was decided.")
         return now
+
+
+def is_moment(seconds: object) -> bool:
+    """Return whether this is seconds since 1970 of the years 1 to 9999."""
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    return is_number and FIRST_MOMENT <= seconds <= LAST_MOMENT  # type: ignore[operator]  # NaN is none, either
 
 
 def event_time(place: int, post: Post) -> float:
@@ -88,7 +116,20 @@ def event_time(place: int, post: Post) -> float:
     return post.created_at
 
 
-def parse_horizon(horizon: str | float | timedelta) -> float:
+def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, clock: Callable[[], float]) -> WindowTime:
+    """Return how posts get their time; the parameters are those of `hybriddup.Window.open`.
+
+    Raises
+    ------
+    ConfigError
+        One of the lengths of time is none.
+    """
+    seconds = parse_horizon(horizon)
+    step = min(LONGEST_STEP, seconds / 2) if max_step is None else parse_length("max_step", max_step)
+    return WindowTime(time_of, seconds, clock, step)
+
+
+def parse_horizon(horizon: Length) -> float:
     """Return a length of time in seconds.
 
     Parameters
@@ -101,11 +142,16 @@ def parse_horizon(horizon: str | float | timedelta) -> float:
     >>> parse_horizon("2d"), parse_horizon("1.5h")
     (172800.0, 5400.0)
     """
-    seconds = seconds_of(horizon)
+    return parse_length("horizon", horizon)
+
+
+def parse_length(name: str, length: object) -> float:
+    """Return a length of time in seconds, which a parameter has; ConfigError where it is none or not above 0."""
+    seconds = seconds_of(length)
     if seconds is None or not 0 < seconds < float("inf"):
         raise ConfigError(
-            f"horizon must be a length of time above 0: seconds, or a number with s, m, h or d such as '2d' or '90m'; "
-            f"got {quote(horizon)}."
+            f"{name} must be a length of time above 0: seconds, or a number with s, m, h or d such as '2d' or '90m'; "
+            f"got {quote(length)}."
         )
     return seconds
 

@@ -2,6 +2,9 @@
 
 import struct
 
+from hybriddup.window.event_time import NEVER
+from hybriddup.window.stores import WindowStore
+
 RECIPE = "recipe"
 """The recipe of the fingerprints, as JSON."""
 WEIGHTS = "weights"
@@ -16,6 +19,12 @@ EDGES = "edges"
 
 LOG_TOKEN = "memory log"  # noqa: S105  no secret
 """By which `hybriddup.window.derived.kept_log` knows the store."""
+
+
+def stored_watermark(store: WindowStore) -> float:
+    """Return the watermark that a store has with its posts; minus infinity where it has none."""
+    packed = store.meta(WATERMARK)
+    return NEVER if packed is None else unpack_float(packed)
 
 
 def pack_float(number: float) -> bytes:

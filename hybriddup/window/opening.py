@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from hybriddup.config.load import Config, open_session
-from hybriddup.config.settings import Settings
 from hybriddup.errors import WindowError
-from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.learned import unpack_arrays
 from hybriddup.run.recipe import compare_recipes
-from hybriddup.steps.parallel import available_workers, check_workers
 from hybriddup.steps.weight_tables import FittedTable
 from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.derived.deriving import build_derived_state
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.derived.kept_records import can_be_recorded
 from hybriddup.window.edges import Edges
-from hybriddup.window.event_time import NEVER, WindowTime
+from hybriddup.window.event_time import WindowTime
 from hybriddup.window.learning import keep_recipe, prepare_blocks, prepare_verifiers
-from hybriddup.window.meta import EDGES, RECIPE, WATERMARK, WEIGHTS, unpack_float
+from hybriddup.window.meta import EDGES, RECIPE, WEIGHTS, stored_watermark
+from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores import WindowStore
@@ -33,31 +28,16 @@ from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.weights import learns, pack_recipe
 
 
-def open_state(
-    path: str | Path | None,
-    config: Config,
-    timing: WindowTime,
-    workers: int | None,
-    plugins: Iterable[str | ModuleType],
-) -> WindowState:
-    """Return the state of a window; the parameters and errors are those of `hybriddup.Window.open`."""
-    check_workers(workers)
-    settings, manager = open_session(config, plugins)
-    return open_with(path, settings, manager.registry, timing, workers or available_workers())
-
-
-def open_with(
-    path: str | Path | None, settings: Settings, registry: Registry, timing: WindowTime, workers: int
-) -> WindowState:
-    """Return the state of a window with these settings, whose components are in a registry; raises as `open_state`."""
-    components = Components.create(settings, registry, workers)
+def open_state(folder: Path | None, asked: Asked) -> WindowState:
+    """Return the state of a window over a directory, None = in memory; errors are those of `hybriddup.Window.open`."""
+    components = Components.create(asked.settings, asked.registry, asked.workers)
     is_learning = learns(components)
-    folder = None if path is None else Path(path)
-    store = MemoryStore() if folder is None else open_store(folder)
-    has_log = folder is not None and can_be_recorded(components.block_index)
+    store = MemoryStore() if folder is None else open_store(folder, read_only=asked.read_only)
+    has_log = folder is not None and not asked.read_only and can_be_recorded(components.block_index)
     log = KeptLog(folder, store) if folder is not None and has_log else None
     try:
-        return Opening(Steps(components, workers), timing, store, is_learning, log).state()
+        opening = Opening(Steps(components, asked.workers), asked.timing, store, is_learning, log, asked.read_only)
+        return opening.state()
     except BaseException:
         if log is not None:
             log.close()
@@ -75,16 +55,17 @@ class Opening:
     is_learning: bool
     """Whether the weighter has no weights of its own, so that they come from the store or are still to be fitted."""
     log: KeptLog | None
-    """Beside the store; None = the store is in memory."""
+    """Beside the store; None = the store is in memory, or only read."""
+    read_only: bool = False
 
     def state(self) -> WindowState:
         """Return the state, with everything in memory that the store holds."""
         is_fitted = self.load_weights()
         self.check_recipe(self.steps.components.recipe())
-        keep_recipe(self.steps, self.store)
+        if not self.read_only:
+            keep_recipe(self.steps, self.store)
         blocks_learn = prepare_blocks(self.steps, self.store)
-        packed = self.store.meta(WATERMARK)
-        watermark = NEVER if packed is None else unpack_float(packed)
+        watermark = stored_watermark(self.store)
         state = WindowState(
             steps=self.steps,
             timing=self.timing,
@@ -97,10 +78,13 @@ class Opening:
             blocks_learn=blocks_learn,
             n_remembered=self.store.next_position,
             watermark=watermark,
-            last_arrival=watermark,
+            last_time=watermark,
+            read_only=self.read_only,
         )
         state.forget()
-        state.learn_if_due()
+        state.warn_if_ahead(self.timing.now())
+        if not self.read_only:
+            state.learn_if_due()
         return state
 
     def load_weights(self) -> bool:
@@ -117,6 +101,8 @@ class Opening:
     def check_recipe(self, recipe: dict[str, Any]) -> None:
         """Refuse a store whose fingerprints are made in another way; a new store takes note of how they are made."""
         stored = self.store.meta(RECIPE)
+        if stored is None and self.read_only:
+            raise WindowError("the store is new and holds nothing to read yet. Open the window when posts were added.")
         if stored is None:
             self.store.set_meta({RECIPE: pack_recipe(recipe)})
             return
@@ -128,8 +114,8 @@ class Opening:
             )
 
 
-def open_store(folder: Path) -> WindowStore:
-    """Return the store in a directory, which is made where there is none."""
+def open_store(folder: Path, *, read_only: bool) -> WindowStore:
+    """Return the store in a directory; for writing, both are made where there is none."""
     from hybriddup.window.stores.sqlite import SqliteStore
 
-    return SqliteStore.open(folder)
+    return SqliteStore.open(folder, read_only=read_only)

@@ -111,7 +111,9 @@ class AuditCounts:
     n_missed: int = 0
     """Those that were kept and match an earlier kept post."""
     n_skipped: int = 0
-    """Sampled posts that came while others were compared, or that could not be compared."""
+    """Sampled posts that came while many others were compared, or that could not be compared."""
+    n_unknown: int = 0
+    """Kept ones that have many candidates: still being verified, or given up."""
 
     @property
     def estimated_recall(self) -> float | None:
@@ -138,11 +140,13 @@ class WindowStats:
     n_expired: int
     """Kept posts that stopped matching."""
     watermark: float | None
-    """The largest time seen, seconds since 1970; None = no post yet."""
+    """The time of the window, seconds since 1970: the largest of a post, or on its way there; None = no post yet."""
     index_bytes: int
     store_bytes: int
     index: str
     """The shape of the live index."""
+    seconds_ahead: float = 0.0
+    """By how much the watermark is ahead of the clock, which expiry waits for; see `Window.rewind`."""
     limits_hit: Mapping[str, int] = field(default_factory=dict)
     by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """For each length band, how many posts were kept, and duplicates exact and near."""

@@ -16,7 +16,7 @@ from hybriddup.steps.verifiers.judges import PairJudgement
 from hybriddup.steps.verifiers.number_guard import have_same_numbers
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
-from hybriddup.window.records import Match, WindowStats
+from hybriddup.window.records import AuditCounts, Match, WindowStats
 from hybriddup.window.state import WindowState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
@@ -27,7 +27,7 @@ short one, or as many as are asked for if that is more."""
 def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
     """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
     prepared = state.prepare([text])
-    now = PostTimes(np.array([state.watermark]), np.array([state.watermark]), state.last_arrival)
+    now = PostTimes(np.array([state.last_time]), np.array([state.watermark]))
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
     pairs = candidates_without_sketches(state, prepared, now)
     equal = int(state.derived.equal_posts(prepared, now, state.store)[0])
@@ -95,14 +95,23 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
     return judged
 
 
+def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
+    """Return the 95 % interval of the estimated recall, whatever the unknown posts are; None without an estimate."""
+    n_duplicates = audit.n_found + audit.n_missed
+    if not n_duplicates:
+        return None
+    low, _ = wilson_interval(audit.n_found, n_duplicates + audit.n_unknown)
+    return low, wilson_interval(audit.n_found, n_duplicates)[1]
+
+
 def count_window(state: WindowState) -> WindowStats:
     """Return the counts of a window."""
+    now = max(state.watermark, state.last_time)
     posts, report = state.counts.posts, state.derived.index.report()
     decided = posts["kept"] + posts["exact"] + posts["near"]
     audit = state.live_audit.counts()
-    n_duplicates = audit.n_found + audit.n_missed
     return WindowStats(
-        n_kept_in_window=state.derived.kept.n_after(state.watermark - state.timing.horizon),
+        n_kept_in_window=state.derived.kept.n_after(now - state.timing.horizon),
         n_posts=decided,
         n_kept=posts["kept"],
         n_exact=posts["exact"],
@@ -111,6 +120,7 @@ def count_window(state: WindowState) -> WindowStats:
         n_late=posts["late"],
         n_expired=posts["expired"],
         watermark=None if state.watermark == NEVER else state.watermark,
+        seconds_ahead=max(state.watermark - state.timing.now(), 0.0),
         index_bytes=state.derived.n_bytes,
         store_bytes=state.n_stored_bytes(),
         index=report.shape,
@@ -118,7 +128,7 @@ def count_window(state: WindowState) -> WindowStats:
         by_band={band: dict(counts) for band, counts in state.counts.by_band.items()},
         seconds=dict(state.counts.seconds),
         estimated_recall=audit.estimated_recall,
-        recall_interval=wilson_interval(audit.n_found, n_duplicates) if n_duplicates else None,
+        recall_interval=recall_interval(audit),
         audit=audit,
         recipe_id=state.steps.components.recipe_id(),
     )

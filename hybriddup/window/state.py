@@ -14,25 +14,29 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.data.removed import EQUAL
+from hybriddup.errors import InputError, StoreError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
+from hybriddup.steps.options import quote
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.deriving import build_derived_state
+from hybriddup.window.derived.deriving import build_derived_state, derive
 from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.edges import Edges
-from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
+from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.learning import learn_and_save
-from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, unpack_float
+from hybriddup.window.meta import BLOCKS, EDGES, LOG_TOKEN, WATERMARK, WEIGHTS, pack_float, stored_watermark
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
 
+MOST_AHEAD = 300.0
+"""Seconds by which the watermark may be ahead of the clock without a warning."""
 NOTHING = -1
 """Next to no position: what is in memory has to be derived anew."""
 
@@ -79,10 +83,17 @@ class WindowState:
     """Whether a verifier is still to learn what is then kept."""
     blocks_learn: bool = False
     """Whether the block index is still to learn."""
+    unsaved: dict[str, bytes] = field(default_factory=dict)
+    """What was learned and could not be written yet."""
     n_remembered: int = 0
     """The next position when what is in memory was brought up to date."""
     watermark: float = NEVER
-    last_arrival: float = NEVER
+    last_time: float = NEVER
+    """Of the post that was decided last."""
+    read_only: bool = False
+    """Whether another process writes to the store, and this window only looks."""
+    is_ahead: bool = False
+    """Whether the watermark was last seen to be ahead of the clock by more than `MOST_AHEAD`."""
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
 
@@ -107,8 +118,22 @@ class WindowState:
         """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
         if self.n_remembered != self.store.next_position:
             self.derive_anew()
-            watermark = self.store.meta(WATERMARK)
-            self.watermark = NEVER if watermark is None else unpack_float(watermark)
+            self.watermark = self.last_time = stored_watermark(self.store)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the writer of a store that is only read has learned by now how its texts are compared."""
+        learned = (self.weights_learn, WEIGHTS), (self.blocks_learn, BLOCKS)
+        return any(learns and self.store.meta(key) is not None for learns, key in learned)
+
+    def follow(self) -> None:
+        """Take in what the writer of a store that is only read has added and forgotten since."""
+        first, self.n_remembered = self.n_remembered, NOTHING
+        end = self.store.next_position
+        derive(self.derived, first, self.steps, self.store, None)
+        self.n_remembered = max(end, self.derived.kept.next_position)
+        self.watermark = self.last_time = stored_watermark(self.store)
+        self.forget()
 
     def derive_anew(self) -> None:
         """Derive anew from the store what is in memory."""
@@ -146,17 +171,20 @@ class WindowState:
 
     def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
         """Decide posts whose ids are new, write them, and make those kept findable."""
-        times = self.timing.of_posts(posts, self.watermark, self.last_arrival)
+        now = self.timing.now()
+        times = self.timing.of_posts(posts, now, self.watermark)
         prepared = self.prepare([post.text for post in posts])
         verdicts = self.decide_batch(prepared, times)
         stored = self.describe(posts, prepared, times, verdicts)
         with self.counts.timed("store"):
             self.store.append(stored, self.meta_after(times))
+        self.unsaved = {}
         self.audit(prepared, times, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
             self.remember_or_derive(prepared, times, verdicts)
         self.count(stored, prepared, times)
+        self.warn_if_ahead(now)
         self.learn_if_due()
         return stored
 
@@ -168,7 +196,7 @@ class WindowState:
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
         """Return what the store has to remember together with a batch."""
-        meta = {WATERMARK: pack_float(float(times.watermarks[-1]))}
+        meta = {WATERMARK: pack_float(float(times.watermarks[-1])), **self.unsaved}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
         if self.log is not None:
@@ -265,7 +293,7 @@ class WindowState:
         self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
         if self.log is not None:
             self.log.append(columns)
-        self.watermark, self.last_arrival = float(times.watermarks[-1]), times.arrival
+        self.watermark, self.last_time = float(times.watermarks[-1]), float(times.times[-1])
         self.n_remembered = self.store.next_position
         self.forget()
 
@@ -275,30 +303,74 @@ class WindowState:
         return self.weights_learn or self.verifiers_learn or self.blocks_learn
 
     def learn_if_due(self) -> None:
-        """Learn from the posts when enough are there."""
-        if self.is_learning and self.store.next_position >= FIT_AT:
-            self.learn()
+        """Learn from the posts when enough are there. These are on disk, so where that fails no caller is told."""
+        if not self.is_learning or self.store.next_position < FIT_AT:
+            return
+        try:
+            with self.counts.timed("fit"):
+                self.learn()
+        except Exception as error:
+            logger.warning(
+                "the window could not learn from its posts and goes on without; the next opening tries again: %s: %s",
+                type(error).__name__,
+                error,
+            )
 
     def learn(self) -> None:
         """Learn from the posts so far, for good: weights of tokens, and what the block index and verifiers keep."""
-        with self.counts.timed("fit"):
-            meta: dict[str, bytes] = {}
-            if self.weights_learn:
-                self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
-                meta |= fitted_meta(self.steps.components)
-            meta |= learn_and_save(self.steps, self.store)
-            self.store.set_meta(meta)
-            if self.weights_learn or self.blocks_learn:
-                self.derive_anew()
+        changes_keys = self.weights_learn or self.blocks_learn
+        weights_learn = self.weights_learn
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
+        if weights_learn:
+            self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
+            self.unsaved |= fitted_meta(self.steps.components)
+        self.unsaved |= learn_and_save(self.steps, self.store)
+        if changes_keys:
+            self.n_remembered = NOTHING
+        self.save_learned()
+        self.catch_up()
+
+    def save_learned(self) -> None:
+        """Write what was learned; where that fails, it is written with the next posts, which are decided by it."""
+        try:
+            self.store.set_meta(self.unsaved)
+            self.unsaved = {}
+        except StoreError as error:
+            logger.warning("what the window learned is written with the next posts: %s", error)
 
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
         self.counts.posts["expired"] += self.derived.forget(self.watermark)
+        if self.read_only:
+            return
         if self.log is not None:
             self.log.forget_before(self.derived.kept.first_position, self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
-            self.store.forget_before(edge)
+            # a post may be ahead of the watermark, and matches for longer then
+            self.store.forget_before(min(edge, self.derived.kept.first_position))
+
+    def rewind(self, to: float | None) -> float:
+        """Put the watermark back, in the store as well; see `hybriddup.Window.rewind`."""
+        if not (to is None or is_moment(to)):
+            raise InputError(f"`to` must be seconds since 1970, of the years 1 to 9999; got {quote(to)}.")
+        self.catch_up()
+        moment = self.timing.now() if to is None else float(to)
+        seconds = max(self.watermark - moment, 0.0)
+        if seconds:
+            self.edges.forget_after(moment)
+            self.store.set_meta({WATERMARK: pack_float(moment), EDGES: self.edges.pack()})
+            self.watermark = self.last_time = moment
+        return seconds
+
+    def warn_if_ahead(self, now: float) -> None:
+        """Say in the log, once, that the watermark is far ahead of the clock."""
+        was_ahead, self.is_ahead = self.is_ahead, self.watermark - now > MOST_AHEAD
+        if self.is_ahead and not was_ahead:
+            logger.warning(
+                "the time of the window is %.0f s ahead of the clock, and nothing expires until the clock has caught "
+                "up. If the clock is right now, put the window's time back with Window.rewind().",
+                self.watermark - now,
+            )
 
     def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
         """Count what became of posts."""

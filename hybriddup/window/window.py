@@ -7,23 +7,24 @@ import time as system_time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from datetime import timedelta
 from pathlib import Path
 from threading import RLock
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
-from hybriddup.config.load import DEFAULT_CONFIG, Config
+from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.errors import WindowError
+from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.study.explain import Explanation
-from hybriddup.window.event_time import TimeOf, WindowTime, parse_horizon
+from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
-from hybriddup.window.opening import open_state
+from hybriddup.window.opened import MEMORY, Asked, url_of
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.state import WindowState
 
+T = TypeVar("T")
 DEFAULT_HORIZON = "2d"
 LARGEST_COMMIT = 4096
 """Posts of several callers that are decided and written together, at most."""
@@ -45,9 +46,11 @@ class Window:
     ('kept', 'duplicate', '#0')
     """
 
-    def __init__(self, state: WindowState) -> None:
-        self._state: WindowState | None = state
-        self._timed = state.timing.time_of == "event"
+    def __init__(self, open_state: Callable[[], WindowState], asked: Asked) -> None:
+        self._open = open_state
+        self._state: WindowState | None = undisturbed(open_state)
+        self._read_only = asked.read_only
+        self._timed = asked.timing.time_of == "event"
         self._lock = RLock()
         self._process = os.getpid()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
@@ -58,18 +61,21 @@ class Window:
         path: str | Path | None = None,
         config: Config = DEFAULT_CONFIG,
         *,
-        horizon: str | float | timedelta = DEFAULT_HORIZON,
+        horizon: Length = DEFAULT_HORIZON,
         time: TimeOf = "arrival",
+        max_step: Length | None = None,
+        read_only: bool = False,
         workers: int | None = None,
         plugins: Iterable[str | ModuleType] = (),
         clock: Callable[[], float] = system_time.time,
     ) -> Window:
-        """Return a window over the store in a directory, which is made where there is none.
+        """Return a window over the store in a directory, which is made where there is none, or at a URL.
 
         Parameters
         ----------
         path
-            Directory of the store; None = in memory.
+            Directory of the store; None = in memory. Or a URL, such as ``file:///path``: plugins open other schemes,
+            and what they return does what a window does.
         config
             As for `hybriddup.dedupe`. A store keeps the recipe of its fingerprints: opening it with a configuration
             that makes other ones is refused.
@@ -78,6 +84,12 @@ class Window:
         time
             ``arrival``: a post's time is when it comes. ``event``: what it says as ``created_at``. See
             `hybriddup.window.event_time`.
+        max_step
+            By how much one post moves the time of the window on, at most, so that a clock that was ahead once, or one
+            post with a wrong time, does not make it forget; None = an hour, or half of a shorter horizon.
+        read_only
+            Whether to look only, beside the process that adds posts: before each question, what that has added is
+            taken in. Nothing is written.
         workers
             Threads; None = one for each core. Never changes an answer.
         clock
@@ -86,14 +98,21 @@ class Window:
         Raises
         ------
         ConfigError
-            The configuration, the horizon or the number of workers cannot be used.
+            The configuration, the URL, a length of time or the number of workers cannot be used.
+        PluginError
+            No plugin opens URLs of this scheme.
         StoreError
-            The store cannot be opened: another process has it, or it is damaged.
+            The store cannot be opened: another process writes to it, or it is damaged.
         WindowError
             The fingerprints of the store are others than the configuration makes.
         """
-        timing = WindowTime(time, parse_horizon(horizon), clock)
-        return cls(open_state(path, config, timing, workers, plugins))
+        check_workers(workers)
+        timing = parse_timing(time, horizon, max_step, clock)
+        settings, manager = open_session(config, plugins)
+        asked = Asked(settings, manager.registry, timing, workers or available_workers(), read_only)
+        scheme, url = url_of(MEMORY if path is None else str(path))
+        opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, asked)
+        return opened
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
         """Return what is decided of one post; parameters and errors are those of `add_many`."""
@@ -121,13 +140,33 @@ class Window:
             The window is closed, or was opened by another process; or its clock does not say the time.
         """
         self._check_process()  # a lock that another thread held when the process was forked stays locked
+        checked = as_posts(posts, timed=self._timed)
+        if self._read_only:
+            raise WindowError(
+                "the window was opened with read_only=True, and cannot take posts. Add them through the window that "
+                "writes to this store, or close that one and open this one for writing."
+            )
+        return undisturbed(lambda: self._decide(checked))
+
+    def _decide(self, posts: list[Post]) -> list[Decision]:
+        """Have posts decided by this thread, or by another one that decides meanwhile."""
         answer: Future[list[Decision]] = Future()
-        self._waiting.append((as_posts(posts, timed=self._timed), answer))
+        self._waiting.append((posts, answer))
         while not answer.done():
             with self._lock:
                 if not answer.done():
                     self._decide_waiting()
         return answer.result()
+
+    def _ask(self, question: Callable[[WindowState], T]) -> T:
+        """Return the answer to a question to the state, asked while nothing else goes on."""
+
+        def answer() -> T:
+            with self._lock:
+                return question(self._current_state())
+
+        self._check_process()
+        return undisturbed(answer)
 
     def _decide_waiting(self) -> None:
         """Decide what waits, as many senders' posts at once as go into one commit."""
@@ -174,8 +213,8 @@ class Window:
         StoreError
             The store cannot be read, or is damaged.
         """
-        with self._lock:
-            return similar_posts(self._open_state(), as_post(0, text).text, limit)
+        post = as_post(0, text)
+        return self._ask(lambda state: similar_posts(state, post.text, limit))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Return every step for a post of the window (``a``) and a text (``b``), and whether the text repeats the post.
@@ -187,9 +226,9 @@ class Window:
         InputError
             The text is none, or no post with this id was decided within the horizon.
         """
-        with self._lock:
-            explainer = explainer_of(self._open_state(), as_post(0, text).text, post_id)
-        return explainer.explain()
+        post = as_post(0, text)
+        explainer = self._ask(lambda state: explainer_of(state, post.text, post_id))
+        return undisturbed(explainer.explain)
 
     def get(self, post_id: PostId) -> StoredPost | None:
         """Return the post with this id, kept or not, if it was decided within the horizon; None otherwise.
@@ -201,22 +240,57 @@ class Window:
         StoreError
             The store cannot be read, or is damaged.
         """
-        with self._lock:
-            return self._open_state().store.find_ids([post_id])[0]
+        return self._ask(lambda state: state.store.find_ids([post_id])[0])
 
     def stats(self) -> WindowStats:
         """Return counts of the window."""
-        with self._lock:
-            return count_window(self._open_state())
+        return self._ask(count_window)
+
+    def rewind(self, to: float | None = None) -> float:
+        """Put the time of the window back, after a clock that was ahead; return by how many seconds.
+
+        Posts that came in the meantime go on matching until those before them are too old. `WindowStats` says as
+        ``seconds_ahead`` whether this is needed.
+
+        Parameters
+        ----------
+        to
+            Seconds since 1970; None = what the clock says. A later time than the window's changes nothing.
+
+        Raises
+        ------
+        WindowError
+            The window is closed.
+        InputError
+            This is no time.
+        StoreError
+            It could not be written.
+        """
+        if self._read_only:
+            raise WindowError("the window was opened with read_only=True; rewind the one that writes to this store.")
+        return self._ask(lambda state: state.rewind(to))
 
     def close(self) -> None:
         """Let go of the store; closing twice is fine. In a forked process nothing is done: the store is not its own."""
         if os.getpid() != self._process:
             return
+        undisturbed(self._close)
+
+    def _close(self) -> None:
         with self._lock:
             state, self._state = self._state, None
             if state is not None:
                 state.close()
+
+    def _current_state(self) -> WindowState:
+        """Return the state, with all that another process has added where it is only read."""
+        state = self._open_state()
+        if self._read_only and state.is_outdated:
+            state.close()
+            self._state = state = self._open()
+        elif self._read_only:
+            state.follow()
+        return state
 
     def _open_state(self) -> WindowState:
         self._check_process()

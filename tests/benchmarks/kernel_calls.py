@@ -33,6 +33,7 @@ from hybriddup.run import pipeline
 from hybriddup.run.decisions import decide_all
 from hybriddup.study.evaluate import LabeledPairs, evaluate
 from hybriddup.window.derived import deriving
+from hybriddup.window.index import choosing
 from hybriddup.window.index.live_tables import LiveTables
 
 RUNS: Sequence[Mapping[str, Any]] = (
@@ -181,7 +182,9 @@ def make_runs(texts: Sequence[str]) -> None:
             hybriddup.dedupe(list(texts), config=configuration(**changes))
     pairs = LabeledPairs(list(texts[:-1]), list(texts[1:]), np.zeros(len(texts) - 1, np.bool_))
     evaluate(pairs, hybriddup.load_settings({}), create_plugin_manager(entry_points=False).registry)
-    with patch.object(deriving, "FEWEST_TEXTS", len(texts)):  # arguments with room for a million texts would be copied
+    small_segments = patch.object(choosing, "LiveTables", partial(LiveTables, smallest=16))
+    # arguments with room for a million texts would be copied
+    with patch.object(deriving, "FEWEST_TEXTS", len(texts)), small_segments:
         for changes in WINDOWS:
             send_through_window(texts, configuration(**changes))
         with hybriddup.Window.open() as window:  # of posts as long as these, not all pairs are verified
@@ -198,15 +201,6 @@ def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None
             with hybriddup.Window.open(folder, config, horizon=20, clock=lambda: float(next(now))) as window:
                 for start in range(0, len(part), 8):
                     window.add_many([{"text": text, "id": f"{start} {text}"} for text in part[start : start + 8]])
-                drop_residues(window)
-
-
-def drop_residues(window: hybriddup.Window) -> None:
-    """Have the tables of a window give up residues, as with many times the texts that were expected."""
-    assert window._state is not None
-    index = window._state.derived.index
-    if isinstance(index, LiveTables):
-        index._tables._drop_residues(index._ring)
 
 
 def configuration(lengths: int | None = None, verifier: Mapping[str, Any] = EDIT, **changes: Any) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
+from hybriddup.run.audit import wilson_interval
 from tests.benchmarks.corpora import read_texts
 from tests.benchmarks.exhaustive import ROUNDING, rows_with_match
 from tests.benchmarks.tools import NO_KEEPER, TOOLS, Decided
 
 THRESHOLD = 0.8
 SAMPLE = 3000
-Z_95 = 1.959964
 
 
 class Interval(NamedTuple):
@@ -109,20 +108,11 @@ def complement(interval: Interval) -> Interval:
 
 
 def wilson(n_hits: int, n_sampled: int, n_all: int) -> Interval:
-    """Return the share ``n_hits / n_sampled`` with its 95 % interval, of no width where all were looked at.
-
-    Notes
-    -----
-    Wilson's score interval (Wilson 1927), which stays honest where the share is 0.
-    """
+    """Return the share ``n_hits / n_sampled`` with its 95 % interval, of no width where all were looked at."""
     if n_sampled == 0:
         return Interval(0.0, 0.0, 0.0)
-    share, spread = n_hits / n_sampled, Z_95**2 / n_sampled
-    if n_sampled >= n_all:
-        return Interval(share, share, share)
-    half = sqrt(share * (1 - share) * spread + (spread / 2) ** 2)
-    low, high = ((share + spread / 2 + sign * half) / (1 + spread) for sign in (-1, 1))
-    return Interval(share, min(max(low, 0.0), share), max(min(high, 1.0), share))
+    share = n_hits / n_sampled
+    return Interval(share, *((share, share) if n_sampled >= n_all else wilson_interval(n_hits, n_sampled)))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -9,6 +9,9 @@ client in a process of its own, on the same machine, sends it the posts after th
 when the one before is answered, first one post a request, then ``--batch`` posts over an eighth of the connections. The
 client speaks HTTP/1.1 over plain asyncio (with uvloop where it is there); what it costs is part of what is measured.
 Prints one line of JSON for each part, with the setting.
+
+``--eager 16x1000,24x1000,96x200,256x200`` measures instead so many connections that send so many posts a request and do
+not wait: a request that is refused is sent again at once, on a new connection where the server closed the old one.
 """
 
 from __future__ import annotations
@@ -50,6 +53,7 @@ class Load(NamedTuple):
 
     requests: int
     posts: int
+    """Those of the requests that were not refused."""
     seconds: float
     errors: int
     latencies: list[float]
@@ -94,11 +98,15 @@ class Client:
     async def connection(self) -> None:
         """Send one request after another until the time is over and there is an answer."""
         reader, writer = await asyncio.open_connection(self.host, self.port)
+        request = self.request()
         while (began := time.perf_counter()) < self.ends_at or not self.latencies:
-            writer.write(self.request())
-            head = await reader.readuntil(b"\r\n\r\n")
-            await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split(b"\r", 1)[0]))
-            self.note(began, is_good=head.startswith(b"HTTP/1.1 200"))
+            head = await answer_to(request, reader, writer)
+            if is_good := head.startswith(b"http/1.1 200"):
+                request = self.request()
+            self.note(began, is_good=is_good)
+            if not head or b"connection: close" in head:
+                writer.close()
+                reader, writer = await asyncio.open_connection(self.host, self.port)
         writer.close()
 
     def note(self, began: float, *, is_good: bool) -> None:
@@ -115,7 +123,18 @@ class Client:
         self.ends_at = self.counts_from + seconds
         await asyncio.gather(*(self.connection() for _ in range(connections)))
         spent = time.perf_counter() - self.counts_from
-        return Load(self.requests, self.requests * self.batch, spent, self.errors, self.latencies)
+        return Load(self.requests, (self.requests - self.errors) * self.batch, spent, self.errors, self.latencies)
+
+
+async def answer_to(request: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    """Return the head of an answer, in lower case, without its body; nothing where the connection was cut off."""
+    try:
+        writer.write(request)
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        await reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r", 1)[0]))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+    return head
 
 
 def measure(address: str, texts: Sequence[str], batch: int, connections: int, warm_up: float, seconds: float) -> Load:
@@ -160,16 +179,23 @@ def benchmark(store: Path, texts: Iterator[str], asked: argparse.Namespace) -> I
     try:
         n_kept = stats_of(address)["n_kept_in_window"]
         fixed = {"config": asked.config, "kept_in_window": n_kept, "ready_after_s": round(seconds, 1)}
-        for batch, connections, part in (
-            (1, asked.connections, new[: len(new) // 2]),
-            (asked.batch, max(1, asked.connections // 8), new[len(new) // 2 :]),
-        ):
+        for batch, connections, part in parts_of(new, asked):
             with get_context("spawn").Pool(1) as pool:
                 load = pool.apply(measure, (address, part, batch, connections, asked.warm_up, asked.seconds))
             yield {"posts_a_request": batch, "connections": connections, **load.to_dict(), **fixed, **setting()}
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=600)
+
+
+def parts_of(new: list[str], asked: argparse.Namespace) -> list[tuple[int, int, list[str]]]:
+    """Return what to measure: posts a request, connections, and the texts to send."""
+    if not asked.eager:
+        half = len(new) // 2
+        return [(1, asked.connections, new[:half]), (asked.batch, max(1, asked.connections // 8), new[half:])]
+    shapes = [tuple(map(int, shape.split("x"))) for shape in asked.eager.split(",")]
+    share = len(new) // len(shapes)
+    return [(batch, connections, new[n * share : (n + 1) * share]) for n, (connections, batch) in enumerate(shapes)]
 
 
 def stats_of(address: str) -> dict[str, Any]:
@@ -188,6 +214,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--warm-up", type=float, default=2.0, help="seconds before each part that are not measured")
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--batch", type=int, default=256, help="posts a request in the second part")
+    parser.add_argument("--eager", help="connections x posts a request, several with commas, instead of both parts")
     parser.add_argument("--config", default="weibo")
     parser.add_argument("--store", type=Path, help="a store that stays; default: a temporary one")
     asked = parser.parse_args(arguments)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from hybriddup.steps.parallel import available_workers
 
 PACKAGES = ("hybriddup", "numpy", "numba", "rapidfuzz", "rensa", "gaoya", "datasketch", "redis", "simhash-pybind")
 
@@ -17,15 +18,10 @@ def setting() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "processor": processor(),
-        "cores": available_cores(),
+        "cores": available_workers(),
         "python": platform.python_version(),
         "packages": {name: installed for name in PACKAGES if (installed := version_of(name))},
     }
-
-
-def available_cores() -> int:
-    """Return the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def processor() -> str:

@@ -135,7 +135,6 @@ def test_columns_are_those_of_the_posts() -> None:
     """As arrays, for those who want no objects."""
     posts = removed_posts()
     assert posts.rows.tolist() == [post.row for post in EXPECTED]
-    assert posts.keeper_rows.tolist() == [post.keeper_row for post in EXPECTED]
 
 
 @given(st.slices(6))

@@ -18,8 +18,9 @@ from hybriddup.kernels.batch_groups import (
 )
 from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
-from hybriddup.kernels.pair_limits import TextColumns, pack_facts, shortest_partners
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
+from hybriddup.steps.candidates.search import SearchedTexts
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
 
@@ -66,6 +67,12 @@ def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
     return np.append(starts, NO_GROUP)[np.minimum(groups, N_GROUPS)]
 
 
+def what_is_known(texts: TextColumns) -> tuple[TextColumns, np.ndarray, np.ndarray]:
+    """What a search goes by."""
+    known = SearchedTexts.of(texts)
+    return known.columns, known.facts, known.shortest
+
+
 def search(
     texts: TextColumns, rows: Int64s, starts: UInt32s, rings: UInt64s, ranks: Int32s = ALL
 ) -> tuple[NearPairs, SearchCounts]:
@@ -73,7 +80,7 @@ def search(
     no_limit = np.zeros(0, np.int64)
     asked = Asked(rows, starts, ranks, np.full(len(rows), 7, np.int32), no_limit, no_limit, 0)
     near: NearPairs
-    near, counts = search_rings(texts, pack_facts(texts), shortest_partners(texts), asked, rings)
+    near, counts = search_rings(*what_is_known(texts), asked, rings)
     return near._replace(later=rows[near.later]), counts
 
 
@@ -203,13 +210,6 @@ def test_no_texts_are_no_special_case() -> None:
     assert as_pairs(search(texts, nothing, looked_into, rings, ranks)[0]) == []
 
 
-def test_the_shortest_partner_is_the_first_that_reaches_a_text() -> None:
-    """By the limits of the shorter ones; a text that none reaches has its own length."""
-    lengths, longest = np.array([4, 2, 3, 9, 2], np.int32), np.array([5, 2, 4, 10, 3], np.int32)
-    texts = make_texts(np.random.default_rng(0), 1)._replace(lengths=lengths, max_partner_lengths=longest)
-    assert shortest_partners(texts).tolist() == [3, 2, 2, 9, 2]
-
-
 @given(seeds)
 def test_numbers_of_a_batch_are_those_of_keys_that_texts_share(seed: int) -> None:
     """Equal keys have equal numbers, from 0 on, if they stand there twice; so too where some texts are left out."""
@@ -253,7 +253,7 @@ def test_pairs_beyond_enough_sure_ones_are_left_out(
         np.full(N_TEXTS, n_newer),
         max_bucket_size,
     )
-    found = as_pairs(search_rings(texts, pack_facts(texts), shortest_partners(texts), asked, rings)[0])
+    found = as_pairs(search_rings(*what_is_known(texts), asked, rings)[0])
     expected = list[Pair]()
     for row in rows.tolist():
         pairs = [pair for pair in all_pairs if pair[1] == row]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.posting_adding import add_texts
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
@@ -26,16 +27,7 @@ from hybriddup.kernels.posting_lists import (
     read_header,
     word_of,
 )
-from hybriddup.kernels.posting_table import (
-    IS_LIST,
-    NO_KEY,
-    PAGE_BITS,
-    find_slot,
-    mixed_half,
-    sweep_shards,
-    tag_of,
-    value_of,
-)
+from hybriddup.kernels.posting_table import IS_LIST, PAGE_BITS, find_slot, mixed_half, sweep_shards, tag_of, value_of
 from hybriddup.kernels.short_runs import sort_run
 
 CLASSES = (4, 8, 12, 20)

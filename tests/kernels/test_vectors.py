@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from hybriddup.kernels.vectors import N_LANES, fetch_early, near_in_line, near_of_eight
+from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
 from tests import reference
 from tests.builders import clustered_numbers, words_of
 
@@ -48,22 +48,6 @@ def test_near_of_eight_are_those_within_the_limits(start: int, seed: int, limit:
         for distance, length in zip(distances, lengths[start:].tolist(), strict=True)
     ]
     assert [int(near) >> place & 1 for place in range(64)] == expected + [0] * (64 - N_LANES)
-
-
-@njit
-def near_from(words: np.ndarray, place: np.uint64, word: np.uint64, limit: np.uint64) -> np.uint64:
-    """Intrinsics can be called from compiled code only."""
-    return near_in_line(words, place, word, limit)
-
-
-@pytest.mark.parametrize("place", [0, 3, 8])
-@given(seed=seeds, limit=st.sampled_from([0, 3, 20, 64, 2**63]))
-def test_near_in_a_line_are_those_within_the_limit(place: int, seed: int, limit: int) -> None:
-    """Of eight fingerprints in the rows of a column, from any of them on."""
-    numbers = clustered_numbers(np.random.default_rng(seed), place + N_LANES, 64, 40)
-    near = int(near_from(words_of(numbers, 1), np.uint64(place), np.uint64(numbers[0]), np.uint64(limit)))
-    distances = [reference.hamming_distance(number, numbers[0]) for number in numbers[place:]]
-    assert [near >> lane & 1 for lane in range(64)] == [each <= limit for each in distances] + [0] * (64 - N_LANES)
 
 
 @pytest.mark.parametrize("limit", [0, 63, 64, 127, 128, 2**63, 2**64 - 1])

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hybriddup.service.limits import Limits
 from hybriddup.service.openapi import openapi_schema
+from hybriddup.window import Window
 from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, ask, make_service, running
 
 SCHEMA = openapi_schema(with_token=False)
@@ -107,7 +108,7 @@ def test_an_explanation_shows_both_texts_and_the_verdict() -> None:
     found = ask(talk)
     assert (found["a"]["text"], found["b"]["text"], found["matches"]) == (REPEATED, NEARLY, True)
     assert found["verdict"].startswith("B repeats A")
-    check("ExplanationAnswer", found)
+    check("Explanation", found)
 
 
 def test_lone_surrogates_and_nul_come_back_as_they_were() -> None:
@@ -134,7 +135,7 @@ def test_stats_have_counts_and_history() -> None:
         return (await client.get("/v1/stats")).json()
 
     stats = ask(talk)
-    check("StatsAnswer", stats)
+    check("ServiceStats", stats)
     assert (stats["n_posts"], stats["n_kept"], stats["n_exact"], stats["n_near"]) == (4, 2, 1, 1)
     slots = stats["history"]["slots"]
     assert [sum(slot[name] for slot in slots) for name in ("kept", "exact", "near")] == [2, 1, 1]
@@ -217,3 +218,20 @@ def test_a_service_is_alive_before_it_is_ready() -> None:
         return seen
 
     assert asyncio.run(talk()) == [(200, 503, 503), (200, 200, 200), (200, 503, 503)]
+
+
+def test_a_window_whose_time_is_ahead_of_the_clock_says_so() -> None:
+    """Where the service says that it is ready, and in the metrics."""
+    now = [2e9]
+
+    async def talk() -> tuple[dict[str, object], str]:
+        service = make_service(open_window=lambda: Window.open(None, workers=1, clock=lambda: now[0]))
+        async with running(service) as client:
+            await client.post("/v1/posts", json={"text": OTHER})
+            now[0] -= 7200
+            await client.post("/v1/posts", json={"text": OTHER})
+            return (await client.get("/readyz")).json(), (await client.get("/metrics")).text
+
+    ready, metrics = asyncio.run(talk())
+    assert ready == {"status": "ready", "seconds_ahead": 7200.0}
+    assert "hybriddup_watermark_ahead_seconds 7200.0" in metrics

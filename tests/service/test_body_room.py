@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from hybriddup.service.body_room import BodyRoom
 from hybriddup.service.problems import RequestError
+from hybriddup.service.reading import BodyRoom
 from tests.service.support import JSON, OTHER, make_service, running
 
 

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import httpx
 import pytest
 
-from hybriddup.service.limits import MAX_AHEAD, MAX_HEADER_BYTES
+from hybriddup.service.limits import MAX_AHEAD, MAX_CHUNKS, MAX_HEADER_BYTES
 from tests.service.support import OTHER, SHAPE, Served, serving
 
 LIMITS = {"--max-connections": "8", "--header-timeout": "0.4", "--request-timeout": "0.5", "--keep-alive": "1"}
@@ -129,6 +129,28 @@ def test_a_body_that_nobody_asked_for_is_not_waited_for(client: socket.socket) -
         assert received
     assert answer.startswith(b"HTTP/1.1 200")
     assert drip(client, b"1\r\na\r\n" * 2000) == b""
+
+
+def test_a_body_in_countless_parts_is_refused(served: Served, client: socket.socket) -> None:
+    """Each is an event, which others would wait for."""
+    client.sendall(HEADERS.replace(b"Content-Length: %d", b"Transfer-Encoding: chunked") + b"1\r\n \r\n" * MAX_CHUNKS)
+    with suppress(ConnectionResetError, BrokenPipeError):
+        client.sendall(b"1\r\n \r\n" * 100)
+    assert refused(rest(client)) == (413, "too_many_chunks")
+    assert counted(served, "too_many_chunks") > 0
+
+
+def test_a_body_that_is_refused_is_not_taken_to_its_end(client: socket.socket) -> None:
+    """The answer comes before it, and the connection ends while the client still sends."""
+    client.sendall(HEADERS % 2**40)
+    answer = b""
+    with suppress(ConnectionResetError, BrokenPipeError):
+        for _ in range(2**30 // 2**16):
+            client.sendall(b"a" * 2**16)
+        raise AssertionError("the server took all of it")
+    with suppress(ConnectionResetError):
+        answer = client.recv(2**16)
+    assert answer[:12] in {b"HTTP/1.1 413", b""}
 
 
 def test_headers_that_are_too_large_are_refused(served: Served, client: socket.socket) -> None:

@@ -92,6 +92,7 @@ def test_where_files_may_not_grow_posts_are_refused_until_they_may(tmp_path: Pat
         assert (refused.status_code, refused.json()["error"]) in {(503, "window_failed"), (507, "disk_full")}
         assert "posts.sqlite3" in refused.json()["message"]
         check_all_there(client, n)
+        assert str(tmp_path) not in client.get("/readyz").text
         limit_files(served, resource.RLIM_INFINITY)
         assert all(answer["decision"] for answer in send(client, n).raise_for_status().json())
         wait_until_ready(client)

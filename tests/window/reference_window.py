@@ -48,8 +48,10 @@ class ReferenceWindow:
     horizon: float
     by_event: bool = False
     now: float = 0.0
-    arrival: float = float("-inf")
     watermark: float = float("-inf")
+    last_time: float = float("-inf")
+    at_batch: float = float("-inf")
+    """The watermark when the batch came, whose posts all come at one moment."""
     n: int = 0
     kept: list[Kept] = field(default_factory=list)
     answers: dict[tuple[type, str | int], Answer] = field(default_factory=dict)
@@ -66,22 +68,29 @@ class ReferenceWindow:
         assert before is None or before.watermark <= self.watermark - self.horizon
         post_id = f"#{self.n}" if post.id is None else post.id
         self.n += 1
-        self.arrival = max(self.arrival, self.now)
-        time = min(post.created_at, self.arrival) if self.by_event else self.arrival
-        self.watermark = max(self.watermark, time)
+        self.let_come(post)
         keeper = self.keeper_of(post.text)
         if keeper is None:
-            self.kept.append(Kept(post_id, post.text, time))
+            self.kept.append(Kept(post_id, post.text, self.last_time))
         self.answers[(type(post_id), post_id)] = Answer(post_id, keeper, self.watermark)
         return post_id, keeper
 
+    def let_come(self, post: Post) -> None:
+        """Move the time on, by half a horizon at most."""
+        before = self.watermark if self.by_event else self.at_batch
+        time = max(self.now, self.at_batch)
+        time = min(post.created_at, time) if self.by_event else time
+        before = time if before == float("-inf") else before
+        self.last_time = time
+        self.watermark = max(before, min(time, before + self.horizon / 2))
+
     def in_window(self) -> list[Kept]:
         """The kept posts that still match."""
-        return [post for post in self.kept if post.time > self.watermark - self.horizon]
+        return [post for post in self.kept if post.time > max(self.watermark, self.last_time) - self.horizon]
 
     def keeper_of(self, text: str) -> str | int | None:
-        """The kept post with the same text, or else the earliest that matches."""
-        for post in self.in_window():
+        """The last kept post with the same text, or else the earliest that matches."""
+        for post in reversed(self.in_window()):
             if post.text == text:
                 return post.id
         for post in self.in_window():

@@ -201,6 +201,30 @@ def test_a_store_from_a_backup_does_not_go_with_a_later_log(folder: Path) -> Non
     assert answers(folder) == derived(folder)
 
 
+@pytest.mark.parametrize("has_some", [False, True], ids=["all of an opening", "some of it"])
+def test_posts_that_a_damaged_wal_has_lost_are_told_of(
+    folder: Path, caplog: pytest.LogCaptureFixture, *, has_some: bool
+) -> None:
+    """SQLite leaves out what it cannot read of its log without a word; what was derived still knows of it."""
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        if has_some:
+            window.add("the store has this one in its file")
+            window._state.store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # type: ignore[union-attr]
+        n = window.add("this one is only in the log of SQLite").position
+        crashed = Path(shutil.copytree(folder, folder.with_name("crashed")))
+    wal = crashed / "posts.sqlite3-wal"
+    assert wal.stat().st_size > 0
+    wal.write_bytes(bytes(wal.stat().st_size))
+    with Window.open(crashed, CONFIG, horizon=1e9) as window:
+        assert window.add("a post that comes later").position == (n if has_some else 0)
+    said = [message for message in caplog.messages if "posts that were acknowledged are gone" in message]
+    assert len(said) == 1
+    assert ("of another time", f"from position {n} on")[has_some] in said[0]
+    caplog.clear()
+    answers(crashed)
+    assert caplog.messages == []
+
+
 def test_a_store_goes_with_no_log_of_another_branch(folder: Path) -> None:
     """Of two backups of one session the earlier one was put back, went on, and then gave way to the later one."""
     with Window.open(folder, CONFIG, horizon=1e9) as window:

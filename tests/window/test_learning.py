@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -14,8 +16,9 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
 from hybriddup.steps.verifiers.cosine import Cosine
 from hybriddup.window import Window
-from hybriddup.window.meta import VERIFIER
+from hybriddup.window.meta import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window.stores.sqlite_file import FILE
 from tests.window.reference_window import CONFIG
 
 LEARN_AT = 60
@@ -31,6 +34,7 @@ def comparing_by(use: str, **options: Any) -> dict[str, Any]:
 
 
 COSINE = comparing_by("cosine")
+FITTED = COSINE | {"weighter": {"use": "tfidf"}, "blocks": {"use": "shingles"}}
 
 
 @pytest.fixture(autouse=True)
@@ -53,10 +57,16 @@ def scores(window: Window) -> dict[str | int, float]:
 
 def kept(folder: Path) -> bytes | None:
     """What the store of a closed window keeps of the verifier."""
+    return learned(folder).get(VERIFIER + KEY)
+
+
+def learned(folder: Path) -> dict[str, bytes]:
+    """All that the store of a closed window has learned."""
     store = SqliteStore.open(folder)
-    packed = store.meta(VERIFIER + KEY)
+    names = (VERIFIER + KEY, WEIGHTS, RECIPE, BLOCKS)
+    packed = {name: store.meta(name) for name in names}
     store.close()
-    return packed
+    return {name: value for name, value in packed.items() if value is not None}
 
 
 def test_a_pair_has_the_same_score_at_every_opening(tmp_path: Path) -> None:
@@ -105,26 +115,68 @@ def test_a_verifier_that_is_new_to_a_window_learns_when_it_is_opened(tmp_path: P
         assert learned.items() <= scores(window).items()
 
 
-def test_learning_that_could_not_be_written_is_done_at_the_next_opening(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("config", [COSINE, FITTED], ids=["verifier", "weights"])
+@pytest.mark.parametrize("goes_on", [False, True], ids=["opened again", "goes on"])
+def test_learning_that_could_not_be_written_fails_no_batch(
+    config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool
 ) -> None:
-    """As where the power goes between the posts and what is learned of them."""
-    posts = texts(LEARN_AT)
-    with Window.open(tmp_path / "whole", COSINE) as window:
-        window.add_many(posts)
-    with Window.open(tmp_path / "cut", COSINE) as window, monkeypatch.context() as patch:
+    """The posts are answered as ever; what was learned is written with the next ones, or learned anew."""
+    posts, more = texts(LEARN_AT), ["paper bridge 17", "rain rain rain paper 5"]
+    with Window.open(tmp_path / "whole", config) as window:
+        answers = window.add_many(posts)
+        later = window.add_many(more)
+    with Window.open(tmp_path / "cut", config) as window, monkeypatch.context() as patch:
         patch.setattr(SqliteStore, "set_meta", refuse)
-        with pytest.raises(StoreError):
-            window.add_many(posts)
-    assert kept(tmp_path / "cut") is None
-    with Window.open(tmp_path / "cut", COSINE):
-        pass
-    assert kept(tmp_path / "cut") == kept(tmp_path / "whole")
+        assert window.add_many(posts) == answers
+        assert window.add_many(more) == later if goes_on else True
+    if not goes_on:
+        with Window.open(tmp_path / "cut", config) as window:
+            assert window.add_many(more) == later
+    with Window.open(tmp_path / "cut", config) as window, Window.open(tmp_path / "whole", config) as whole:
+        assert scores(window) == scores(whole)
+    assert learned(tmp_path / "cut") == learned(tmp_path / "whole") != {}
+
+
+@pytest.mark.parametrize("name", [WEIGHTS, RECIPE, BLOCKS])
+def test_what_was_learned_and_is_damaged_is_an_error_of_the_store(name: str, tmp_path: Path) -> None:
+    """That says so, and not whatever a reader of broken bytes comes to."""
+    with Window.open(tmp_path, FITTED) as window:
+        window.add_many(texts(LEARN_AT))
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
+        changed = connection.execute(
+            "UPDATE meta SET value = CAST(substr(value, 1, 40) || zeroblob(9) || substr(value, 50) AS BLOB) "
+            "WHERE key = ?",
+            (name,),
+        )
+        assert changed.rowcount == 1
+    with pytest.raises(StoreError, match=f"'{name}' is not as it was written"):
+        Window.open(tmp_path, FITTED)
+
+
+def test_a_verifier_that_cannot_learn_fails_no_batch(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The window goes on with what it has, and says so once."""
+    config = comparing_by("own")
+    with Window.open(tmp_path, config, plugins=[plugin(FailsToLearn)]) as window:
+        decisions = window.add_many(texts(LEARN_AT + 20))
+        assert len(decisions) == LEARN_AT + 20
+        window.add_many(["price price", "number number"])
+    said = [record.getMessage() for record in caplog.records if "could not learn" in record.getMessage()]
+    assert len(said) == 1
+    assert "nothing to learn here" in said[0]
 
 
 def refuse(*_: object) -> None:
     """Fail as a full disk does."""
     raise StoreError("the disk is full")
+
+
+class FailsToLearn(Cosine):
+    """Learns from nothing only."""
+
+    def prepare(self, context: Any) -> None:
+        if context.texts:
+            raise ValueError("nothing to learn here")
+        super().prepare(context)
 
 
 class CannotKeep(Cosine):

@@ -67,11 +67,12 @@ class Truth:
     def add(self, post: Post, decision: Decision) -> None:
         """Take note of a decision."""
         assert post.created_at is not None
-        self.watermark = max(self.watermark, post.created_at)
+        before = post.created_at if self.watermark == float("-inf") else self.watermark
+        self.watermark = max(before, min(post.created_at, before + HORIZON / 2))
         if decision.evidence is not None:
             self.n_found += decision.evidence.reason == "near"
             return
-        in_window = [text for text, time in self.kept if time > self.watermark - HORIZON]
+        in_window = [text for text, time in self.kept if time > max(self.watermark, post.created_at) - HORIZON]
         self.n_missed += any(matches(text, post.text) for text in in_window if text != post.text)
         self.kept.append((post.text, post.created_at))
 
@@ -112,20 +113,20 @@ def pieces(text: str) -> list[int]:
 @pytest.mark.parametrize("use", ["scan", "own"])
 def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
     """Though posts are added between the parts; what is sampled meanwhile is skipped and counted."""
-    audit = LiveAudit(one_in=1, texts_a_post=100, posts_a_part=1, pairs_a_part=25)
+    audit = LiveAudit(one_in=1, texts_a_post=100, posts_a_part=1, pairs_a_part=25, most_comparisons=1)
     truth, n_seen, is_missed, n_missed = Truth(), 0, False, 0
     with window_with(audit, CONFIG | {"blocks": {"use": use}}, plugins=[plugin(pieces)]) as window:
         for post in (Post(text, created_at=0.0) for text in some_texts(900)):
-            was_idle, decision = audit._comparison is None, window.add(post)
+            was_idle, decision = not audit._comparisons, window.add(post)
             before = truth.n_missed
             truth.add(post, decision)
             if was_idle and decision.kept:  # its comparison has begun
                 is_missed = truth.n_missed > before
             n_seen += decision.evidence is None or decision.evidence.reason == "near"
-            if audit._comparison is None and (decision.kept or not was_idle):  # and is done
+            if not audit._comparisons and (decision.kept or not was_idle):  # and is done
                 n_missed += is_missed
                 assert audit.counts().n_missed == n_missed
-    counts, under_way = audit.counts(), audit._comparison is not None
+    counts, under_way = audit.counts(), bool(audit._comparisons)
     assert counts.n_compared + counts.n_skipped + under_way == n_seen
     assert counts.n_skipped > counts.n_compared > 40
     assert 0 < counts.n_missed < counts.n_found
@@ -175,17 +176,32 @@ def unlike(n: int, seed: int = 0) -> list[str]:
 def test_a_text_forgotten_before_it_is_compared_makes_the_comparison_skipped() -> None:
     """Its post is not taken for a unique one, and the next comparison begins anew."""
     now = [0.0]
-    audit = LiveAudit(one_in=2**60, texts_a_post=1, posts_a_part=2)
-    with window_with(audit, clock=lambda: now[0]) as window:
+    audit = LiveAudit(one_in=2**60, texts_a_post=1, posts_a_part=2, most_comparisons=1)
+    with window_with(audit, clock=lambda: now[0], max_step=2 * HORIZON) as window:
         window.add_many(unlike(60))
         audit._one_in = 1
         window.add("a post that is compared with two texts at a time")
-        assert audit._comparison is not None
+        assert bool(audit._comparisons)
         now[0] = HORIZON + 1
         window.add_many(["this comes when all others are gone", "and this so too, and says another thing"])
         assert audit.counts() == AuditCounts(n_skipped=2)
         window.add("once more a post that is compared with all that there is")
-        assert audit.counts() == AuditCounts(n_compared=1, n_skipped=3)
+        assert audit.counts() == AuditCounts(n_compared=1, n_skipped=3, n_unknown=1)
+
+
+def test_the_interval_allows_for_posts_that_take_too_long() -> None:
+    """Those with many candidates, of which just these may have been missed."""
+    audit = LiveAudit(one_in=5, texts_a_post=10**6, posts_a_part=1, pairs_a_part=1, most_comparisons=4)
+    with window_with(audit) as window:
+        window.add_many([edited("abcdefghijklmnopqrstuvwxyz012345", place) for place in range(30)])
+        quick = window.stats()
+        for text in unlike(400):
+            window.add(text)
+        slow = window.stats()
+    assert (quick.audit.n_unknown, slow.audit.n_unknown, slow.audit.n_missed) == (0, 4, 0)
+    assert quick.recall_interval is not None
+    assert slow.recall_interval is not None
+    assert slow.recall_interval[0] < slow.audit.n_found / (slow.audit.n_found + 4) < quick.recall_interval[1] == 1.0
 
 
 def test_without_duplicates_there_is_no_estimate() -> None:
@@ -234,7 +250,7 @@ def test_what_goes_wrong_with_a_comparison_fails_no_post(
         monkeypatch.setattr(index, "scan_from", lambda *_: 1 / 0)
         assert window.add("a second one, and quite different").kept
         assert window.add("a third, that tells about something else").kept
-        assert window.stats().audit == AuditCounts(n_compared=1, n_skipped=2)
+        assert window.stats().audit == AuditCounts(n_compared=1, n_skipped=2, n_unknown=2)
     assert caplog.messages == ["a sampled post could not be compared: ZeroDivisionError: division by zero"] * 2
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.kernels.lengths import length_class
-from hybriddup.window.index.partners import LONGEST_TOLD, find_partners
+from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import make_limits
 
 LENGTHS = st.lists(st.integers(0, 6000), min_size=1, max_size=40)

@@ -27,7 +27,9 @@ def read_back(post: StoredPost) -> dict[int, StoredPost]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.text_factory = text_from
         connection.execute(CREATE_POSTS)
-        connection.execute("CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)")
+        connection.execute(
+            "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER)"
+        )
         insert_posts(connection, [post], np.zeros(1, np.uint64))
         return posts_at(connection, [post.position, post.position + 1])
 

@@ -17,6 +17,7 @@ from hybriddup.errors import StoreError
 from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import sqlite as sqlite_module
 from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window.stores.sqlite_file import SCHEMA
 from tests.window.stores import post, posts
 
 FILE = "posts.sqlite3"
@@ -101,7 +102,8 @@ def test_calls_may_come_from_any_thread(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("version", "message"), [(4, "a later version .* upgrade"), (2, "an earlier .* begin a new store")]
+    ("version", "message"),
+    [(SCHEMA + 1, "a later version .* upgrade"), (SCHEMA - 1, "an earlier .* begin a new store")],
 )
 def test_tables_of_another_version_are_refused(tmp_path, version, message):
     """Nobody guesses what another hybriddup wrote."""
@@ -178,8 +180,12 @@ def test_a_file_cut_short_is_said_to_be_damaged(tmp_path, share):
         "DELETE FROM id_hashes WHERE first_position = 500",
         "DELETE FROM id_hashes WHERE first_position = 900",
         "DELETE FROM id_hashes WHERE first_position = 0",
-        "UPDATE state SET next_position = 900",
-        "DELETE FROM state",
+        "DELETE FROM meta WHERE key = 'state'",
+        "DELETE FROM meta WHERE key = 'id key'",
+        "UPDATE meta SET value = CAST('[0, 900]' AS BLOB) WHERE key = 'state'",
+        "UPDATE meta SET value = randomblob(16) WHERE key = 'id key'",
+        "UPDATE id_hashes SET hashes = randomblob(length(hashes)) WHERE first_position = 500",
+        "UPDATE id_hashes SET checksum = checksum + 1 WHERE first_position = 500",
         "DROP TABLE id_hashes",
     ],
 )

@@ -7,51 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.errors import ConfigError, InputError, WindowError
+from hybriddup.errors import InputError
 from hybriddup.window import Window
 from hybriddup.window.derived.exact_texts import ExactTexts
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.edges import STEPS, Edges
-from hybriddup.window.event_time import NEVER, WindowTime, parse_horizon
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.posts import as_post
-from hybriddup.window.records import Post
 from tests.window.reference_window import CONFIG
 
 steps_of_time = st.lists(st.floats(0, 5, width=16), max_size=40)
-
-
-@pytest.mark.parametrize(("horizon", "seconds"), [("90s", 90), ("1.5h", 5400), ("2 D", 172_800), (7, 7), (0.5, 0.5)])
-def test_horizon_is_read_in_seconds(horizon: str | float, seconds: float) -> None:
-    """With any unit, or none for a number."""
-    assert parse_horizon(horizon) == seconds
-
-
-@pytest.mark.parametrize("horizon", [10**400, 1e300, 0, -1, float("nan"), "", "2 weeks", "9" * 400 + "d", True, None])
-def test_a_horizon_that_is_none_is_refused(horizon: object) -> None:
-    """With what is allowed."""
-    with pytest.raises(ConfigError, match="horizon must be a length of time above 0") as caught:
-        parse_horizon(horizon)  # type: ignore[arg-type]
-    assert len(str(caught.value)) < 200
-
-
-def test_clock_that_goes_backwards_stands_still() -> None:
-    """Until it has caught up."""
-    now = [10.0]
-    timing = WindowTime("arrival", 5, lambda: now[0])
-    first = timing.of_posts([Post("a")], NEVER, NEVER)
-    now[0] = 7.0
-    second = timing.of_posts([Post("b"), Post("c")], first.watermarks[-1], first.arrival)
-    assert second.times.tolist() == [10.0, 10.0]
-    assert second.arrival == 10.0
-
-
-def test_event_time_ahead_of_the_clock_counts_as_the_clock() -> None:
-    """So that a post from the future does not make the window forget; the watermark never falls."""
-    timing = WindowTime("event", 5, lambda: 100.0)
-    times = timing.of_posts([Post("a", 1, 50.0), Post("b", 2, 1e9), Post("c", 3, 70.0)], 60.0, NEVER)
-    assert times.times.tolist() == [50.0, 100.0, 70.0]
-    assert times.watermarks.tolist() == [60.0, 100.0, 100.0]
 
 
 @pytest.mark.parametrize(
@@ -85,18 +50,6 @@ def test_what_is_no_moment_is_refused(written: object) -> None:
     with pytest.raises(InputError, match="post 3: 'created_at' must be seconds since 1970") as caught:
         as_post(3, {"text": "a", "created_at": written})
     assert len(str(caught.value)) < 250
-
-
-@pytest.mark.parametrize("now", [float("nan"), float("inf"), -1e300, 10**400])
-def test_a_clock_that_does_not_say_the_time_is_refused(now: float) -> None:
-    """Before anything is decided or written."""
-    clock = iter([5.0, now, 6.0])
-    with Window.open(None, CONFIG, clock=lambda: next(clock)) as window:
-        window.add("a post")
-        with pytest.raises(WindowError, match="the clock must say the seconds since 1970"):
-            window.add("another post")
-        assert window.add("a post").evidence is not None
-        assert window.stats().n_posts == 2
 
 
 def test_an_id_has_at_most_512_bytes() -> None:

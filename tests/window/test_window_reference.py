@@ -18,7 +18,8 @@ texts = st.text(alphabet="ab", max_size=8) | st.sampled_from(
     ["abcdefgh", "abcdefgx", "xbcdefgx", "妈妈喊你回家", "妈妈叫你回家"]
 )
 ids = st.none() | st.integers(0, 20) | st.integers(0, 20).map(str)
-posts = st.builds(Post, text=texts, id=ids, created_at=st.floats(0, 1000, width=16))
+posts = st.builds(Post, text=texts, id=ids, created_at=st.floats(-20, 150, width=16))
+"""With the seconds by which they are late as their times."""
 
 
 class WindowMachine(RuleBasedStateMachine):
@@ -41,14 +42,16 @@ class WindowMachine(RuleBasedStateMachine):
     @rule(batch=st.lists(posts, min_size=1, max_size=6))
     def add(self, batch: list[Post]) -> None:
         """Each post is answered as the reference does."""
+        batch = [post._replace(created_at=self.reference.now - post.created_at) for post in batch]
         decisions = self.window.add_many(batch)
+        self.reference.at_batch = self.reference.watermark
         answers = [(decision.id, keeper_of(decision)) for decision in decisions]
         assert answers == [
             self.reference.add(post, repeated=decision.repeated)
             for post, decision in zip(batch, decisions, strict=True)
         ]
 
-    @rule(seconds=st.floats(-50, 90, width=16))
+    @rule(seconds=st.floats(-50, 90, width=16) | st.just(700))
     def let_time_pass(self, seconds: float) -> None:
         """The clock may go backwards."""
         self.reference.now = max(self.reference.now + seconds, 0.0)
@@ -71,8 +74,7 @@ class WindowMachine(RuleBasedStateMachine):
         if self.path is not None:
             self.window.close()
             self.window = self.open()
-            # a clock that went backwards between two openings is not known of; time goes on from the last post
-            self.reference.arrival = self.reference.watermark
+            self.reference.last_time = self.reference.watermark
 
     def teardown(self) -> None:
         """Close the window."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from hybriddup.data.records import NO_KEY, UInt64s
 
@@ -79,6 +80,15 @@ class BlockIndex(ABC):
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027
         """Go on with what another instance with the same options learned."""
+
+
+def bucket_limit(default: int) -> Any:
+    """Return the option ``max_bucket_size`` of a block index, with this default."""
+    description = (
+        "Of the texts with a key, so many of the newest kept ones are looked at; how often there were more is counted; "
+        "0 = all."
+    )
+    return Field(default, ge=0, description=description)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.kernels.bit_keys import hash_bits
-from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.blocks.radii import block_radii, count_neighbours, show_range
 from hybriddup.steps.options import Options as ComponentOptions
 
@@ -48,12 +48,7 @@ class Blocks(BlockIndex):
 
         n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into.")
         n_key_blocks: int = Field(1, ge=1, le=8, description="Blocks that form a key.")
-        max_bucket_size: int = Field(
-            0,
-            ge=0,
-            description="Of the texts with a key, so many of the newest kept ones are looked at; how often there were "
-            "more is counted; 0 = all.",
-        )
+        max_bucket_size: int = bucket_limit(0)
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -124,12 +119,7 @@ class Probing(BlockIndex):
         max_probes: int = Field(
             100_000, ge=1, description="Most look-ups a text and block; needing more is an error, not a loss."
         )
-        max_bucket_size: int = Field(
-            0,
-            ge=0,
-            description="Of the texts with a key, so many of the newest kept ones are looked at; how often there were "
-            "more is counted; 0 = all.",
-        )
+        max_bucket_size: int = bucket_limit(0)
 
     def __init__(self, options: Options) -> None:
         self.options = options

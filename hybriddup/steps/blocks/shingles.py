@@ -18,7 +18,7 @@ from pydantic import Field
 from hybriddup.data.records import NO_KEY, UInt32s, UInt64s, encode_texts
 from hybriddup.errors import ConfigError
 from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, bottom_shingles, count_texts_with, mark_common
-from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
 
 UNITS = 5
@@ -26,6 +26,9 @@ UNITS = 5
 LEARNED_FROM = 2048
 """Characters of a text that are learned from, so that a few enormous ones take neither memory nor time."""
 COMMON = "common"
+MAX_BUCKET_SIZE = 256
+"""With limits that stand to 300,000 Weibo posts as this one and its double do to 5 million, a window finds 98.9 and
+99.5 % of the repeats that it finds without any."""
 
 
 class Shingles(BlockIndex):
@@ -44,12 +47,7 @@ class Shingles(BlockIndex):
             description="The same, at most, of a text mostly in Han, kana or hangul: an edit spoils three of its "
             "shingles, and five of a text in letters.",
         )
-        max_bucket_size: int = Field(
-            256,
-            ge=0,
-            description="Of the texts with a key, so many of the newest kept ones are looked at; how often there were "
-            "more is counted; 0 = all.",
-        )
+        max_bucket_size: int = bucket_limit(MAX_BUCKET_SIZE)
         max_candidates: int = Field(
             64,
             ge=0,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from hybriddup.data.records import Int32s, NearPairs, UInt64s
 from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
-from hybriddup.kernels.pair_limits import Facts, TextColumns, pack_facts, shortest_partners
+from hybriddup.kernels.lengths import shortest_partners
+from hybriddup.kernels.pair_limits import Facts, TextColumns, pack_facts
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
@@ -23,12 +24,13 @@ class SearchedTexts:
     facts: Facts
     """As `hybriddup.kernels.pair_limits.pack_facts` returns them."""
     shortest: Int32s
-    """As `hybriddup.kernels.pair_limits.shortest_partners` returns them."""
+    """int32[n]: no shorter text is within the limits of length of each; its own where that is the smallest."""
 
     @classmethod
     def of(cls, columns: TextColumns) -> SearchedTexts:
         """Return texts ready to be searched."""
-        return cls(columns, pack_facts(columns), shortest_partners(columns))
+        of_lengths = shortest_partners(columns.lengths, columns.max_partner_lengths, columns.lengths.max(initial=0))
+        return cls(columns, pack_facts(columns), of_lengths[columns.lengths])
 
     def near(self, asked: Asked, rings: UInt64s, workers: int, report: BlockReport) -> NearPairs:
         """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
@@ -43,12 +45,7 @@ class SearchedTexts:
 
         parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
         for _, counts in parts:
-            count_search(report, counts)
+            report.n_look_ups += counts.n_look_ups
+            report.n_comparisons += counts.n_comparisons
+            report.largest_bucket = max(report.largest_bucket, counts.largest_group)
         return join_near([near for near, _ in parts])
-
-
-def count_search(report: BlockReport, counts: SearchCounts) -> None:
-    """Add what a search took to a report."""
-    report.n_look_ups += counts.n_look_ups
-    report.n_comparisons += counts.n_comparisons
-    report.largest_bucket = max(report.largest_bucket, counts.largest_group)

@@ -16,7 +16,7 @@ CELLS_A_PART = 2**22
 """Long texts are verified fewer at a time: as many as the products of the lengths of their pairs add up to this."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Comparison:
     """Posts of one batch, all of them kept, and how far comparing them with earlier posts has come.
 
@@ -31,6 +31,8 @@ class Comparison:
     """Texts before this position were compared."""
     end: int
     """The first position of the batch: its posts were all compared with one another when they were decided."""
+    n_found_beside: int = 0
+    """Near duplicates among the sampled posts of the same batch; they count, or are skipped, together with it."""
     missed: Bools = field(init=False)
     """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)

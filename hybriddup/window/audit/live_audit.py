@@ -5,15 +5,19 @@ decided, whatever the index looks into. A sampled post that was kept and has a m
 decided to be a near duplicate was found. The limits are those of the window, so that an index that compares everything
 (``scan``) has a recall of 1. Exact repeats are found by the hash of their text and left out.
 
-Millions of texts are not compared at once: every batch that is decided brings the comparison on by a part, in
-proportion to its posts. While posts of one batch are compared, those sampled of later batches are skipped, whatever was
-decided of them, so that nothing queues up and the share that is found stays what it is. Where a text is forgotten
-before it was compared, the whole comparison is given up and counts as skipped.
+Millions of texts are not compared at once: every batch that is decided brings one comparison on by a part, in
+proportion to its posts, and the next batch the next one. While `MOST_COMPARISONS` batches are compared, what is sampled
+of later ones is skipped, whatever was decided of it, so that the share that is found stays what it is. Where a text is
+forgotten before it was compared, the whole comparison is given up.
+
+Posts with many candidates take long, and just these may have been missed. So the interval of the estimate allows for
+those that are being verified or had to be given up: all of them could be missed duplicates, or none.
 """
 
 from __future__ import annotations
 
 import logging
+from collections import deque
 
 import numpy as np
 
@@ -31,6 +35,8 @@ TEXTS_A_POST = 512
 """Texts that are compared for each post decided: a microsecond or two, some hundredths of what deciding it takes."""
 POSTS_A_PART = 256
 """A part is done when so many posts were decided: a smaller one would not be worth its beginning."""
+MOST_COMPARISONS = 8
+"""Batches whose sampled posts are compared side by side, so that others are sampled while one takes long."""
 MOST_TEXTS_A_PART = 2**20
 PAIRS_A_PART = 8
 """Pairs that are verified in a part: their texts are all over the store, and reading one takes longer than scoring."""
@@ -47,7 +53,7 @@ class LiveAudit:
     ----------
     one_in
         Of so many posts one is sampled; 1 = every one.
-    texts_a_post, posts_a_part, pairs_a_part
+    texts_a_post, posts_a_part, pairs_a_part, most_comparisons
         How much is done at a time; see the constants.
     """
 
@@ -58,22 +64,26 @@ class LiveAudit:
         texts_a_post: int = TEXTS_A_POST,
         posts_a_part: int = POSTS_A_PART,
         pairs_a_part: int = PAIRS_A_PART,
+        most_comparisons: int = MOST_COMPARISONS,
     ) -> None:
         self._one_in = one_in
         self._texts_a_post = texts_a_post
         self._posts_a_part = posts_a_part
         self._pairs_a_part = pairs_a_part
-        self._comparison: Comparison | None = None
-        self._found_beside = 0
-        """Near duplicates among the sampled posts of the same batch; they count, or are skipped, together with it."""
+        self._most_comparisons = most_comparisons
+        self._comparisons: deque[Comparison] = deque()
+        """The one whose turn is next in front."""
         self._n_since = 0
         """Posts decided since the last part."""
-        self._n_unique = self._n_found = self._n_missed = self._n_skipped = 0
+        self._n_unique = self._n_found = self._n_missed = self._n_skipped = self._n_given_up = 0
 
     def counts(self) -> AuditCounts:
         """Return what came of the sampled posts; those that are being compared are not among them."""
         n_compared = self._n_unique + self._n_found + self._n_missed
-        return AuditCounts(n_compared, self._n_found, self._n_missed, self._n_skipped)
+        n_slow = sum(len(comparison) for comparison in self._comparisons if len(comparison.pairs))
+        return AuditCounts(
+            n_compared, self._n_found, self._n_missed, self._n_skipped + self._n_given_up, self._n_given_up + n_slow
+        )
 
     def follow(
         self,
@@ -90,16 +100,17 @@ class LiveAudit:
         so what goes wrong with a comparison is logged, and the comparison is given up.
         """
         try:
-            if self._comparison is not None and self._comparison.has_lost(derived, store):
-                self._give_up()
+            for comparison in [each for each in self._comparisons if each.has_lost(derived, store)]:
+                self._give_up(comparison)
             self._n_since += len(prepared.positions)
             has_begun = self._sample(prepared, times, verdicts, derived)
-            if self._comparison is not None and (has_begun or self._n_since >= self._posts_a_part):
-                self._do_part(self._comparison, derived, steps, store)
+            if self._comparisons and (has_begun or self._n_since >= self._posts_a_part):
+                self._do_part(derived, steps, store)
                 self._n_since = 0
         except Exception as error:
             logger.warning("a sampled post could not be compared: %s: %s", type(error).__name__, error)
-            self._give_up()
+            if self._comparisons:
+                self._give_up(self._comparisons[0])
 
     def _sample(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, derived: DerivedState) -> bool:
         """Begin to compare the sampled posts of a batch, or skip them; return whether a comparison was begun."""
@@ -110,36 +121,37 @@ class LiveAudit:
         n_found = sum(place in verdicts.near for place in sampled)
         kept = np.array([place for place in sampled if verdicts.keeps(place)], np.int64)
         kept = kept[np.isin(kept, prepared.places)]
-        if self._comparison is not None:
+        if len(self._comparisons) >= self._most_comparisons:
             self._n_skipped += n_found + len(kept)
         elif not len(kept):
             self._n_found += n_found
         else:
-            edges = times.watermarks[kept] - derived.horizon
-            self._comparison = Comparison(chosen_texts(prepared, kept), edges, derived.kept.first_position, first)
-            self._found_beside = n_found
+            texts, edges = chosen_texts(prepared, kept), times.edges(derived.horizon)[kept]
+            self._comparisons.appendleft(Comparison(texts, edges, derived.kept.first_position, first, n_found))
             self._n_since = len(prepared.positions)
             return True
         return False
 
-    def _do_part(self, comparison: Comparison, derived: DerivedState, steps: Steps, store: WindowStore) -> None:
-        """Compare with the next texts, and verify what comes of it; where pairs were left, only verify."""
+    def _do_part(self, derived: DerivedState, steps: Steps, store: WindowStore) -> None:
+        """Compare posts of one batch with the next texts, and verify what comes of it, or what was left of that."""
+        comparison = self._comparisons[0]
         if not len(comparison.pairs):
             n_texts = min(max(self._n_since, self._posts_a_part) * self._texts_a_post, MOST_TEXTS_A_PART)
             comparison.scan(derived, max(n_texts // len(comparison), 1))
         comparison.verify(self._pairs_a_part, steps, store)
+        self._comparisons.rotate(-1)
         if comparison.is_done:
             n_missed = int(comparison.missed.sum())
-            self._n_found += self._found_beside
+            self._n_found += comparison.n_found_beside
             self._n_missed += n_missed
             self._n_unique += len(comparison) - n_missed
-            self._comparison = None
+            self._comparisons.remove(comparison)
 
-    def _give_up(self) -> None:
-        """Skip the posts of the comparison that is under way."""
-        if self._comparison is not None:
-            self._n_skipped += len(self._comparison) + self._found_beside
-            self._comparison = None
+    def _give_up(self, comparison: Comparison) -> None:
+        """Skip the posts of a comparison that is under way."""
+        self._n_given_up += len(comparison)
+        self._n_skipped += comparison.n_found_beside
+        self._comparisons.remove(comparison)
 
 
 def sampled_places(first: int, n_posts: int, one_in: int) -> list[int]:

@@ -37,16 +37,16 @@ class DerivedState:
         """
         stay = np.ones(len(earlier), np.bool_)
         # next to all are young enough for every post of the batch
-        unsure = np.flatnonzero(earlier < self.kept.first_after(float(times.watermarks[-1]) - self.horizon))
+        edges = times.edges(self.horizon)
+        unsure = np.flatnonzero(earlier < self.kept.first_after(float(edges.max())))
         if len(unsure):
-            edges = times.watermarks[places[unsure]] - self.horizon
-            stay[unsure] = self.kept.times_of(earlier[unsure]) > edges
+            stay[unsure] = self.kept.times_of(earlier[unsure]) > edges[places[unsure]]
         return stay
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes, store: WindowStore) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
         found = self.exact.find(prepared.hashes)
-        matches = (found >= 0) & (self.kept.times_of(found) > times.watermarks - self.horizon)
+        matches = (found >= 0) & (self.kept.times_of(found) > times.edges(self.horizon))
         says = np.fromiter((says_something for says_something, _ in prepared.keys), np.bool_, len(found))
         compared, sent = np.flatnonzero(matches & says), np.flatnonzero(matches & ~says)
         texts = [*store.texts(found[compared]), *(post.text for post in store.posts(found[sent]))]
@@ -73,7 +73,8 @@ class DerivedState:
 
     def forget(self, watermark: float) -> int:
         """Forget kept posts that match no more; return how many."""
-        n_forgotten = self.kept.forget_until(watermark - self.horizon)
+        n_forgotten = self.kept.forget_wrong_times(watermark, self.horizon)
+        n_forgotten += self.kept.forget_until(watermark - self.horizon)
         if n_forgotten:
             self.index.forget_before(self.kept.first_position)
         return n_forgotten

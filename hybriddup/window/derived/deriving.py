@@ -14,7 +14,7 @@ from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index.choosing import FEWEST_TEXTS, make_live_index
 from hybriddup.window.index.ring_index import WindowSize
-from hybriddup.window.meta import WATERMARK, unpack_float
+from hybriddup.window.meta import stored_watermark
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import WindowStore
@@ -63,10 +63,9 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: K
 
 def read_log(derived: DerivedState, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
     """Fill an empty memory with the posts of a log; those that match no more are left out where many are together."""
-    packed = store.meta(WATERMARK)
-    edge = NEVER if packed is None else unpack_float(packed) - derived.horizon
+    edge = stored_watermark(store) - derived.horizon
     for columns in log.resume(form):
-        if columns.watermarks[-1] > edge:
+        if max(columns.watermarks[-1], columns.times.max()) > edge:
             derived.add(columns)
 
 
@@ -90,4 +89,4 @@ def stored_columns(steps: Steps, posts: list[StoredPost], watermark: float) -> K
     times = np.array([post.time for post in posts])
     watermarks = np.maximum(np.maximum.accumulate(times), watermark)
     all_kept = np.ones(len(posts), np.bool_)
-    return columns_of(prepare_stored(steps, posts), PostTimes(times, watermarks, NEVER), all_kept)
+    return columns_of(prepare_stored(steps, posts), PostTimes(times, watermarks), all_kept)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
+from hybriddup.window.stores.private_files import open_private
+
 SHARE_OF_FILE, SMALLEST_FILE = 8, 2**18
 """Another file is begun when one has such a share of all bytes, and so many."""
 NUMBER = re.compile(r"[0-9]{6,}")
@@ -104,7 +106,7 @@ class FileSeries:
         """Return the file to which something of a post at a position is appended, which may be a new one."""
         if self._needs_file or self.files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
             self.files.append(SeriesFile(self._folder / self.next_name, position, 0))
-            self.files[-1].stream = FileIO(self.files[-1].path, "w+b")
+            self.files[-1].stream = FileIO(self.files[-1].path, "w+b", opener=open_private)
             self._number += 1
             self._needs_file = False
         return self.files[-1]
@@ -134,5 +136,6 @@ def delete(paths: Iterable[Path]) -> None:
 def replace_file(path: Path, data: bytes) -> None:
     """Have a file hold these bytes: whole, or it is as it was."""
     unfinished = path.with_name(f"{path.name}.unfinished")
-    unfinished.write_bytes(data)
+    with FileIO(unfinished, "wb", opener=open_private) as file:
+        file.write(data)
     unfinished.replace(path)

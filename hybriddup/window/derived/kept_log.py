@@ -28,13 +28,18 @@ from hybriddup.window.derived.file_series import FileSeries, delete, replace_fil
 from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.event_time import NEVER
-from hybriddup.window.meta import LOG_TOKEN, WATERMARK, unpack_float
+from hybriddup.window.meta import LOG_TOKEN, stored_watermark
 from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores.private_files import PRIVATE_FOLDER
 
 FOLDER, ENDING, ABOUT_FILE = "derived", ".kept", "about.json"
 READ_AT_ONCE = 2**16
 """Records that are read together."""
-NO_POST = -1
+NO_POST, ANY_POSITION = -1, 2**63 - 1
+WHAT_WAS_LOST = (
+    "If no older copy of posts.sqlite3 was put back, the -wal file beside it was damaged, and posts that were "
+    "acknowledged are gone: they are decided anew when they are sent again."
+)
 MOST_UNWRITTEN = 2**22
 """Bytes that wait for room on the disk. With more, nothing is appended until the window is opened again."""
 
@@ -111,7 +116,7 @@ class KeptLog:
         self._series, self._last, self.token = FileSeries(self._folder, ENDING), NO_POST, os.urandom(16)
         before = self._store.meta(LOG_TOKEN)
         try:
-            self._folder.mkdir(exist_ok=True)
+            self._folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
             self._about, files = self._files_to_read(form, before)
             delete(path for path in self._series.found() if path not in files)
             sound: dict[Path, Sound] = {}
@@ -167,16 +172,20 @@ class KeptLog:
     def _files_to_read(self, form: RecordForm, token: bytes | None) -> tuple[About, list[Path]]:
         """Return what there is of this form and of this store; where there is nothing, what a new log begins with."""
         about, files = read_about(self._folder), self._series.found()
-        names, packed = [path.name for path in files], self._store.meta(WATERMARK)
+        names = [path.name for path in files]
         if (
             about is not None
             and about.made_with == form.made_with
             and token is not None
             and token.hex() in about.tokens
             and about.first in names
-            and about.watermark <= (NEVER if packed is None else unpack_float(packed))
+            and about.watermark <= stored_watermark(self._store)
         ):
             return about, files[names.index(about.first) :]
+        if about is not None and about.made_with == form.made_with:
+            logger.warning(
+                "%s is of another time than the store beside it, and is made anew. %s", self._folder, WHAT_WAS_LOST
+            )
         return About(form.made_with, self._series.next_name), []
 
     def _go_on_after(self, sound: dict[Path, Sound]) -> None:
@@ -240,7 +249,20 @@ def sound_records(
                 before = int(records["position"][n - 1])
                 yield path, records[:n]
             if n < len(records):
+                warn_of_lost_posts(path, records[n:], before, about.seed)
                 return
+
+
+def warn_of_lost_posts(path: Path, records: Records, before: int, seed: np.uint64) -> None:
+    """Say in the log where records are sound, and only the store does not have their posts: it has lost some."""
+    n = n_sound(records, before, ANY_POSITION, seed)
+    if n:
+        logger.error(
+            "%s has kept posts from position %d on, which the store has not. %s",
+            path,
+            records["position"][0],
+            WHAT_WAS_LOST,
+        )
 
 
 def read_records(path: Path, dtype: np.dtype[np.void]) -> Iterator[Records]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from hybriddup.data.records import Bools, Float64s, Int64s
 
 SMALLEST = 1024
+RECENT = 64
+"""Posts by which it is told whether the watermark has caught up with them."""
 ROUNDING = 1e-3
 """Seconds, more than differences of times since 1970 lose."""
 
@@ -22,10 +24,11 @@ class KeptPosts:
     def __init__(self) -> None:
         self._positions: Int64s = np.zeros(SMALLEST, np.int64)
         self._times: Float64s = np.zeros(SMALLEST)
-        self._watermarks: Float64s = np.zeros(SMALLEST)
+        self._latest: Float64s = np.zeros(SMALLEST)
+        """The largest time or watermark up to each, so that they never fall."""
         self._first = self._end = 0
         self._longest_lag = 0.0
-        """Seconds by which the time of a remembered post is before its watermark, at most."""
+        """Seconds by which the time of a remembered post is before the largest up to it, at most."""
 
     def __len__(self) -> int:
         """Return the number of kept posts that are remembered."""
@@ -34,26 +37,28 @@ class KeptPosts:
     @property
     def n_bytes(self) -> int:
         """Memory of the columns."""
-        return self._positions.nbytes + self._times.nbytes + self._watermarks.nbytes
+        return self._positions.nbytes + self._times.nbytes + self._latest.nbytes
 
     def add(self, positions: Int64s, times: Float64s, watermarks: Float64s) -> None:
-        """Remember kept posts; positions rise from call to call, and watermarks never fall."""
+        """Remember kept posts; positions rise from call to call."""
         n = len(positions)
         if self._end + n > len(self._positions):
             self._move(n)
         where = slice(self._end, self._end + n)
-        self._positions[where], self._times[where], self._watermarks[where] = positions, times, watermarks
+        before = self._latest[self._end - 1] if self._end else -np.inf
+        latest = np.maximum(np.maximum.accumulate(np.maximum(times, watermarks)), before)
+        self._positions[where], self._times[where], self._latest[where] = positions, times, latest
         self._end += n
-        self._longest_lag = max(self._longest_lag, longest_lag(times, watermarks))
+        self._longest_lag = max(self._longest_lag, longest_lag(times, latest))
 
     def _move(self, n_more: int) -> None:
         """Make room: move what is remembered to the front, of columns twice as large as it is."""
         size = max(2 * (len(self) + n_more), SMALLEST)
         self._positions = self._moved(self._positions, size)
         self._times = self._moved(self._times, size)
-        self._watermarks = self._moved(self._watermarks, size)
+        self._latest = self._moved(self._latest, size)
         self._first, self._end = 0, len(self)
-        self._longest_lag = longest_lag(self._times[: self._end], self._watermarks[: self._end])
+        self._longest_lag = longest_lag(self._times[: self._end], self._latest[: self._end])
 
     def _moved(self, column: NDArray[Number], size: int) -> NDArray[Number]:
         moved = np.empty(size, column.dtype)
@@ -61,9 +66,9 @@ class KeptPosts:
         return moved
 
     def columns(self) -> tuple[Int64s, Float64s, Float64s]:
-        """Return the positions, times and watermarks of the posts that are remembered."""
+        """Return the positions, times and largest times so far of the posts that are remembered."""
         held = slice(self._first, self._end)
-        return self._positions[held], self._times[held], self._watermarks[held]
+        return self._positions[held], self._times[held], self._latest[held]
 
     def times_of(self, positions: Int64s) -> Float64s:
         """Return float64[n]: the times of kept posts, minus infinity for positions that are not remembered."""
@@ -80,19 +85,23 @@ class KeptPosts:
         """The first position that is remembered; where there is none, the one after the last that was."""
         return self._position_at(self._first)
 
+    @property
+    def next_position(self) -> int:
+        """The position after the last post that was remembered, 0 where there was none."""
+        return int(self._positions[self._end - 1]) + 1 if self._end else 0
+
     def _position_at(self, place: int) -> int:
         """Return the position at a place of the columns; after the last one, the next that it could be."""
         if place < self._end:
             return int(self._positions[place])
-        return int(self._positions[self._end - 1]) + 1 if self._end else 0
+        return self.next_position
 
     def forget_until(self, time: float) -> int:
-        """Forget the posts at the front that were decided at a watermark up to this time; return how many.
+        """Forget the posts at the front up to which no time or watermark was after this time; return how many.
 
-        A post's own time is never after that watermark, so that no post goes too early; one that came late may stay a
-        little longer than it matches.
+        So no post goes too early; one that came late may stay a little longer than it matches.
         """
-        n = int(np.searchsorted(self._watermarks[self._first : self._end], time, side="right"))
+        n = int(np.searchsorted(self._latest[self._first : self._end], time, side="right"))
         self._first += n
         return n
 
@@ -107,11 +116,26 @@ class KeptPosts:
         return self._position_at(self._first + self._n_unsure(time))
 
     def _n_unsure(self, time: float) -> int:
-        """Return how many posts have a watermark so early that their time may be up to this one, the first of all."""
-        _, _, watermarks = self.columns()
-        return int(np.searchsorted(watermarks, time + self._longest_lag + ROUNDING, side="right"))
+        """Return how many posts, the first of all, may have a time up to this one."""
+        _, _, latest = self.columns()
+        return int(np.searchsorted(latest, time + self._longest_lag + ROUNDING, side="right"))
+
+    def forget_wrong_times(self, watermark: float, horizon: float) -> int:
+        """Forget the posts at the front that are over a horizon ahead of the watermark; return how many.
+
+        None is, where most of the last posts are ahead: the watermark is still catching up with them after a pause.
+        """
+        _, times, _ = self.columns()
+        if not len(times) or times[0] <= watermark + horizon or np.median(times[-RECENT:]) > watermark:
+            return 0
+        n = int(np.argmin(np.append(times > watermark + horizon, np.False_)))
+        self._first += n
+        _, times, latest = self.columns()
+        latest[:] = np.maximum.accumulate(times)
+        self._longest_lag = longest_lag(times, latest)
+        return n
 
 
-def longest_lag(times: Float64s, watermarks: Float64s) -> float:
-    """Return the seconds by which times are before their watermarks at most, 0.0 where there are none."""
-    return float((watermarks - times).max(initial=0.0))
+def longest_lag(times: Float64s, latest: Float64s) -> float:
+    """Return the seconds by which times are before the largest so far, at most; 0.0 where there are none."""
+    return float((latest - times).max(initial=0.0))

@@ -9,7 +9,7 @@ from hybriddup.steps.blocks.scan import Scan
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.index.live_lists import LiveLists
 from hybriddup.window.index.live_scan import LiveScan
-from hybriddup.window.index.live_tables import MOST_KEY_BITS, LiveTables, TableKeys
+from hybriddup.window.index.live_tables import MOST_KEY_BITS, LiveTables
 from hybriddup.window.index.ring_index import WindowSize
 
 WIDTHS = (64, 128)
@@ -39,5 +39,5 @@ def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
         and not index.max_bucket_size
         and max(map(len, index.chosen)) <= MOST_KEY_BITS
     ):
-        return LiveTables(size, TableKeys(index.chosen, index.radii), index.describe())
+        return LiveTables(size, index.chosen, index.radii, index.describe())
     return LiveLists(size, index)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, NearPairs
+from hybriddup.data.records import Bools, Int64s, NearPairs, UInt64s
+from hybriddup.kernels.ring_reads import LookUpCounts
+from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates import join_near
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.posting_lists import PostingLists
 from hybriddup.window.index.ring_index import RingIndex, WindowSize
-from hybriddup.window.index.text_ring import as_later
 
 KEYS_EXPECTED = 16
 """Keys of a text, where the block index does not tell; more take other memory later."""
@@ -30,20 +30,13 @@ class LiveLists(RingIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._lists.n_bytes
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
-        """Return the pairs with texts that were added and not forgotten, of each key the newest."""
-        if not len(texts.prints) or not self._ring.n_texts:
-            return join_near([])
-        later = as_later(texts.prints, texts.sketches)
-        pairs, counts = self._lists.look_up(texts.probes, later, self._ring, self._workers)
-        self._count(counts.n_look_ups, counts.n_comparisons, counts.largest)
-        rows = np.searchsorted(texts.prints.positions, pairs.later)
-        return NearPairs(pairs.earlier, rows, pairs.distances, pairs.depths.astype(np.int64))
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+        return self._lists.look_up(probes, later, self._ring)
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier text has in each key of a later one, 0 = none."""
         numbers = self._ring.numbers_of(earlier)
-        return self._lists.depths_by_key(texts.probes[rows], numbers).astype(np.int64)
+        return self._lists.depths_by_key(texts.probes, rows, numbers).astype(np.int64)
 
     def add(self, texts: LiveTexts, is_kept: Bools) -> None:
         """Make the kept ones findable, and count the look-ups of all that met a crowded key."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.errors import WindowError
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.posting_adding import add_texts, count_crowded
 from hybriddup.kernels.posting_depths import depths_by_key
 from hybriddup.kernels.posting_lists import (
@@ -21,16 +21,12 @@ from hybriddup.kernels.posting_lists import (
     N_BOOK,
     Postings,
 )
-from hybriddup.kernels.posting_look_ups import LiveTexts, PostingCounts, look_up
-from hybriddup.kernels.posting_table import NO_KEY, PAGE_BITS, sweep_shards
+from hybriddup.kernels.posting_look_ups import look_up
+from hybriddup.kernels.posting_table import PAGE_BITS, sweep_shards
+from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
-from hybriddup.steps.parallel import map_slices
-from hybriddup.window.index.aligned import aligned_zeros
 from hybriddup.window.index.text_ring import TextRing
 
-MAX_BUCKET_SIZE = 256
-"""Texts of a key that are read where nothing else is set. With limits that stand to 300,000 Weibo posts as this one and
-its double do to 5 million, the window finds 98.9 and 99.5 % of the repeats that it finds without any."""
 KEYS_OF_SHARD = 2**13
 """A shard has at most so many keys when the window is as large as expected: rebuilding it takes some 0.1 ms."""
 MOST_SHARDS = 2**18
@@ -48,19 +44,7 @@ GROWTH = 1.5
 """A full pool becomes so much larger."""
 BYTES_OF_NUMBER = 5
 """Of a word of a list, and the class of a length that goes with it."""
-WORTHWHILE = 64
-"""Texts to look up that are worth a thread."""
 Number = TypeVar("Number", bound=np.generic)
-
-
-class FoundPairs(NamedTuple):
-    """Pairs within their limits, sorted by later, then earlier, each once."""
-
-    earlier: Int64s
-    later: Int64s
-    distances: Int32s
-    depths: Int32s
-    """int32[n_pairs]: the least depth of the earlier text in the list of a key that both have; 1 is the newest text."""
 
 
 class PostingLists:
@@ -85,9 +69,7 @@ class PostingLists:
         ``max_bucket_size`` is negative or too large.
     """
 
-    def __init__(
-        self, n_texts: int, n_keys: int, max_bucket_size: int = MAX_BUCKET_SIZE, *, wide: bool = False
-    ) -> None:
+    def __init__(self, n_texts: int, n_keys: int, max_bucket_size: int, *, wide: bool = False) -> None:
         if not 0 <= max_bucket_size < LARGEST_RING:
             raise ValueError(f"max_bucket_size must be an int in [0, {LARGEST_RING - 1}]; got {max_bucket_size}")
         self.wide = wide
@@ -98,13 +80,13 @@ class PostingLists:
         # room for keys that are all different, and lists of two; what is never written to takes no memory
         n_slots = (n_numbers * 3 // 2 >> PAGE_BITS) + 2 * n_shards + 2 << PAGE_BITS
         self._postings = Postings(
-            slots=aligned_zeros((n_slots,), np.uint64),
-            uppers=aligned_zeros((n_slots if wide else 0,), np.uint32),
+            slots=np.zeros((n_slots,), np.uint64),
+            uppers=np.zeros((n_slots if wide else 0,), np.uint32),
             pages=np.zeros((MOST_PAGES, n_shards), np.uint32),
             n_pages=np.zeros(n_shards, np.int32),
             n_keys=np.zeros(n_shards, np.int32),
-            words=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint32),
-            length_classes=aligned_zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint8),
+            words=np.zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint32),
+            length_classes=np.zeros((2 * n_numbers + 2 * FEWEST_WORDS,), np.uint8),
             book=np.zeros(N_BOOK, np.int64),
             class_words=block_classes(ring_size),
             ring_size=ring_size,
@@ -181,42 +163,32 @@ class PostingLists:
             self.add(keys[one], numbers[one], lengths[one], kept[one], first_live)
         return n_crowded
 
-    def look_up(
-        self, keys: UInt64s, later: LaterTexts, ring: TextRing, workers: int
-    ) -> tuple[FoundPairs, PostingCounts]:
+    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
         """Return the pairs of later texts and live ones that have a key in common.
 
         Of each key, the newest ``max_bucket_size`` texts are compared; pairs are kept as `select_in_ring` keeps them.
+        The depth is the least that the earlier text has in the list of a key that both have; 1 is the newest text.
         """
-        keys, live = self._checked(keys), live_in(ring)
+        table = ring.table
+        found: tuple[NearPairs, LookUpCounts] = look_up(
+            self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners
+        )
+        return found
 
-        def find(first: int, last: int) -> tuple[FoundPairs, PostingCounts]:
-            part = slice(first, last)
-            some = later if last - first == len(keys) else LaterTexts._make(column[part] for column in later)
-            table = ring.table
-            pairs, depths, counts = look_up(
-                self._postings, keys[part], ring.columns, table.rows, live, some, table.partners
-            )
-            return FoundPairs(*pairs, depths), counts
-
-        if workers == 1 or len(keys) < 2 * WORTHWHILE:
-            return find(0, len(keys))
-        found, counts = zip(*map_slices(find, len(keys), workers, WORTHWHILE), strict=True)
-        return FoundPairs._make(map(np.concatenate, zip(*found, strict=True))), add_counts(counts)
-
-    def depths_by_key(self, keys: UInt64s, numbers: Int64s) -> Int32s:
-        """Return int32[n, n_keys]: the depth of a text in the list of each key of a later one, row by row.
+    def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
+        """Return int32[n, n_keys]: the depth of some texts in the list of each key of later ones.
 
         It is 0 where the text has not that key, is not among the newest that are read, or was forgotten.
 
         Parameters
         ----------
         keys
-            uint64[n, n_keys]: of the later text.
-        numbers
-            int64[n]: of the earlier text.
+            uint64[n_later, n_keys]: of the later texts.
+        rows, numbers
+            int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
         """
-        depths: Int32s = depths_by_key(self._postings, self._checked(keys), numbers, self._next, self._first_live)
+        of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
+        depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths
 
     def _checked(self, keys: UInt64s) -> UInt64s:
@@ -270,11 +242,6 @@ class PostingLists:
             )
 
 
-def live_in(ring: TextRing) -> LiveTexts:
-    """Return which numbers are live, and where their texts are."""
-    return LiveTexts(np.uint64(ring.next), np.uint64(ring.span), np.uint64(ring.first_slot))
-
-
 def block_classes(ring_size: int) -> Int64s:
     """Return int64[n_classes]: words of a block of each class, rising, the last of which holds a ring."""
     last = round_up(ring_size + 1)
@@ -295,12 +262,6 @@ def round_up(n_words: int) -> int:
 
 def longer(pool: NDArray[Number], n_used: int, n: int) -> NDArray[Number]:
     """Return a pool of ``n`` elements that begins with those used."""
-    larger: NDArray[Number] = aligned_zeros((n,), pool.dtype)
+    larger: NDArray[Number] = np.zeros((n,), pool.dtype)
     larger[:n_used] = pool[:n_used]
     return larger
-
-
-def add_counts(parts: Sequence[PostingCounts]) -> PostingCounts:
-    """Return the counts of several slices as those of one."""
-    n_comparisons, n_look_ups, largest = zip(*parts, strict=True)
-    return PostingCounts(sum(n_comparisons), sum(n_look_ups), max(largest))

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from hybriddup.data.records import Fingerprints, UInt64s
-from hybriddup.window.index import LiveReport, Scanned
+import numpy as np
+
+from hybriddup.data.records import Bools, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.kernels.ring_reads import LookUpCounts
+from hybriddup.kernels.ring_texts import LaterTexts
+from hybriddup.steps.candidates import join_near
+from hybriddup.steps.parallel import map_slices
+from hybriddup.window.index import LiveReport, LiveTexts, Scanned
 from hybriddup.window.index.text_ring import TextRing, as_later
+
+WORTHWHILE = 64
+"""Texts to look up that are worth a thread."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class WindowSize:
     None = for as many as will be in it."""
 
 
-class RingIndex:
+class RingIndex(ABC):
     """The part of a `hybriddup.window.index.LiveIndex` that its ring of texts answers."""
 
     def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
@@ -39,6 +49,39 @@ class RingIndex:
     def sketched(self) -> bool:
         """Whether sketches of the characters are kept."""
         return self._ring.sketched
+
+    def look_up(self, texts: LiveTexts) -> NearPairs:
+        """Return the pairs with texts that were added and not forgotten, of each key the newest."""
+        if not len(texts.prints) or not self._ring.n_texts:
+            return join_near([])
+        later, probes, n = as_later(texts.prints, texts.sketches), texts.probes, len(texts.prints)
+
+        def find(first: int, last: int) -> NearPairs:
+            part = slice(first, last)
+            some = later if last - first == n else LaterTexts._make(column[part] for column in later)
+            near, counts = self._find(probes[part], some)
+            parts.append(counts)
+            return near._replace(later=near.later + first)
+
+        parts: list[LookUpCounts] = []
+        found = [find(0, n)] if n < 2 * WORTHWHILE else map_slices(find, n, self._workers, WORTHWHILE)
+        for counts in parts:
+            self._count(*counts)
+        return found[0] if len(found) == 1 else join_near(found)
+
+    @abstractmethod
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+        """Return the pairs of the later texts, in order, each once, and what that took."""
+
+    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
+        """Return 1 for each where no text is left out."""
+        return np.ones((len(rows), texts.probes.shape[1]), np.int64)
+
+    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+        """Make the kept ones findable."""
+        kept = texts.take(is_kept)
+        if len(kept.prints):
+            self._ring.append(kept.prints, kept.sketches)
 
     def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
         """Compare these with every text from a position on, up to about so many."""
@@ -58,10 +101,10 @@ class RingIndex:
         """Bytes in use."""
         return self._ring.n_bytes
 
-    def _count(self, n_look_ups: int, n_comparisons: int, largest_bucket: int) -> None:
+    def _count(self, n_comparisons: int, n_look_ups: int, largest: int) -> None:
         self._n_look_ups += n_look_ups
         self._n_comparisons += n_comparisons
-        self._largest = max(self._largest, largest_bucket)
+        self._largest = max(self._largest, largest)
 
     def _hit_limit(self, name: str, n_times: int) -> None:
         if n_times:

@@ -6,35 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, PairLimits, UInt64s
+from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.errors import WindowError
+from hybriddup.kernels.lengths import shortest_partners
+from hybriddup.kernels.ring_reads import LiveTexts
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
     LengthRows,
+    Partners,
     RingColumns,
     find_near_anywhere,
     first_from,
     number_texts,
+    numbers_from,
     select_in_ring,
     write_texts,
 )
-from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index import Scanned
-from hybriddup.window.index.aligned import aligned_zeros
-from hybriddup.window.index.partners import find_partners
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
 GROWTH = 1.25
 """A full ring becomes so much larger, at least; its columns are copied one after another, and sooner or later all
 slots are used."""
-MANY_NEAR = 2**15
-"""Near texts that are worth a thread."""
 MOST_TEXTS = 2**31
 """Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
+LONGEST_TOLD = 2**12
+"""What a text may match is told for lengths up to this; longer texts count as of this length."""
 NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
 
 
@@ -89,7 +90,7 @@ class TextRing:
         self.first = self.next = IN_BLOCK
         """The numbers of the oldest text and of the next one, and all between them are in the ring."""
         self._turn = IN_BLOCK
-        """The number in slot 0. `IN_BLOCK` divides it and the capacity, so octets of numbers are those of slots."""
+        """The number in slot 0. `IN_BLOCK` divides it and the capacity."""
         self._touched = 0
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
@@ -109,6 +110,11 @@ class TextRing:
     def first_slot(self) -> int:
         """The slot of the oldest text."""
         return self._slot(self.first)
+
+    @property
+    def live(self) -> LiveTexts:
+        """Which numbers are live, and where their texts are, as the kernels take it."""
+        return LiveTexts(np.uint64(self.next), np.uint64(self.span), np.uint64(self.first_slot))
 
     @property
     def n_bytes(self) -> int:
@@ -145,21 +151,19 @@ class TextRing:
         self.first, n_gone = first_from(self.columns, self.first, self.next, self._turn, position)
         self.n_texts -= n_gone
 
-    def select(self, near: UInt64s, later: LaterTexts, workers: int) -> CandidatePairs:
-        """Return the pairs within their limits of what is near, each once and in order.
+    def select(self, near: UInt64s, later: LaterTexts) -> NearPairs:
+        """Return the pairs within their limits of what is near, each once and in order, and 1 as the depth of each.
 
         ``near`` is uint64[n]: row of the later text in the upper 32 bits, place among the texts of the ring in the
         lower, sorted.
         """
-        if len(near) < 2 * MANY_NEAR:
-            return self._select(near, later)
-        parts = map_slices(lambda first, last: self._select(near[first:last], later), len(near), workers, MANY_NEAR)
-        columns = zip(*((pairs.earlier, pairs.later, pairs.hamming_distances) for pairs in parts), strict=True)
-        return CandidatePairs(*map(np.concatenate, columns))
+        depths = np.ones(len(near), np.int32)
+        pairs: NearPairs = select_in_ring(near, depths, self.columns, self.first_slot, self.table.rows, later)
+        return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
         """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
-        first = self._number_from(position)
+        first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
         columns, partners, place = self.columns, self.table.partners, first - self.first
         near = []
@@ -167,13 +171,15 @@ class TextRing:
             near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
             place += stop - start
         # each run has its pairs by later text; together they have to be put in order
-        pairs = self._select(np.sort(np.concatenate(near)), later)
+        found = self.select(np.sort(np.concatenate(near)), later)
+        pairs = CandidatePairs(found.earlier, later.positions[found.later], found.distances)
         number, _ = first_from(columns, last, self.next, self._turn, 0)
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
     def numbers_of(self, positions: Int64s) -> Int64s:
         """Return int64[n]: the number of the text at each position, or of the next one where there is none."""
-        return np.fromiter(map(self._number_from, positions.tolist()), np.int64, len(positions))
+        numbers: Int64s = numbers_from(self.columns, self.first, self.next, self._turn, positions)
+        return numbers
 
     def runs(self) -> list[tuple[int, int]]:
         """Return the bounds of the slots in use, in order: two ranges where they go past the end."""
@@ -187,25 +193,9 @@ class TextRing:
             return [(start, stop)]
         return [(start, self.capacity), (0, stop - self.capacity)]
 
-    def _number_from(self, position: int) -> int:
-        """Return the number of the first text that is not before a position, the next number where there is none."""
-        block, last = self.first >> BLOCK_BITS, self.next - 1 >> BLOCK_BITS
-        while block < last:  # the last block whose anchor is not after the position
-            middle = (block + last + 1) // 2
-            if self.columns.anchors[self._slot(middle << BLOCK_BITS) >> BLOCK_BITS] <= position:
-                block = middle
-            else:
-                last = middle - 1
-        first = max(self.first, block << BLOCK_BITS)
-        number, _ = first_from(self.columns, first, self.next, self._turn, position)
-        return int(number)
-
     def _position(self, number: int) -> int:
         slot = self._slot(number)
         return int(self.columns.anchors[slot >> BLOCK_BITS]) + int(self.columns.offsets[slot])
-
-    def _select(self, near: UInt64s, later: LaterTexts) -> CandidatePairs:
-        return CandidatePairs(*select_in_ring(near, self.columns, self.first_slot, self.table.rows, later))
 
     def _advance(self, last: int) -> None:
         """Go on to the next number to be given out."""
@@ -244,14 +234,24 @@ class TextRing:
         self._turn, self._touched = start, n
 
 
+def find_partners(limits: PairLimits) -> Partners:
+    """Return which of the texts with these limits a later text may match, for each length up to `LONGEST_TOLD`."""
+    lengths, reaches = (column.clip(max=LONGEST_TOLD) for column in (limits.lengths, limits.max_partner_lengths))
+    shortest = shortest_partners(lengths, reaches, LONGEST_TOLD)
+    of_lengths = np.full(len(shortest), -1, np.int32)
+    np.maximum.at(of_lengths, lengths, limits.max_hamming_distances)
+    from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
+    return Partners(from_length[shortest], shortest)
+
+
 def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
     """Return empty columns, whose memory is taken when they are written to."""
     return RingColumns(
-        bits=aligned_zeros((capacity, words), np.uint64),
-        length_numbers=aligned_zeros((capacity,), numbers),
-        offsets=aligned_zeros((capacity,), np.uint16),
-        anchors=aligned_zeros((capacity // IN_BLOCK,), np.int64),
-        sketches=aligned_zeros((capacity if sketched else 0, 2), np.uint64),
+        bits=np.zeros((capacity, words), np.uint64),
+        length_numbers=np.zeros((capacity,), numbers),
+        offsets=np.zeros((capacity,), np.uint16),
+        anchors=np.zeros((capacity // IN_BLOCK,), np.int64),
+        sketches=np.zeros((capacity if sketched else 0, 2), np.uint64),
     )
 
 
@@ -261,7 +261,7 @@ def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -
         return column
     a_row = capacity // len(column)  # one anchor stands for a block of slots
     first, n, capacity, larger = first // a_row, -(-n // a_row), capacity // a_row, larger // a_row
-    longer = aligned_zeros((larger, *column.shape[1:]), column.dtype)
+    longer = np.zeros((larger, *column.shape[1:]), column.dtype)
     n_before_end = min(n, capacity - first)
     longer[:n_before_end] = column[first : first + n_before_end]
     longer[n_before_end:n] = column[: n - n_before_end]

@@ -72,6 +72,17 @@ def checksum_of(
     return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
 
 
+def seal_of(name: object, data: bytes) -> int:
+    """Return a number of 63 bits that depends on some bytes and on the name under which they are kept."""
+    return xxhash.xxh3_64_intdigest(f"{name} ".encode() + data) & POSITIVE
+
+
+def check_seal(name: object, data: object, seal: object) -> None:
+    """Raise RowError where bytes are not those that `seal_of` was asked about."""
+    if not isinstance(data, bytes) or seal_of(name, data) != seal:
+        raise RowError(f"what is kept under {name!r} is not as it was written")
+
+
 def dump(fields: tuple[Any, ...]) -> bytes:
     """Return the JSON of some fields; surrogates, which orjson refuses, stay as they are."""
     try:

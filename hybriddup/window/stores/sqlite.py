@@ -232,9 +232,10 @@ class SqliteStore:
     def _read_changes(self, connection: sqlite3.Connection) -> None:
         """Read what the file holds and memory does not; all of it at first."""
         state = queries.read_state(connection)
-        if state is None:
+        id_key = queries.read_meta(connection, queries.ID_KEY)
+        if state is None or id_key is None:
             raise damaged(self._path, "it does not say which posts it holds")
-        first, self._next, self._id_key = state
+        (first, self._next), self._id_key = state, id_key
         self._first = max(self._first, first)
         self._read_cleared(connection)
         self._read_ids(connection)

@@ -9,13 +9,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hybriddup.errors import StoreError
+from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.post_rows import CREATE_POSTS, RowError, text_from
+from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
-SCHEMA = 3
+SCHEMA = 4
 """Version of the tables; a file with another one was written by another version of hybriddup, and is refused."""
 
 SETTINGS = (
@@ -29,10 +31,8 @@ SETTINGS = (
 )
 TABLES = (
     CREATE_POSTS,
-    "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL)",
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE state (first_position INTEGER NOT NULL, next_position INTEGER NOT NULL, id_key BLOB NOT NULL)",
-    "INSERT INTO state VALUES (0, 0, randomblob(16))",
+    "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER NOT NULL)",
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {SCHEMA}",
 )
@@ -67,8 +67,8 @@ def explained(path: Path) -> Iterator[None]:
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Have all or nothing of the block in the file, and on disk when it ends."""
-    connection.execute("BEGIN IMMEDIATE")
     try:
+        connection.execute("BEGIN IMMEDIATE")
         yield
         connection.execute("COMMIT")
     except BaseException:
@@ -99,10 +99,18 @@ def make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     try:
-        folder.mkdir(parents=True)
+        folder.mkdir(PRIVATE_FOLDER, parents=True)
     except OSError as error:
         raise StoreError(f"the directory {folder} cannot be made: {error.strerror}") from error
     _sync_folder(folder.parent)
+
+
+def make_private(path: Path) -> None:
+    """Make a file where there is none; SQLite gives the two beside it the same permissions."""
+    try:
+        os.close(open_private(path, os.O_RDWR))
+    except OSError as error:
+        raise StoreError(f"{path}: {CAUSES[sqlite3.SQLITE_CANTOPEN]} ({error.strerror})") from error
 
 
 def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Connection:
@@ -116,6 +124,8 @@ def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Conn
     if read_only and not path.exists():
         raise StoreError(f"{path}: there is no such store; open the window for writing to begin one")
     mode = "ro" if read_only else "rwc"
+    if not read_only:
+        make_private(path)
     with explained(path):
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={mode}",
@@ -150,6 +160,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
         with transaction(connection):
             for statement in TABLES:
                 connection.execute(statement)
+            queries.write_state(connection, 0, 0)
+            queries.insert_meta(connection, {queries.ID_KEY: os.urandom(16)})
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:

@@ -10,8 +10,10 @@ import numpy as np
 
 from hybriddup.data.records import UInt64s
 from hybriddup.window.records import StoredPost
-from hybriddup.window.stores.post_rows import as_bytes, post_of, row_of
+from hybriddup.window.stores.post_rows import as_bytes, check_seal, post_of, row_of, seal_of
 
+STATE, ID_KEY = "state", "id key"
+"""Under which the store keeps which posts it holds, and the key of the hashes of ids."""
 HASHES_TOGETHER = 1 << 16
 """Hashes of ids that are read together, at least, where there are as many."""
 INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -21,7 +23,7 @@ INSERT_BYTES = """
     )"""
 SELECT_POSTS = "SELECT * FROM posts WHERE position IN (SELECT value FROM json_each(?))"
 SELECT_KEPT = "SELECT * FROM posts WHERE position >= ? AND evidence IS NULL ORDER BY position LIMIT ?"
-INSERT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+INSERT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)"
 DELETE_HASHES = (
     "DELETE FROM id_hashes WHERE first_position < (SELECT max(first_position) FROM id_hashes WHERE first_position <= ?)"
 )
@@ -36,12 +38,13 @@ def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], ha
         except UnicodeEncodeError:  # surrogates; the rows that were inserted by then are replaced
             connection.executemany(INSERT_BYTES, map(as_bytes, rows))
         packed = hashes.astype("<u8").tobytes()
-        connection.execute("INSERT INTO id_hashes VALUES (?, ?)", (posts[0].position, packed))
+        first = posts[0].position
+        connection.execute("INSERT INTO id_hashes VALUES (?, ?, ?)", (first, packed, seal_of(first, packed)))
 
 
 def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> None:
     """Insert values under their keys, in place of earlier ones."""
-    connection.executemany(INSERT_META, values.items())
+    connection.executemany(INSERT_META, [(key, value, seal_of(key, value)) for key, value in values.items()])
 
 
 def delete_posts(connection: sqlite3.Connection, end: int) -> None:
@@ -52,13 +55,13 @@ def delete_posts(connection: sqlite3.Connection, end: int) -> None:
 
 def write_state(connection: sqlite3.Connection, first: int, end: int) -> None:
     """Note the first position that is not forgotten and the next one to append."""
-    connection.execute("UPDATE state SET first_position = ?, next_position = ?", (first, end))
+    insert_meta(connection, {STATE: json.dumps([first, end]).encode()})
 
 
-def read_state(connection: sqlite3.Connection) -> tuple[int, int, bytes] | None:
-    """Return the first position that is not forgotten, the next one to append, and the key of the hashes of ids."""
-    row: tuple[int, int, bytes] | None = connection.execute("SELECT * FROM state").fetchone()
-    return row
+def read_state(connection: sqlite3.Connection) -> tuple[int, int] | None:
+    """Return the first position that is not forgotten, and the next one to append."""
+    packed = read_meta(connection, STATE)
+    return None if packed is None else tuple(json.loads(packed))
 
 
 def read_held(connection: sqlite3.Connection) -> tuple[int, int] | None:
@@ -70,9 +73,14 @@ def read_held(connection: sqlite3.Connection) -> tuple[int, int] | None:
 
 
 def read_meta(connection: sqlite3.Connection, key: str) -> bytes | None:
-    """Return the value under a key."""
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return None if row is None else row[0]
+    """Return the value under a key; RowError where it is not as it was written."""
+    row: tuple[bytes, int] | None = connection.execute(
+        "SELECT value, checksum FROM meta WHERE key = ?", (key,)
+    ).fetchone()
+    if row is None:
+        return None
+    check_seal(key, *row)
+    return row[0]
 
 
 def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
@@ -88,9 +96,10 @@ def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple
     """
     parts: list[bytes] = []
     first = end = position
-    for begin, packed in connection.execute(
-        "SELECT first_position, hashes FROM id_hashes WHERE first_position >= ? ORDER BY first_position", (position,)
+    for begin, packed, seal in connection.execute(
+        "SELECT * FROM id_hashes WHERE first_position >= ? ORDER BY first_position", (position,)
     ):
+        check_seal(begin, packed, seal)
         if begin != end or end - first >= HASHES_TOGETHER:
             yield first, _unpacked(parts)
             parts, first, end = [], begin, begin

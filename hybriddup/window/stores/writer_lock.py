@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from hybriddup.errors import StoreError
+from hybriddup.window.stores.private_files import open_private
 
 LOCKED_BYTE = 1 << 30
 """Windows keeps others from reading what is locked, so the byte locked there is one after the process id."""
@@ -26,8 +27,8 @@ class WriterLock:
             holder = _holder(file)
             file.close()
             raise StoreError(
-                f"{path.parent} is in use by {holder}; one window at a time writes to a store: close that one, "
-                "or open this one in another directory"
+                f"{path.parent} is in use by {holder}; one window at a time writes to a store: close that one, or open "
+                "this one in another directory, or to look only, with read_only=True"
             ) from None
         self._file = file
         with suppress(OSError):  # a full disk: the lock holds without saying whose it is
@@ -45,7 +46,7 @@ class WriterLock:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0)
+        file = os.fdopen(open_private(path, os.O_RDWR), "r+b", buffering=0)
     except OSError as error:
         raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; see to its permissions") from error
     return file

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Fingerprints
 from hybriddup.errors import WindowError
-from hybriddup.kernels.posting_table import NO_KEY
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.window.index import posting_lists
-from hybriddup.window.index.posting_lists import MAX_BUCKET_SIZE, PostingLists, block_classes
+from hybriddup.window.index.posting_lists import PostingLists, block_classes
 from hybriddup.window.index.text_ring import TextRing, as_later
 from tests.builders import make_limits
 
@@ -118,7 +118,7 @@ class Run(NamedTuple):
     n_crowded: list[int]
 
 
-def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: int = 1, workers: int = 1) -> Run:
+def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: int = 1) -> Run:
     """Look the batches of a stream up, each against what was added before it, and compare all with the oracle."""
     ring, oracle = TextRing(64 * texts.bits.shape[1], len(texts.keys), sketched=False), Oracle(texts, most)
     found, crowded, first_number = [], [], ring.next
@@ -128,7 +128,8 @@ def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: in
             continue
         prints = prints_of(texts, rows, limit)
         ring.forget_before(first_live)
-        pairs, counts = lists.look_up(keys, as_later(prints, None), ring, workers)
+        near, counts = lists.look_up(keys, as_later(prints, None), ring)
+        pairs = near._replace(later=near.later + first)
         found.append(list(zip(*(column.tolist() for column in pairs), strict=True)))
         assert found[-1] == oracle.look_up(rows, first_live, limit)
         assert counts.n_look_ups == (keys != NO_KEY).sum()
@@ -136,8 +137,8 @@ def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: in
         crowded.append(lists.add(keys, numbers, texts.lengths[first:last], texts.kept[first:last], ring.first))
         assert crowded[-1] == oracle.add(rows, first_live)
         earlier = range(max(last - 9, 0), last)
-        of_last = np.repeat(keys[-1:], len(earlier), axis=0)
-        depths = lists.depths_by_key(of_last, first_number + np.array(earlier))
+        of_last = np.zeros(len(earlier), np.int64)
+        depths = lists.depths_by_key(keys[-1:], of_last, first_number + np.array(earlier))
         assert depths.tolist() == [[oracle.depth(key, row, first_live) for key in keys[-1].tolist()] for row in earlier]
     return Run(found, crowded)
 
@@ -150,7 +151,7 @@ def streams(draw: st.DrawFn) -> tuple[Texts, list[int], int]:
     wide, words, n_different = draw(st.booleans()), draw(st.sampled_from([1, 2])), draw(st.sampled_from([3, 40, 2000]))
     texts = make_texts(rng, n, draw(st.sampled_from([1, 5, 16])), words, n_different, wide)
     cuts = sorted(draw(st.lists(st.integers(0, n), max_size=12)))
-    return texts, cuts, draw(st.sampled_from([0, 1, 2, 3, 4, 7, 30, MAX_BUCKET_SIZE]))
+    return texts, cuts, draw(st.sampled_from([0, 1, 2, 3, 4, 7, 30, 256]))
 
 
 def is_wide(texts: Texts) -> bool:
@@ -172,16 +173,6 @@ def test_crowded_look_ups_do_not_depend_on_the_cuts(seed: int, cuts: list[int], 
     whole = run(texts, [], most, PostingLists(300, 4, most))
     in_parts = run(texts, sorted(cuts), most, PostingLists(300, 4, most))
     assert sum(whole.n_crowded) == sum(in_parts.n_crowded)
-
-
-@pytest.mark.parametrize("words", [1, 2])
-def test_two_workers_find_what_one_finds(words: int) -> None:
-    """In batches that are large enough to be shared."""
-    texts = make_texts(np.random.default_rng(words), 3000, 12, words, 5000, False)
-    cuts = list(range(500, 3000, 500))
-    runs = [run(texts, cuts, 30, PostingLists(3000, 12, 30), workers=workers) for workers in (1, 2)]
-    assert runs[0] == runs[1]
-    assert sum(map(len, runs[0].pairs)) > 1000
 
 
 def add_all(lists: PostingLists, keys: np.ndarray, first: int, horizon: int, at_once: int = 64) -> None:
@@ -240,7 +231,7 @@ def test_numbers_go_on_past_what_an_entry_can_hold(start: int) -> None:
         for i in range(600)
     ]
     assert n_crowded == [int(i > 50) for i in range(600)]
-    depths = lists.depths_by_key(np.zeros((52, 1), np.uint64), numbers[::-1][:52].copy())
+    depths = lists.depths_by_key(np.zeros((1, 1), np.uint64), np.zeros(52, np.int64), numbers[::-1][:52].copy())
     assert depths[:, 0].tolist() == [*range(1, 51), 0, 0]
 
 
@@ -253,7 +244,7 @@ def test_pools_grow_when_there_is_more_than_was_expected() -> None:
     lists = PostingLists(1, 2, 0)
     add_all(lists, keys, 1, 10**6, at_once=10_000)
     chosen = rng.integers(0, texts, 50)
-    depths = lists.depths_by_key(keys[chosen], chosen + 1)
+    depths = lists.depths_by_key(keys[chosen], np.arange(50), chosen + 1)
     assert (depths[:, 0] == 1).all()
     assert depths[:, 1].tolist() == [int((keys[row:, 1] == keys[row, 1]).sum()) for row in chosen]
     assert lists.n_keys == texts + 50
@@ -274,7 +265,7 @@ def test_what_cannot_be_is_refused() -> None:
     for most in (-1, 2**25):
         with pytest.raises(ValueError, match="max_bucket_size must be an int in"):
             PostingLists(10, 1, most)
-    lists, kept = PostingLists(10, 1), np.ones(1, np.bool_)
+    lists, kept = PostingLists(10, 1, 256), np.ones(1, np.bool_)
     with pytest.raises(ValueError, match="wide=True"):
         lists.add(np.full((1, 1), 2**32, np.uint64), np.array([1]), ONE_LENGTH, kept, 1)
     with pytest.raises(WindowError, match="shorter horizon"):

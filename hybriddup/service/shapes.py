@@ -1,0 +1,159 @@
+"""The types of requests and answers, from which the OpenAPI schema is made; those of requests check what comes.
+
+A post is checked by `hybriddup.window.posts`, as everywhere. Answers have the types of the window itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from hybriddup.service.history import History
+from hybriddup.service.limits import MAX_MATCHES
+from hybriddup.service.problems import RequestError
+from hybriddup.steps.options import quote
+from hybriddup.study.explain import Explanation
+from hybriddup.window import Match, WindowStats
+from hybriddup.window.posts import MOST_ID_BYTES
+from hybriddup.window.records import Evidence
+
+Number = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+PostId = Annotated[str | Number, Field(description='Text or a whole number of 64 bits; 17 and "17" are two ids.')]
+NewId = Annotated[str, Field(max_length=MOST_ID_BYTES, json_schema_extra={"not": {"pattern": "^#[0-9]+$"}})]
+
+
+class Request(BaseModel):
+    """Base of what clients send. Other fields are allowed and not looked at."""
+
+    model_config = ConfigDict(strict=True, extra="allow", use_attribute_docstrings=True)
+
+
+class NewPost(Request):
+    """A post to be decided. Other fields are allowed and not looked at."""
+
+    text: str
+    """Its text."""
+    id: NewId | Number | None = None
+    """Text of at most 512 bytes, or a whole number of 64 bits; 17 and "17" are two ids. Left out: the window makes one
+    of the post's position, such as #17, which no post may come with. A post sent again with the same id gets the same
+    answer again."""
+    created_at: float | str | None = None
+    """Seconds since 1970, or ISO 8601; for event time. By arrival time, it is not looked at."""
+
+
+class MatchRequest(Request):
+    """A text to look for."""
+
+    text: str
+    limit: int = Field(10, ge=1, le=MAX_MATCHES)
+    """Matches at most."""
+
+
+class ExplainRequest(Request):
+    """A text, and the kept post to compare it with."""
+
+    text: str
+    id: PostId
+
+
+class Answer(BaseModel):
+    """Base of answers, which have no other fields; what they hold is described where it is declared."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+EVIDENCE: dict[str, Any] = {name: (kind | None, None) for name, kind in get_type_hints(Evidence).items()}
+"""Why a post is a duplicate, as fields that are there only then."""
+
+
+class Decided(Answer):
+    """A post that was acknowledged; the fields from ``of`` on, which say why, are those of duplicates."""
+
+    id: PostId
+    position: int
+    """Its number in the order of acknowledgement, from 0."""
+    decision: Literal["kept", "duplicate"]
+
+
+class StoredPostFields(Decided):
+    """A post of the window."""
+
+    time: float
+    """Seconds since 1970: when it came, or its created_at."""
+    text: str
+
+
+DecisionAnswer = create_model(
+    "DecisionAnswer",
+    __base__=Decided,
+    repeated=Annotated[bool, Field(description="Whether this id was decided before: this is the answer given then.")],
+    **EVIDENCE,
+)
+StoredPostAnswer = create_model("StoredPostAnswer", __base__=StoredPostFields, **EVIDENCE)
+
+
+class MatchesAnswer(Answer):
+    """Kept posts that the text is similar to, best first."""
+
+    matches: list[Match]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStats(WindowStats):
+    """Counts of the window, since the service was started unless said otherwise."""
+
+    n_waiting: int = 0
+    """Posts that wait or are being decided."""
+    history: History = field(default_factory=History)
+    """New decisions of the last half hour."""
+
+
+class StatusAnswer(Answer):
+    """How the service is."""
+
+    status: str
+    seconds_ahead: float = 0.0
+    """By how much the time of the window is ahead of the clock, which expiry waits for. With minutes, look to the
+    clock; `Window.rewind` puts the window's time back."""
+
+
+class ProblemAnswer(Answer):
+    """Why a request was not done."""
+
+    error: str
+    """The kind of error."""
+    message: str
+    """What happened."""
+    allowed: str
+    """What is allowed, or what to do."""
+
+
+class Answers(Answer):
+    """All answers, for their schema."""
+
+    decision: DecisionAnswer
+    stored_post: StoredPostAnswer
+    matches: MatchesAnswer
+    explanation: Explanation
+    stats: ServiceStats
+    status: StatusAnswer
+    problem: ProblemAnswer
+
+
+R = TypeVar("R", bound=Request)
+
+
+def checked(kind: type[R], given: object) -> R:
+    """Return a request, checked; RequestError where it is not allowed."""
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(map(str, first["loc"][:1])) or "the body"
+    value = first["input"]
+    is_short = isinstance(value, (str, int, float, bool)) or value is None
+    got = quote(value[:60] if isinstance(value, str) else value) if is_short else type(value).__name__
+    message = f"{where}: {first['msg']}; got {got}."
+    raise RequestError(422, "invalid_request", message, f"see the message and {kind.__name__} in /openapi.json")

@@ -1,0 +1,271 @@
+"""Clients that do not wait, send what nobody asked for, or fill answers with what they sent: each did harm once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+from starlette.types import Message
+
+from hybriddup.errors import StoreError
+from hybriddup.service.app import create_app
+from hybriddup.service.batching import DecidingQueue
+from hybriddup.service.fair_queue import POSTS_A_TURN
+from hybriddup.service.limits import LARGE_BODY, UNREAD_BYTES, Limits
+from hybriddup.service.problems import LONGEST_MESSAGE
+from hybriddup.service.service import Service
+from hybriddup.window import Decision, Post, Window
+from tests.service.support import JSON, OTHER, SHAPE, ask, make_service, running
+
+TOKEN = "0123456789abcdef-token"  # noqa: S105  of this test alone
+LONG = "a" * 50_000
+T = TypeVar("T")
+
+
+class HeldUp:
+    """Stands for a window that decides when it is let go."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def __call__(self, posts: list[Post]) -> list[Decision]:
+        assert self.go.wait(60)
+        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
+
+
+async def with_full_queue(talk: Callable[[httpx.AsyncClient, Service, HeldUp], Awaitable[T]]) -> T:
+    """Return what a conversation gave with a service in which nine of ten posts that may wait do."""
+    service, held_up = make_service(Limits(max_queue=10, request_timeout=60)), HeldUp()
+    service.queue.decide = held_up
+    async with running(service) as client:
+        first = asyncio.create_task(client.post("/v1/posts", json=[{"text": str(n)} for n in range(9)]))
+        while not service.queue.n_posts:
+            await asyncio.sleep(0.01)
+        got = await talk(client, service, held_up)
+        held_up.go.set()
+        assert (await first).status_code == 200
+    return got
+
+
+def test_posts_are_decided_while_refused_clients_insist() -> None:
+    """Each of them asks again at once, and has its turn in the end."""
+
+    async def insist(client: httpx.AsyncClient, number: int) -> list[int]:
+        statuses = [0]
+        while statuses[-1] != 200:
+            posts = [{"text": f"{number} {n}"} for n in range(4)]
+            statuses.append((await client.post("/v1/posts", json=posts)).status_code)
+        return statuses[1:]
+
+    async def talk(client: httpx.AsyncClient, service: Service, held_up: HeldUp) -> list[list[int]]:
+        insisting = [asyncio.create_task(insist(client, number)) for number in range(8)]
+        while 'refused_total{error="queue_full"} 8.0' not in (await client.get("/metrics")).text:
+            await asyncio.sleep(0.01)
+        held_up.go.set()
+        return await asyncio.gather(*insisting)
+
+    answers = asyncio.run(with_full_queue(talk))
+    assert {status for of_client in answers for status in of_client} == {200, 429}
+    assert all(of_client[0] == 429 for of_client in answers)
+
+
+def test_a_full_queue_is_told_before_a_body_is_looked_at() -> None:
+    """What it holds would take the time to read it: here it is no JSON, and nobody says so."""
+
+    async def talk(client: httpx.AsyncClient, *_: Any) -> httpx.Response:
+        return await client.post("/v1/posts", content=b"[" * 500, headers=JSON)
+
+    assert asyncio.run(with_full_queue(talk)).status_code == 429
+
+
+def test_bodies_that_come_slowly_keep_no_room_from_others() -> None:
+    """However large they say they are."""
+
+    async def slowly(go: asyncio.Event) -> AsyncIterator[bytes]:
+        yield b"["
+        await go.wait()
+        yield b" " * 9998 + b"]"
+
+    async def talk() -> tuple[int, list[int]]:
+        service, go = make_service(Limits(max_queue=10, request_timeout=60)), asyncio.Event()
+        async with running(service) as client:
+            headers = JSON | {"content-length": "10000"}
+            slow = [
+                asyncio.create_task(client.post("/v1/posts", content=slowly(go), headers=headers)) for _ in range(20)
+            ]
+            while service.room.held < len(slow):
+                await asyncio.sleep(0.01)
+            beside = await client.post("/v1/posts", json=[{"text": OTHER}] * 5)
+            go.set()
+            return beside.status_code, [answer.status_code for answer in await asyncio.gather(*slow)]
+
+    assert asyncio.run(talk()) == (200, [422] * 20)
+
+
+def test_a_batch_that_waits_for_others_is_not_taken_for_slow() -> None:
+    """The next ones are as large as its work allows."""
+
+    def decide(posts: list[Post]) -> list[Decision]:
+        time.sleep(0.2)  # as where the event loop has the interpreter
+        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
+
+    async def talk() -> float:
+        queue = DecidingQueue(decide, max_posts=100)
+        await queue.submit([Post("a")] * 10, 30)
+        await queue.close()
+        return queue.largest_batch()
+
+    assert asyncio.run(talk()) > 4 * POSTS_A_TURN
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/v1/posts", {}, 401),
+        ("/v1/posts", {"authorization": f"Bearer {TOKEN}"}, 415),
+        ("/v1/posts", {"authorization": f"Bearer {TOKEN}"} | JSON, 413),
+        ("/nothing", {"authorization": f"Bearer {TOKEN}"} | JSON, 404),
+        ("/healthz", {}, 405),
+    ],
+)
+def test_an_answer_that_comes_before_the_body_is_the_last(path: str, headers: dict[str, str], status: int) -> None:
+    """It is given before anything is read, and what still comes is dropped for a while only."""
+    events: list[Any] = []
+
+    async def receive() -> Message:
+        events.append("read")
+        return {"type": "http.request", "body": b"a" * 2**16, "more_body": True}
+
+    async def send(message: Message) -> None:
+        events.append(message)
+
+    async def talk() -> None:
+        fields = {"content-length": str(2**40)} | headers
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": [(name.encode(), value.encode()) for name, value in fields.items()],
+            "client": ("127.0.0.1", 1),
+        }
+        async with running(service := make_service(), token=TOKEN):
+            await create_app(service, token=TOKEN)(scope, receive, send)
+
+    asyncio.run(talk())
+    start, body, *_, end = events
+    assert (start["status"], dict(start["headers"])[b"connection"]) == (status, b"close")
+    assert (body["type"], body["more_body"], end.get("more_body", False)) == ("http.response.body", True, False)
+    assert events.count("read") <= UNREAD_BYTES // 2**16 + 1
+
+
+def test_large_bodies_are_parsed_one_at_a_time_and_others_beside_them() -> None:
+    """A small body waits for none of them."""
+    go, parsed = threading.Event(), []
+
+    def make(body: Any) -> int:
+        if len(body[0]) > LARGE_BODY:
+            parsed.append(len(body[0]))
+            assert go.wait(60)
+        return len(body[0])
+
+    async def talk() -> tuple[int, int, list[int]]:
+        service = make_service(Limits(request_timeout=60))
+
+        class Asked:
+            def __init__(self, n: int) -> None:
+                self.headers, self.scope, self.n = JSON, {}, n
+
+            async def stream(self) -> Any:
+                yield b'["' + b"a" * self.n + b'"]'
+
+        large = [asyncio.create_task(service.reader.read(Asked(LARGE_BODY + n), make)) for n in (1, 2)]  # type: ignore[arg-type]
+        while not parsed:
+            await asyncio.sleep(0.01)
+        small = await service.reader.read(Asked(5), make)  # type: ignore[arg-type]
+        n_begun = len(parsed)
+        go.set()
+        return small, n_begun, await asyncio.gather(*large)
+
+    assert asyncio.run(talk()) == (5, 1, [LARGE_BODY + 1, LARGE_BODY + 2])
+
+
+@pytest.mark.parametrize(
+    "time_of_post",
+    ["1" + "0" * 400, "1" + "0" * 5000, "-1e400", "1e999", "NaN", "true", "[[1]]", "{}", '"soon"', f'"{LONG}"'],
+)
+def test_a_time_that_is_none_is_said_where_it_is(time_of_post: str) -> None:
+    """Whatever it is, and without a trace in the log."""
+    body = f'[{{"text": "a", "created_at": 1}}, {{"text": "b", "created_at": {time_of_post}}}]'
+
+    async def talk() -> httpx.Response:
+        service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
+        async with running(service) as client:
+            return await client.post("/v1/posts", content=body.encode(), headers=JSON)
+
+    answer = asyncio.run(talk())
+    assert answer.status_code in {400, 422}
+    assert set(answer.json()) == SHAPE
+    assert answer.status_code == 400 or answer.json()["message"].startswith("post 1: 'created_at' ")
+    assert len(answer.content) < 2 * LONGEST_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "body"),
+    [
+        ("GET", f"/{LONG}", {}, b""),
+        ("GET", f"/v1/posts/{LONG}", {}, b""),
+        ("GET", f"/v1/posts/a?type={LONG}", {}, b""),
+        (LONG, "/v1/posts", {}, b""),
+        ("GET", "/v1/stats", {"host": LONG}, b""),
+        ("POST", "/v1/posts", {"content-type": LONG}, b"{}"),
+        ("POST", "/v1/posts", JSON, b'{"text": "a", "id": "%s"}' % LONG.encode()),
+        ("POST", "/v1/posts", JSON, b'{"text": "a", "id": ["%s"]}' % LONG.encode()),
+        ("POST", "/v1/match", JSON, b'{"text": "a", "limit": "%s"}' % LONG.encode()),
+        ("POST", "/v1/match", JSON, b'{"text": ["%s"]}' % LONG.encode()),
+        ("POST", "/v1/explain", JSON, b'{"text": "a", "id": "%s"}' % LONG.encode()),
+    ],
+)
+def test_what_is_repeated_of_a_request_is_short(method: str, path: str, headers: dict[str, str], body: bytes) -> None:
+    """However long it was."""
+
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.request(method, path, headers={"host": "localhost"} | headers, content=body)
+
+    answer = ask(talk, hosts={"localhost"})
+    assert 400 <= answer.status_code < 500
+    assert set(answer.json()) == SHAPE
+    assert len(answer.content) < LONGEST_MESSAGE
+
+
+def test_nobody_learns_where_the_store_is() -> None:
+    """Readiness needs no token, and says only what kind of trouble there is."""
+
+    async def talk() -> str:
+        service = make_service()
+        async with running(service) as client:
+            assert service.window is not None
+            service.window.close()
+            service.window = FailingWindow()  # type: ignore[assignment]
+            failed = await client.post("/v1/posts", json={"text": OTHER})
+            assert "/secret/place" in failed.json()["message"]
+            return (await client.get("/readyz")).text
+
+    assert "/secret/place" not in (told := asyncio.run(talk()))
+    assert "could not be written" in told
+
+
+class FailingWindow:
+    """Stands for one whose store fails."""
+
+    def add_many(self, _: list[Post]) -> list[Decision]:
+        raise StoreError("cannot write to /secret/place/posts.sqlite3")
+
+    def close(self) -> None:
+        return
