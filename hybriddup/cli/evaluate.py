@@ -32,6 +32,7 @@ def evaluate(
     config: options.Config = DEFAULT_CONFIG,
     plugin: options.Plugins = None,
     format: options.Format = None,  # noqa: A002  named as its option
+    max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
@@ -39,5 +40,14 @@ def evaluate(
     """Measure precision, recall and F1 on labeled pairs, of the decision and of stage 1 alone, by length of text."""
     from hybriddup.cli.evaluate_job import perform
 
-    if perform(pairs, config, tuple(plugin or ()), format, workers, as_json=json) > 0:
+    n_bad = perform(
+        pairs,
+        config=config,
+        plugins=plugin or (),
+        format_name=format,
+        max_line=max_line,
+        workers=workers,
+        as_json=json,
+    )
+    if n_bad > 0:
         raise typer.Exit(EXIT_BAD_LINES)

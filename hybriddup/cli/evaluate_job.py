@@ -36,11 +36,18 @@ class PairsFile:
 
 
 def perform(
-    file: str, config: str, plugins: Sequence[str], format_name: str | None, workers: int | None, *, as_json: bool
+    file: str,
+    *,
+    config: str,
+    plugins: Sequence[str],
+    format_name: str | None,
+    max_line: int,
+    workers: int | None,
+    as_json: bool,
 ) -> int:
     """Print how well a configuration decides about the pairs in a file; return the number of bad lines."""
     settings, manager = open_session(config, plugins)
-    read = read_pairs(file, manager.registry, format_name)
+    read = read_pairs(file, manager.registry, format_name, max_line)
     pairs = LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
     with show_progress(quiet=as_json) as progress:
         evaluation = evaluate(pairs, settings, manager.registry, workers=workers, progress=progress)
@@ -52,7 +59,7 @@ def perform(
     return len(read.bad)
 
 
-def read_pairs(file: str, registry: Registry, format_name: str | None) -> PairsFile:
+def read_pairs(file: str, registry: Registry, format_name: str | None, max_line: int) -> PairsFile:
     """Return the labeled pairs of a file.
 
     Raises
@@ -61,7 +68,7 @@ def read_pairs(file: str, registry: Registry, format_name: str | None) -> PairsF
         The file cannot be read, or holds no usable pair.
     """
     found = PairsFile()
-    with open_inputs([file], registry, format_name) as inputs:
+    with open_inputs([file], registry, format_name, max_line) as inputs:
         with suppress(TextColumnError):
             _read(found, inputs, file)
         if not found.labels:

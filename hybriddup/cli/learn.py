@@ -41,6 +41,7 @@ def learn(
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     format: options.Format = None,  # noqa: A002  named as its option
+    max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
@@ -51,9 +52,10 @@ def learn(
         inputs,
         output,
         config=config,
-        plugins=tuple(plugin or ()),
+        plugins=plugin or (),
         text_field=text_field,
         format_name=format,
+        max_line=max_line,
         workers=workers,
         force=force,
     )

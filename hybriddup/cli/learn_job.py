@@ -29,6 +29,7 @@ def perform(
     plugins: Sequence[str],
     text_field: str,
     format_name: str | None,
+    max_line: int,
     workers: int | None,
     force: bool,
 ) -> int:
@@ -40,7 +41,10 @@ def perform(
     with Outputs(inputs, force=force) as outputs:
         on_stop(outputs.abandon)
         target = outputs.add(output, "-o")
-        with open_inputs(inputs, manager.registry, format_name) as opened, show_progress(quiet=False) as progress:
+        with (
+            open_inputs(inputs, manager.registry, format_name, max_line) as opened,
+            show_progress(quiet=False) as progress,
+        ):
             progress.start("read", None, "posts")
             corpus, _ = read_corpus(opened, Fields(text_field), advance=progress.advance)
             progress.finish()

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 
+from hybriddup.files.sources import MAX_LINE_BYTES
+from hybriddup.files.text import whole_lines
+
 READ_BYTES = 1 << 16
 """As much as a pipe usually holds."""
 READ_AHEAD = 2
@@ -20,8 +23,10 @@ class LineFeed:
     then, but for a line without an end.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self.descriptor = descriptor
+        self.max_line_bytes = max_line_bytes
+        """Of a longer line, the end may be missing."""
         self.parts: SimpleQueue[bytes | None] = SimpleQueue()
         """None = stop."""
         self.free = Semaphore(READ_AHEAD)
@@ -38,18 +43,18 @@ class LineFeed:
     def __iter__(self) -> Iterator[list[bytes]]:
         """Yield lists of lines, without their ends."""
         Thread(target=self._read, name="reading", daemon=True).start()
-        unfinished: list[bytes] = []
+        for piece in whole_lines(self._taken(), self.max_line_bytes):
+            *lines, rest = piece.split(b"\n")
+            if rest and self.stopped_by is None:
+                lines.append(rest)
+            yield lines
+
+    def _taken(self) -> Iterator[bytes]:
         while part := self.parts.get():
-            first, *others = part.split(b"\n")
-            unfinished.append(first)
-            if others:
-                yield [b"".join(unfinished), *others[:-1]]
-                unfinished = [others[-1]]
+            yield part
             self.free.release()
         if self.error is not None:
             raise self.error
-        if (rest := b"".join(unfinished)) and self.stopped_by is None:
-            yield [rest]
 
     def _read(self) -> None:
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from hybriddup.cli.numbers import parse_line_size
 
 DEFAULT_CONFIG = "weibo"
 """As in `hybriddup.config.load`, which takes a third of a second to import: too long for ``--help``."""
@@ -60,9 +62,22 @@ Format = Annotated[
         help="Format of the input, such as jsonl, csv, tsv, lines or parquet, where the file name does not say.",
     ),
 ]
+MaxLine = Annotated[
+    int,
+    typer.Option(
+        "--max-line",
+        metavar="SIZE",
+        parser=parse_line_size,
+        help="Bytes that a line may have, such as 64MB; a longer one is a bad line.",
+    ),
+]
+DEFAULT_MAX_LINE: Any = "64MB"
+"""As in `hybriddup.files.sources`; the option makes a number of it."""
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", "-j", min=1, metavar="N", help="Cores to use; all that are available when left out."),
+    typer.Option(
+        "--workers", "-j", min=1, max=1024, metavar="N", help="Cores to use; all that are available when left out."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Debug = Annotated[

@@ -47,13 +47,13 @@ def plan(
     The fastest that finds enough and fits into the memory is chosen; exact ones win ties: a lossy one must be 1.25
     times faster.
     """
+    from hybriddup.cli.numbers import A_SIZE, BYTES, COUNTS, parse_number
     from hybriddup.cli.output import print_json
-    from hybriddup.cli.plan_view import BYTES, COUNTS, parse_number, print_plan
+    from hybriddup.cli.plan_view import print_plan
     from hybriddup.study.plan import Question, make_plan
 
     count = "a whole number of at least 1, such as 50000000, 50M, 200k or 1.5G"
-    size = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
-    most = None if memory is None else parse_number(memory, "--memory", BYTES, size)
+    most = None if memory is None else parse_number(memory, "--memory", BYTES, A_SIZE)
     n_posts = parse_number(posts, "--posts", COUNTS, count)
     made = make_plan(Question(n_posts, bits, max_hamming_distance, edit_share, recall, most))
     if json:

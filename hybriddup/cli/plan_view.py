@@ -1,43 +1,14 @@
-"""A plan, for people, and the numbers that they ask with."""
+"""A plan, for people."""
 
 from __future__ import annotations
-
-import re
 
 import typer
 import yaml
 
 from hybriddup.cli.tables import print_table
-from hybriddup.errors import ConfigError
 from hybriddup.study.plan import Plan, Shape
 
-NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+) *([a-zA-Z]*)")
-"""Separators part three digits each, so that nobody's decimal comma is passed over."""
-COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
-BYTES = COUNTS | {f"{prefix}b": 10 ** (3 * power) for power, prefix in enumerate(("", *"kmgt"))}
-BYTES |= {"b": 1, "t": 10**12} | {f"{prefix}ib": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
 HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, run", "GB", "recall", "verdict")
-
-
-def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
-    """Return a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``.
-
-    Raises
-    ------
-    ConfigError
-        It is none, or below 1; the message names the option.
-
-    Examples
-    --------
-    >>> parse_number("50M", "--posts", COUNTS, ""), parse_number("1.5 KiB", "--memory", BYTES, "")
-    (50000000, 1536)
-    """
-    match = NUMBER.fullmatch(text.strip())
-    unit = units.get(match[2].lower()) if match else None
-    value = round(float(re.sub("[_,]", "", match[1])) * unit, 6) if match and unit else 0
-    if value < 1 or (units is COUNTS and value != int(value)):
-        raise ConfigError(f"{option} must be {example}; got {text!r}.")
-    return int(value)
 
 
 def print_plan(plan: Plan) -> None:

@@ -17,7 +17,7 @@ Examples:
 
 What is compiled is for this processor and this version of hybriddup; on another processor the first run compiles again.
 It is kept where hybriddup is installed, in the user's cache where that cannot be written to, or in the directory that
-the environment variable NUMBA_CACHE_DIR names."""
+the environment variable NUMBA_CACHE_DIR names: one that only you can write to, since code is loaded from it."""
 
 
 def warm_up(

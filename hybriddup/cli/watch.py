@@ -52,6 +52,7 @@ def watch(
     time_field: Annotated[
         str, typer.Option(metavar="FIELD", help="Field that holds the time of a post, for --time event.")
     ] = "created_at",
+    max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first bad line, when those before it are answered.")
@@ -66,20 +67,19 @@ def watch(
     JSON Lines in on standard input, one decision a line out on standard output. A decision is written when it is in the
     store.
     """
-    from hybriddup.cli.watch_job import WatchRequest, perform
+    from hybriddup.cli.watch_job import perform
 
-    request = WatchRequest(
-        store=store,
+    code = perform(
+        store,
         config=config,
-        plugins=tuple(plugin or ()),
+        plugins=plugin or (),
         horizon=horizon,
+        fields={"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {}),
         time=time,
-        text_field=text_field,
-        id_field=id_field,
-        time_field=time_field,
+        max_line=max_line,
         workers=workers,
         strict=strict,
         quiet=quiet,
     )
-    if code := perform(request):
+    if code:
         raise typer.Exit(code)

@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO, Literal
@@ -22,6 +22,7 @@ from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.data.corpus import BadRecord
 from hybriddup.errors import InputError
 from hybriddup.files.jsonl import Broken, parse_line
+from hybriddup.files.text import why_too_long
 from hybriddup.window import Decision, Post, Window, WindowStats
 from hybriddup.window.event_time import event_time
 from hybriddup.window.posts import as_post
@@ -29,23 +30,6 @@ from hybriddup.window.posts import as_post
 LARGEST_BATCH = 256
 SHOWN_BAD_LINES = 5
 REMEDY = "each was answered in its place by an object with an error"
-
-
-@dataclass(frozen=True)
-class WatchRequest:
-    """What the user asked for; the fields are the options of the command."""
-
-    store: str | None
-    config: str
-    plugins: tuple[str, ...]
-    horizon: str
-    time: Literal["arrival", "event"]
-    text_field: str
-    id_field: str
-    time_field: str
-    workers: int | None
-    strict: bool
-    quiet: bool
 
 
 @dataclass(frozen=True)
@@ -65,9 +49,12 @@ class BadLine:
 class Watcher:
     """Answers lines, and counts what it answered."""
 
-    request: WatchRequest
     window: Window
     output: BinaryIO
+    fields: Mapping[str, str]
+    """Where a line has what a post has: ``text``, ``id``, and ``created_at`` where time is that of the event."""
+    max_line: int
+    strict: bool
     n_lines: int = 0
     n_bad: int = 0
     first_bad: list[BadRecord] = field(default_factory=list)
@@ -78,7 +65,7 @@ class Watcher:
         read = [self.read(line, number) for number, line in enumerate(lines, self.n_lines + 1) if line.strip()]
         self.n_lines += len(lines)
         bad = next((place for place, one in enumerate(read) if isinstance(one, BadLine)), None)
-        if self.request.strict and bad is not None:
+        if self.strict and bad is not None:
             self.write(read[:bad])
             raise InputError(
                 self.told(read[bad]) + " Stopped there because of --strict; the lines before are answered."
@@ -87,20 +74,18 @@ class Watcher:
 
     def read(self, line: bytes, number: int) -> Post | BadLine:
         """Return the post of a line, or why there is none."""
+        if reason := why_too_long(line, self.max_line):
+            return BadLine(number, reason)
         record = parse_line(line)
         if isinstance(record, Broken):
             return BadLine(number, str(record))
         if not isinstance(record, dict):
             return BadLine(number, "not a JSON object")
-        asked = self.request
-        if asked.text_field not in record:
-            return BadLine(number, f"field {asked.text_field!r} is missing")
-        given = {"text": record[asked.text_field], "id": record.get(asked.id_field)}
+        if self.fields["text"] not in record:
+            return BadLine(number, f"field {self.fields['text']!r} is missing")
         try:
-            post = as_post(
-                number, given | {"created_at": record.get(asked.time_field)} if asked.time == "event" else given
-            )
-            if asked.time == "event":
+            post = as_post(number, {name: record.get(field) for name, field in self.fields.items()})
+            if "created_at" in self.fields:
                 event_time(number, post)
         except InputError as error:
             return BadLine(number, str(error).removeprefix(f"post {number}: "))
@@ -131,25 +116,33 @@ class Watcher:
         return f"standard input, line {bad.line}: {bad.error.rstrip('.')}."
 
 
-def perform(request: WatchRequest) -> int:
+def perform(
+    store: str | None,
+    *,
+    config: str,
+    plugins: Sequence[str],
+    horizon: str,
+    time: Literal["arrival", "event"],
+    fields: Mapping[str, str],
+    max_line: int,
+    workers: int | None,
+    strict: bool,
+    quiet: bool,
+) -> int:
     """Answer standard input line by line and return the exit code."""
-    with Window.open(
-        request.store,
-        request.config,
-        horizon=request.horizon,
-        time=request.time,
-        workers=request.workers,
-        plugins=request.plugins,
-    ) as window:
+    opened = Window.open(store, config, horizon=horizon, time=time, workers=workers, plugins=plugins)
+    with opened as window:
         settle()
-        watcher = Watcher(request, window, sys.stdout.buffer)
-        feed = LineFeed(sys.stdin.fileno())
+        watcher = Watcher(window, sys.stdout.buffer, fields, max_line, strict)
+        feed = LineFeed(sys.stdin.fileno(), max_line)
         on_stop(feed.stop)
         for lines in feed:
             for batch in batches(lines):
                 watcher.answer(batch)
         recall = recall_line(window.stats())
-    report(watcher, recall)
+    if not quiet:
+        report(watcher, recall)
+    print_bad_records(watcher.first_bad, watcher.n_bad, REMEDY)
     if feed.stopped_by == signal.SIGINT:
         return EXIT_INTERRUPTED
     return EXIT_BAD_LINES if watcher.n_bad else 0
@@ -183,10 +176,8 @@ def recall_line(stats: WindowStats) -> str:
 
 
 def report(watcher: Watcher, recall: str) -> None:
-    """Say on standard error what was done, and which lines were bad."""
-    if not watcher.request.quiet:
-        counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(watcher.counts.items())) or "no posts"
-        typer.echo(f"{watcher.n_lines:,} lines: {counts}", err=True)
-        if recall:
-            typer.echo(recall, err=True)
-    print_bad_records(watcher.first_bad, watcher.n_bad, REMEDY)
+    """Say on standard error what was done."""
+    counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(watcher.counts.items())) or "no posts"
+    typer.echo(f"{watcher.n_lines:,} lines: {counts}", err=True)
+    if recall:
+        typer.echo(recall, err=True)

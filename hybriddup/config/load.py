@@ -8,13 +8,13 @@ from types import ModuleType
 from typing import Any
 
 from hybriddup.config.forms import STEP_ROLES, chosen_components, structured, thaw, written_path
-from hybriddup.config.read import Written, read_config
+from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import setting_faults
 from hybriddup.config.settings import Settings
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.options import Fault, Path, parse_options, spell
+from hybriddup.steps.options import Fault, Path, parse_options, quote, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
 """A shipped name, a path, a mapping that names what it changes, or resolved settings."""
@@ -59,7 +59,8 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
         A shipped name, a path, a mapping that names what it changes, or settings.
     manager
         The plugins whose components may be named; a new one with all installed plugins where it is None. Modules that
-        the configuration lists under ``plugins`` are loaded into it first.
+        the configuration lists under ``plugins`` are loaded into it first, where they are installed: the current
+        directory, in which the configuration may be somebody else's, is for modules that are asked for otherwise.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
     written = _as_written(config)
     modules = written.data.get("plugins")
     if isinstance(modules, (list, tuple)):
-        manager.load_modules(name for name in modules if isinstance(name, str))
+        manager.load_modules([name for name in modules if isinstance(name, str)], look_here=False)
     return _resolve(written, manager.registry)
 
 
@@ -87,6 +88,7 @@ def _as_written(config: Config) -> Written:
 
 
 def _resolve(written: Written, registry: Registry) -> Settings:
+    _raise_faults(_large_numbers(written.data), written)
     merged = _merge(Settings().to_dict(), written.data)
     faults = [*_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
     _raise_faults(faults, written)
@@ -118,6 +120,18 @@ def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
             keeps = value.get("use", default.get("use")) == default.get("use")
             merged[key] = {**default, **value} if keeps else dict(value)
     return merged
+
+
+def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
+    """Yield the whole numbers that no option can hold, and some not even be written."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _large_numbers(inner, (*path, key))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _large_numbers(inner, (*path, place))
+    elif isinstance(value, int) and abs(value) > LARGEST:
+        yield Fault(path, f"{spell(path)} must be within {LARGEST:,} of 0; got {quote(value)}.")
 
 
 def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:

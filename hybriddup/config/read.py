@@ -20,6 +20,9 @@ MAX_NODES = 100_000
 
 MAX_DEPTH = 50
 
+LARGEST = 2**63 - 1
+"""The largest whole number of a configuration; the smallest is as far from 0."""
+
 _PACKAGE = FilePath(__file__).parents[1]
 
 
@@ -124,6 +127,21 @@ class _PlainLoader(yaml.SafeLoader):
         if tag is None or tag.rsplit(":", 1)[1] in {"null", "bool", "int", "float", "str", "seq", "map"}
     }
 
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        try:
+            value: int = super().construct_yaml_int(node)
+        except ValueError:  # so many digits that Python does not read them
+            value = LARGEST + 1
+        if abs(value) > LARGEST:
+            raise _fail(node, f"a whole number must be within {LARGEST:,} of 0; got {quote(node.value)}.")
+        return value
+
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        try:
+            return float(super().construct_yaml_float(node))
+        except (ValueError, OverflowError):
+            raise _fail(node, f"the number {quote(node.value)} cannot be read; write it in digits.") from None
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         first_lines: dict[str, int] = {}
         for key_node, _ in node.value:
@@ -136,6 +154,10 @@ class _PlainLoader(yaml.SafeLoader):
                 raise _fail(key_node, f"the key {key!r} is written twice, first in line {first_lines[key]}.")
             first_lines[key] = line
         return super().construct_mapping(node, deep)
+
+
+_PlainLoader.add_constructor("tag:yaml.org,2002:int", _PlainLoader.construct_yaml_int)
+_PlainLoader.add_constructor("tag:yaml.org,2002:float", _PlainLoader.construct_yaml_float)
 
 
 def _source(node: yaml.Node) -> str:

@@ -189,7 +189,8 @@ class Settings(_Section):
 
     plugins: tuple[str, ...] = Field(
         (),
-        description="Modules to load as plugins besides the installed ones; also looked for in the current directory.",
+        description="Modules to load as plugins besides the installed ones; those in the current directory only where "
+        "--plugin asks for them too.",
     )
     recipe: str | None = Field(
         None,

@@ -24,6 +24,8 @@ Compression = Literal["", "gz", "zst"]
 SUFFIXES: dict[str, Compression] = {".gz": "gz", ".zst": "zst"}
 MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
 BUFFER_BYTES = 1 << 20
+ZSTD_BYTES = 1 << 11
+"""Compressed bytes that are unpacked at once: some may hold 32,768 times as many."""
 BLOCK_BYTES = 1 << 20
 """Plain bytes in a gzip member that is written."""
 GZIP = 31
@@ -188,7 +190,7 @@ class _Zstandard(_Decompressor):
         self._unread = b""
 
     def _next(self) -> bytes:
-        while chunk := self._unread or self._stream.read(BUFFER_BYTES):
+        while chunk := self._unread or self._stream.read(ZSTD_BYTES):
             if self._frame is None:
                 self._frame = self._context.decompressobj()
             try:

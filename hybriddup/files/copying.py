@@ -29,7 +29,7 @@ class TextWriter(ABC):
         choice = Choice(keep, sources)
         for i, source in enumerate(sources, 1):
             with source.open() as stream:
-                pieces = self._chosen(stream, source.name, choice)
+                pieces = self._chosen(stream, source, choice)
                 target.writelines(pieces if i == len(sources) else _ended(pieces))
         choice.check_all_taken()
 
@@ -37,7 +37,7 @@ class TextWriter(ABC):
         return b""
 
     @abstractmethod
-    def _chosen(self, stream: BinaryIO, name: str, choice: Choice) -> Iterator[Buffer]:
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
         """Yield the bytes of the chosen records of one source, one or more in a piece."""
 
 

@@ -12,7 +12,7 @@ from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, check_columns, record_batches
 from hybriddup.files.sources import Source
-from hybriddup.files.text import broken_utf8, text_lines
+from hybriddup.files.text import broken_utf8, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -53,7 +53,7 @@ class _DelimitedReader:
             There is no header, or it does not name the text column.
         """
         with source.open() as stream:
-            records = table_records(stream, source.name, self.delimiter)
+            records = table_records(stream, source, self.delimiter)
             header = next(records, None)
             if header is not None:
                 yield from record_batches(_records(records, _columns(header, source.name, fields)))
@@ -73,18 +73,20 @@ class TsvReader(_DelimitedReader):
         super().__init__("\t", (".tsv", ".tab"))
 
 
-def table_records(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRecord]:
+def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[RawRecord]:
     """Yield the header and then each row; empty lines are no rows.
 
     Raises
     ------
     InputError
-        A quote is still open at the end: all that follows it is in one record, however many posts it was meant to be.
+        A quote is still open at the end, or when the record is too long: all that follows it is in one record, however
+        many posts it was meant to be.
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     taken: list[bytes] = []
     broken: list[str] = []
-    parser = csv.reader(_decoded(text_lines(stream, name), taken, broken), delimiter=delimiter, strict=True)
+    decoded = _decoded(text_lines(stream, source), taken, broken, source.max_line_bytes)
+    parser = csv.reader(decoded, delimiter=delimiter, strict=True)
     next_line = 1
     while True:
         problem, values = "", []
@@ -92,9 +94,12 @@ def table_records(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRe
             values = next(parser)
         except StopIteration:
             return
+        except _RecordTooLongError:
+            fault = f"one record has more than {source.max_line_bytes:,} bytes, as if a quote were never closed"
+            raise _open_quote(source.name, next_line, next_line + len(taken) - 1, fault) from None
         except csv.Error as error:
             if str(error) == OPEN_AT_END:
-                raise _open_quote(name, next_line, next_line + len(taken) - 1) from None
+                raise _open_quote(source.name, next_line, next_line + len(taken) - 1) from None
             problem = f"not valid CSV ({error})"
         raw = b"".join(taken)
         if raw.strip(b"\r\n"):
@@ -105,9 +110,9 @@ def table_records(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRe
         broken.clear()
 
 
-def _open_quote(name: str, line: int, last_line: int) -> InputError:
+def _open_quote(name: str, line: int, last_line: int, fault: str = "an opened quote is never closed") -> InputError:
     return InputError(
-        f"{name}:{line}: {_lines(line, last_line)}: an opened quote is never closed, so it cannot be told which posts "
+        f"{name}:{line}: {_lines(line, last_line)}: {fault}, so it cannot be told which posts "
         f'follow it. Close it; where a quote is part of a post, write the post in quotes and this one twice: "a "" b".'
     )
 
@@ -116,9 +121,21 @@ def _lines(line: int, last_line: int) -> str:
     return f"line {line}" if line == last_line else f"lines {line} to {last_line}"
 
 
-def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str]) -> Iterator[str]:
+class _RecordTooLongError(Exception):
+    """The lines of one record, together, are longer than a line may be."""
+
+
+def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str], max_line_bytes: int) -> Iterator[str]:
+    n_bytes = 0
     for line in lines:
+        n_bytes = n_bytes + len(line) if taken else len(line)
         taken.append(line)
+        if n_bytes > max_line_bytes and len(taken) > 1:
+            raise _RecordTooLongError
+        if reason := why_too_long(line, max_line_bytes):
+            broken.append(reason)
+            yield "\n"
+            continue
         try:
             yield line.decode()
         except UnicodeDecodeError as error:
@@ -189,10 +206,10 @@ class _DelimitedWriter(TextWriter):
 
     def _header(self, source: Source) -> RawRecord | None:
         with source.open() as stream:
-            return next(table_records(stream, source.name, self.delimiter), None)
+            return next(table_records(stream, source, self.delimiter), None)
 
-    def _chosen(self, stream: BinaryIO, name: str, choice: Choice) -> Iterator[Buffer]:
-        records = table_records(stream, name, self.delimiter)
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
+        records = table_records(stream, source, self.delimiter)
         next(records, None)
         while batch := [record.raw for record in islice(records, BATCH_ROWS)]:
             yield from compress(batch, choice.take(len(batch)).tolist())

@@ -15,7 +15,7 @@ from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
 from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import TEXT_FIELD_ADVICE, BadLine, Fields, Reader, RecordBatch, Writer
-from hybriddup.files.sources import STANDARD_INPUT, Source, open_source
+from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, Source, open_source
 from hybriddup.plugin.registry import Registry
 
 DEFAULT_FORMAT = "jsonl"
@@ -41,7 +41,12 @@ class Inputs:
 
 
 @contextmanager
-def open_inputs(names: Sequence[str], registry: Registry, format_name: str | None = None) -> Iterator[Inputs]:
+def open_inputs(
+    names: Sequence[str],
+    registry: Registry,
+    format_name: str | None = None,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> Iterator[Inputs]:
     """Open the inputs as one corpus, checked to be readable and to fit into one output.
 
     Parameters
@@ -50,6 +55,8 @@ def open_inputs(names: Sequence[str], registry: Registry, format_name: str | Non
         Files, or ``-`` for standard input.
     format_name
         Name of a reader; None to tell it by the names of the files.
+    max_line_bytes
+        Bytes that a line of a text format may have; longer ones are bad.
 
     Raises
     ------
@@ -60,7 +67,7 @@ def open_inputs(names: Sequence[str], registry: Registry, format_name: str | Non
         raise InputError("standard input can be read once only, but '-' is given more than once.")
     sources: list[Source] = []
     try:
-        sources.extend(open_source(name) for name in names)
+        sources.extend(open_source(name, max_line_bytes) for name in names)
         chosen = format_name or _common_format(names, registry)
         reader = registry.create_by_name("reader", chosen)
         writer = registry.create_by_name("writer", chosen)

@@ -18,7 +18,7 @@ from hybriddup.files.copying import Choice, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.files.line_blocks import LineBlock, line_blocks
 from hybriddup.files.sources import Source
-from hybriddup.files.text import broken_utf8, text_lines
+from hybriddup.files.text import broken_utf8, may_be_too_long, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -35,10 +35,11 @@ class JsonlReader:
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
         """Yield the posts of one source in order."""
         with source.open() as stream:
-            lines = text_lines(stream, source.name)
+            lines, most = text_lines(stream, source), source.max_line_bytes
             n_lines = n_rows = 0
             while chunk := list(islice(lines, BATCH_LINES)):
-                batch = _columns(chunk, fields, n_rows) or batch_of(_records(chunk, fields, n_lines + 1), n_rows)
+                batch = None if may_be_too_long(chunk, most) else _columns(chunk, fields, n_rows)
+                batch = batch or batch_of(_records(chunk, fields, n_lines + 1, most), n_rows)
                 n_lines, n_rows = n_lines + len(chunk), batch.end
                 yield batch
 
@@ -62,10 +63,13 @@ def _columns(lines: list[bytes], fields: Fields, start: int) -> RecordBatch | No
     return RecordBatch(texts, ids, order_values, np.arange(start, end, dtype=np.int64), end=end)
 
 
-def _records(lines: Iterable[bytes], fields: Fields, first_line: int) -> Iterator[Record | BadRow]:
+def _records(lines: Iterable[bytes], fields: Fields, first_line: int, max_line_bytes: int) -> Iterator[Record | BadRow]:
     text_field, id_field, order_field = fields
     for line_number, line in enumerate(lines, first_line):
         if line.isspace():
+            continue
+        if reason := why_too_long(line, max_line_bytes):
+            yield BadRow(line_number, reason)
             continue
         record = parse_line(line)
         text = record.get(text_field) if type(record) is dict else None
@@ -102,8 +106,8 @@ def _parse_leniently(line: bytes) -> Any:
         return Broken(f"not valid JSON ({error.msg} at character {error.pos + 1})")
     except RecursionError:
         return Broken("not usable JSON (nested too deeply)")
-    except ValueError as error:
-        return Broken(f"not usable JSON ({error})")
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        return Broken("not usable JSON (a number has too many digits)")
 
 
 def _exact_number(line: bytes, id_field: str) -> Any:
@@ -137,8 +141,8 @@ def _kind(value: Any) -> str:
 class JsonlWriter(TextWriter):
     """Copies lines of JSON, without blank lines."""
 
-    def _chosen(self, stream: BinaryIO, name: str, choice: Choice) -> Iterator[Buffer]:  # noqa: ARG002  no errors
-        for block in map(LineBlock.without_blank, line_blocks(stream)):
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
+        for block in map(LineBlock.without_blank, line_blocks(stream, source.max_line_bytes)):
             yield from block.take(choice.take(len(block.starts))).runs()
 
 

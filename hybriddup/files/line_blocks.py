@@ -8,9 +8,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s
-from hybriddup.files.text import UTF8_MARK
+from hybriddup.files.text import BLOCK_BYTES, UTF8_MARK, pieces_of, whole_lines
 
-BLOCK_BYTES = 1 << 20
 LINE_END = ord("\n")
 
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
@@ -49,10 +48,10 @@ class LineBlock(NamedTuple):
             yield view[first:last]
 
 
-def line_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
+def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
     r"""Yield all lines of a stream, which end with ``\n``, without a byte order mark before the first."""
     is_first = True
-    for data in _whole_lines(stream, block_bytes):
+    for data in whole_lines(pieces_of(stream, block_bytes), max_line_bytes):
         begin = len(UTF8_MARK) if is_first and data.startswith(UTF8_MARK) else 0
         is_first = False
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_END) + 1
@@ -60,17 +59,3 @@ def line_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Li
             ends = np.append(ends, len(data))
         block = LineBlock(data, np.concatenate([[begin], ends[:-1]]), ends)
         yield block.take(block.starts < block.ends)
-
-
-def _whole_lines(stream: BinaryIO, block_bytes: int) -> Iterator[bytes]:
-    """Yield the bytes of a stream in pieces that end where a line does."""
-    begun: list[bytes] = []
-    while piece := stream.read(block_bytes):
-        end = piece.rfind(b"\n") + 1
-        if end:
-            yield b"".join([*begun, piece[:end]])
-            begun = []
-            piece = piece[end:]
-        begun.append(piece)
-    if rest := b"".join(begun):
-        yield rest

@@ -12,7 +12,7 @@ from hybriddup.files.copying import Choice, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.files.line_blocks import line_blocks
 from hybriddup.files.sources import Source
-from hybriddup.files.text import broken_utf8, text_lines
+from hybriddup.files.text import broken_utf8, may_be_too_long, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -26,10 +26,11 @@ class LinesReader:
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:  # noqa: ARG002  lines have no fields
         """Yield the posts of one source in order."""
         with source.open() as stream:
-            lines = text_lines(stream, source.name)
+            lines, most = text_lines(stream, source), source.max_line_bytes
             n_rows = 0
             while chunk := list(islice(lines, BATCH_ROWS)):
-                batch = _columns(chunk, n_rows) or batch_of(_records(chunk, n_rows + 1), n_rows)
+                batch = None if may_be_too_long(chunk, most) else _columns(chunk, n_rows)
+                batch = batch or batch_of(_records(chunk, n_rows + 1, most), n_rows)
                 n_rows = batch.end
                 yield batch
 
@@ -44,10 +45,11 @@ def _columns(lines: list[bytes], start: int) -> RecordBatch | None:
     return RecordBatch(texts, nothing, nothing, np.arange(start, end, dtype=np.int64), end=end)
 
 
-def _records(lines: Iterable[bytes], first_line: int) -> Iterator[Record | BadRow]:
+def _records(lines: Iterable[bytes], first_line: int, max_line_bytes: int) -> Iterator[Record | BadRow]:
     for line_number, line in enumerate(lines, first_line):
         try:
-            yield Record(_without_end(line.decode()))
+            reason = why_too_long(line, max_line_bytes)
+            yield BadRow(line_number, reason) if reason else Record(_without_end(line.decode()))
         except UnicodeDecodeError as error:
             yield BadRow(line_number, broken_utf8(error))
 
@@ -59,6 +61,6 @@ def _without_end(line: str) -> str:
 class LinesWriter(TextWriter):
     """Copies lines."""
 
-    def _chosen(self, stream: BinaryIO, name: str, choice: Choice) -> Iterator[Buffer]:  # noqa: ARG002  no errors
-        for block in line_blocks(stream):
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
+        for block in line_blocks(stream, source.max_line_bytes):
             yield from block.take(choice.take(len(block.starts))).runs()

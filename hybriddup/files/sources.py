@@ -17,6 +17,8 @@ from hybriddup.errors import InputError
 from hybriddup.files.compression import BUFFER_BYTES, Compression, decompressed, recognize, split_compression
 
 STANDARD_INPUT = "-"
+MAX_LINE_BYTES = 64_000_000
+"""A longer line is no post; a few bytes of a compressed file may hold one that fills the memory."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Source:
     """Device, inode, size and time of change when it was first looked at."""
     spool: BinaryIO | None = None
     """A nameless copy on disk of what can be read only once: standard input and pipes."""
+    max_line_bytes: int = MAX_LINE_BYTES
+    """Bytes that a line of a text format may have, without its end; longer ones are bad."""
 
     @property
     def size(self) -> int:
@@ -77,7 +81,7 @@ class Source:
             raise InputError(unreadable(self.name, error)) from None
 
 
-def open_source(name: str) -> Source:
+def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
     """Return the input of this name, copied to disk where it can be read only once.
 
     Raises
@@ -86,15 +90,15 @@ def open_source(name: str) -> Source:
         It does not exist, is a directory, or cannot be read.
     """
     if name == STANDARD_INPUT:
-        return _spooled(name, sys.stdin.buffer)
+        return _spooled(name, sys.stdin.buffer, max_line_bytes)
     try:
         status = Path(name).stat()
         if stat.S_ISDIR(status.st_mode):
             raise InputError(f"{name} is a directory; name the files in it, such as {name.rstrip('/')}/*.jsonl.")
         with Path(name).open("rb") as stream:
             if not stat.S_ISREG(status.st_mode):
-                return _spooled(name, stream)
-            return Source(name, _compression(name, stream), _identity(status))
+                return _spooled(name, stream, max_line_bytes)
+            return Source(name, _compression(name, stream), _identity(status), None, max_line_bytes)
     except OSError as error:
         raise InputError(unreadable(name, error)) from None
 
@@ -111,7 +115,7 @@ def unreadable(name: str, error: OSError) -> str:
     return f"{name} cannot be read: {error.strerror or error}."
 
 
-def _spooled(name: str, stream: BinaryIO) -> Source:
+def _spooled(name: str, stream: BinaryIO, max_line_bytes: int) -> Source:
     spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed with the source
     try:
         for piece in _pieces(name, stream):
@@ -124,7 +128,7 @@ def _spooled(name: str, stream: BinaryIO) -> Source:
             f"free some space there, set TMPDIR to another directory, or save it to a file first."
         ) from None
     spool.seek(0)
-    return Source(name, _compression(name, spool), _identity(os.fstat(spool.fileno())), spool)
+    return Source(name, _compression(name, spool), _identity(os.fstat(spool.fileno())), spool, max_line_bytes)
 
 
 def _pieces(name: str, stream: BinaryIO) -> Iterator[bytes]:

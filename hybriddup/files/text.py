@@ -1,8 +1,10 @@
-"""What the line-based formats share: lines of bytes, the byte order mark, and UTF-8 that may be broken."""
+"""What the line-based formats share: whole lines, the byte order mark, and UTF-8 that may be broken."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
+from io import BytesIO
 from itertools import chain
 from typing import BinaryIO
 
@@ -11,20 +13,62 @@ from hybriddup.files.sources import Source
 
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+BLOCK_BYTES = 1 << 20
 
 
-def text_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """Return the bytes of a stream in pieces of one size."""
+    return iter(partial(stream.read, n_bytes), b"")
+
+
+def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]:
+    """Yield the bytes of a stream in pieces that end where a line does.
+
+    Of a line that goes on from piece to piece, `max_line_bytes` and one more are kept, by which it is known to be too
+    long, and its end: a line without end fills no memory.
+    """
+    begun: list[bytes] = []
+    free = max_line_bytes + 1
+    for piece in pieces:
+        rest = piece
+        if end := piece.rfind(b"\n") + 1:
+            first = piece.index(b"\n")
+            yield b"".join([*begun, piece[: min(first, free)], piece[first:end]])
+            begun, free, rest = [], max_line_bytes + 1, piece[end:]
+        begun.append(rest[:free])
+        free -= len(begun[-1])
+    if last := b"".join(begun):
+        yield last
+
+
+def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
     r"""Return the lines with their line ends (``\n``, also after ``\r``), without a byte order mark at the start.
+
+    Of lines that are too long, which `why_too_long` tells, the end may be missing.
 
     Raises
     ------
     InputError
         The file is UTF-16, as Windows programs write it.
     """
-    first = stream.readline()
+    lines = chain.from_iterable(map(BytesIO, whole_lines(pieces_of(stream), source.max_line_bytes)))
+    first = next(lines, b"")
     if first.startswith(UTF16_MARKS) and b"\0" in first:
+        name = source.name
         raise InputError(f"{name} is UTF-16, but posts must be UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {name}")
-    return chain(filter(None, [first.removeprefix(UTF8_MARK)]), stream)
+    return chain(filter(None, [first.removeprefix(UTF8_MARK)]), lines)
+
+
+def may_be_too_long(lines: Iterable[bytes], max_line_bytes: int) -> bool:
+    """Return whether any of the lines, with its end, is longer than a line may be without."""
+    return max(map(len, lines), default=0) > max_line_bytes
+
+
+def why_too_long(line: bytes, max_line_bytes: int) -> str:
+    """Return the reason why a line is bad, for people; empty where it is not too long."""
+    if len(line) <= max_line_bytes or len(line.rstrip(b"\r\n")) <= max_line_bytes:
+        return ""
+    return f"longer than {max_line_bytes:,} bytes, the limit that --max-line sets"
 
 
 def starts_with_mark(source: Source) -> bool:

@@ -27,7 +27,8 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 STAMP = "hybriddup-kernels.version"
 NOT_KEPT = (
     "compiled kernels are not kept, because no directory for them can be written to: every process compiles them anew, "
-    "which takes some twenty seconds; set NUMBA_CACHE_DIR to a directory that can be written to"
+    "which takes some twenty seconds; set NUMBA_CACHE_DIR to a directory that only you can write to: code is loaded "
+    "from it"
 )
 
 

@@ -24,6 +24,7 @@ from hybriddup.data.records import (
     tokens_from_lists,
 )
 from hybriddup.errors import HybriddupError, PluginError
+from hybriddup.plugin.blame import PluginPart, kind_of
 from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import RoleName
 
@@ -33,66 +34,65 @@ def adapt(found: Registered, function: Callable[..., Any]) -> Any:
     return _ADAPTERS[found.role](function, found)
 
 
-class _Adapter:
-    """What all adapters share: the function, and how it was registered, for errors to name it."""
+class _Adapter(PluginPart):
+    """What all adapters share: calling the function, and naming what it failed on."""
 
     holds_interpreter = True
+    allowed: str
+    """What the function may return, for errors."""
 
-    def __init__(self, function: Callable[..., Any], found: Registered) -> None:
-        self.function = function
-        self._label = found.label
-        self._owner = found.owner
-
-    def _call(self, *arguments: Any) -> Any:
+    def _ask(self, *arguments: Any) -> Any:
         try:
-            return self.function(*arguments)
-        except HybriddupError:
+            return self.part(*arguments)
+        except (HybriddupError, MemoryError):
             raise
-        except Exception as error:
-            raise PluginError(
-                f"{self._label} failed on {_shorten(arguments)}: {type(error).__name__}: {error}"
-            ) from error
+        except (Exception, SystemExit) as error:
+            what = f"failed on {_shorten(arguments)}: {type(error).__name__}: {error}"
+            raise PluginError(f"{self._label} {what}") from error
 
-    def _fail(self, arguments: tuple[Any, ...], allowed: str, given: object) -> PluginError:
-        return PluginError(f"{self._label} must return {allowed}; for {_shorten(arguments)} it returned {given}.")
+    def _listed(self, *arguments: Any) -> list[Any]:
+        """Return the items that the function gives, in order."""
+        items = self._ask(*arguments)
+        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+            raise self._refuse(kind_of(items), *arguments)
+        if isinstance(items, Set):
+            raise self._refuse(f"{kind_of(items)}, whose order changes from run to run", *arguments)
+        return list(items)
 
-    def recipe(self) -> dict[str, Any]:
-        """Return what the function adds to the recipe id: its own ``recipe()``, or `Owner.recipe`."""
-        own = getattr(self.function, "recipe", None)
-        return dict(own()) if callable(own) else self._owner.recipe(self.function)
+    def _refuse(self, given: object, *arguments: Any) -> PluginError:
+        return self._wrong("", self.allowed, given, _shorten(arguments))
 
 
 class NormalizerAdapter(_Adapter):
     """A normalizer made of a function ``(text: str) -> str``."""
+
+    allowed = "a str"
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, in the same order, one for each."""
         return [self._normalize(text) for text in texts]
 
     def _normalize(self, text: str) -> str:
-        normalized = self._call(text)
+        normalized = self._ask(text)
         if not isinstance(normalized, str):
-            raise self._fail((text,), "a str", kind_of(normalized))
+            raise self._refuse(kind_of(normalized), text)
         return normalized
 
 
 class TokenizerAdapter(_Adapter):
     """A tokenizer made of a function ``(text: str) -> list[str]``."""
 
+    allowed = "a list of str"
+
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the tokens of each text, in order; empty tokens are left out."""
         return tokens_from_lists([self._tokenize(text) for text in texts])
 
     def _tokenize(self, text: str) -> list[str]:
-        returned = self._call(text)
-        if isinstance(returned, (str, bytes, Mapping)) or not isinstance(returned, Iterable):
-            raise self._fail((text,), "a list of str", kind_of(returned))
-        if isinstance(returned, Set):
-            raise self._fail((text,), "a list of str", f"{kind_of(returned)}, whose order changes from run to run")
-        tokens = list(returned)
+        tokens = self._listed(text)
         for token in tokens:
             if not isinstance(token, str):
-                raise self._fail((text,), "a list of str", f"a list with {kind_of(token)}")
+                raise self._refuse(f"a list with {kind_of(token)}", text)
         return tokens
 
 
@@ -100,6 +100,7 @@ class WeighterAdapter(_Adapter):
     """A weighter made of a function ``(tokens: list[str]) -> list[float]``."""
 
     needs_fit = False
+    allowed = "one weight a token, each a number above 0 and at most 1000"
 
     def fit(self, sample: Tokens) -> None:
         """Learn nothing: the function weighs each text by itself."""
@@ -110,16 +111,12 @@ class WeighterAdapter(_Adapter):
         return np.array([weight for of_text in weights for weight in of_text], np.float32)
 
     def _weigh(self, tokens: list[str]) -> list[float]:
-        returned = self._call(tokens)
-        allowed = "one weight a token, each a number above 0 and at most 1000"
-        if isinstance(returned, (str, bytes, Mapping, Set)) or not isinstance(returned, Iterable):
-            raise self._fail((tokens,), allowed, kind_of(returned))
-        weights = list(returned)
+        weights = self._listed(tokens)
         if len(weights) != len(tokens):
-            raise self._fail((tokens,), allowed, f"{len(weights)} weights for {len(tokens)} tokens")
+            raise self._refuse(f"{len(weights)} weights for {len(tokens)} tokens", tokens)
         for weight in weights:
             if not (isinstance(weight, Real) and 0 < float(np.float32(weight)) <= MAX_WEIGHT):
-                raise self._fail((tokens,), allowed, f"a weight of {weight!r}")
+                raise self._refuse(f"a weight of {weight!r}", tokens)
         return [float(weight) for weight in weights]
 
 
@@ -128,22 +125,20 @@ class HasherAdapter(_Adapter):
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
         """Return uint64[n_tokens, words]; word 0 holds the lowest 64 bits of the function's number."""
-        bits, seen = 64 * words, dict[str, list[int]]()
+        seen = dict[str, list[int]]()
         hashes = np.empty((len(tokens.starts), words), np.uint64)
-        row = 0
-        for text in range(tokens.n_texts):
-            for token in tokens.strings(text):
-                if token not in seen:
-                    seen[token] = self._hash(token, bits)
-                hashes[row] = seen[token]
-                row += 1
+        in_order = (token for text in range(tokens.n_texts) for token in tokens.strings(text))
+        for row, token in enumerate(in_order):
+            if token not in seen:
+                seen[token] = self._hash(token, 64 * words)
+            hashes[row] = seen[token]
         return hashes
 
     def _hash(self, token: str, bits: int) -> list[int]:
-        number = self._call(token, bits)
+        number = self._ask(token, bits)
         if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) < 2**bits:
             given = number if isinstance(number, Integral) else kind_of(number)
-            raise self._fail((token, bits), f"an int from 0 to 2**{bits} - 1", given)
+            raise self._wrong("", f"an int from 0 to 2**{bits} - 1", given, _shorten((token, bits)))
         return [(int(number) >> shift) & (2**64 - 1) for shift in range(0, bits, 64)]
 
 
@@ -154,13 +149,11 @@ class VerifierAdapter(_Adapter):
     decimals that has, is not lost to a rounding error.
     """
 
-    def __init__(self, function: Callable[[str, str], float], found: Registered) -> None:
-        super().__init__(function, found)
-        self._texts: Sequence[str] = ()
+    allowed = "a number from 0.0 to 1.0"
 
     def prepare(self, context: Any) -> None:
         """Remember the texts of the run."""
-        self._texts = context.texts
+        self._texts: Sequence[str] = context.texts
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the function's score of each pair, the earlier text first."""
@@ -174,11 +167,10 @@ class VerifierAdapter(_Adapter):
         return np.full(len(lengths), NO_BOUND, np.int32)
 
     def _score(self, a: str, b: str) -> float:
-        score = self._call(a, b)
-        if not (isinstance(score, Real) and math.isfinite(score)):
-            raise self._fail((a, b), "a number from 0.0 to 1.0", score if isinstance(score, Real) else kind_of(score))
-        if not 0.0 <= round(float(score), DECIMALS) <= 1.0:
-            raise self._fail((a, b), "a number from 0.0 to 1.0", score)
+        score = self._ask(a, b)
+        is_score = isinstance(score, Real) and math.isfinite(score) and 0.0 <= round(float(score), DECIMALS) <= 1.0
+        if not is_score:
+            raise self._refuse(score if isinstance(score, Real) else kind_of(score), a, b)
         return float(score)
 
 
@@ -193,6 +185,7 @@ class BlockIndexAdapter(_Adapter):
     learns = False
     n_keys = None
     key_bits = 64
+    allowed = "a list of ints from 0 to 2**64 - 2"
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:
         """Do nothing."""
@@ -206,13 +199,12 @@ class BlockIndexAdapter(_Adapter):
         return keys
 
     def _keys(self, text: str) -> list[int]:
-        keys = self._call(text)
-        allowed = "a list of ints from 0 to 2**64 - 2"
+        keys = self._ask(text)
         if not isinstance(keys, (list, tuple)):
-            raise self._fail((text,), allowed, kind_of(keys))
+            raise self._refuse(kind_of(keys), text)
         for key in keys:
             if isinstance(key, bool) or not isinstance(key, Integral) or not 0 <= int(key) < NO_KEY:
-                raise self._fail((text,), allowed, f"a key of {key!r}")
+                raise self._refuse(f"a key of {key!r}", text)
         return list(dict.fromkeys(map(int, keys)))
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
@@ -242,12 +234,6 @@ _ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "block_index": BlockIndexAdapter,
     "verifier": VerifierAdapter,
 }
-
-
-def kind_of(value: object) -> str:
-    """Return the type of a value with its article, such as ``an int``."""
-    name = type(value).__name__
-    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _shorten(arguments: tuple[Any, ...]) -> str:

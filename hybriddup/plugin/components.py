@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from hybriddup.errors import ConfigError, HybriddupError, PluginError
+from hybriddup.errors import ConfigError, PluginError
+from hybriddup.plugin.blame import blamed_on
 from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import ROLES, Role
 from hybriddup.steps.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
@@ -78,14 +79,8 @@ def load(found: Registered) -> Any:
     if not isinstance(found.component, str):
         return found.component
     module_name, _, attribute = found.component.partition(":")
-    try:
+    with blamed_on(found.label, f"cannot be imported from {found.component!r}"):
         component = getattr(importlib.import_module(module_name), attribute)
-    except HybriddupError:
-        raise
-    except Exception as error:
-        raise PluginError(
-            f"{found.label} cannot be imported from {found.component!r}: {type(error).__name__}: {error}"
-        ) from error
     _check_kind(found, component)
     return component
 
@@ -133,10 +128,8 @@ def check_settings(found: Registered, settings: Any) -> list[str]:
     check = getattr(component, "check", None) if isinstance(component, type) else None
     if check is None:
         return []
-    try:
+    with blamed_on(found.label, "failed in check()"):
         return list(check(settings))
-    except Exception as error:
-        raise PluginError(f"{found.label} failed in check(): {type(error).__name__}: {error}") from error
 
 
 def make_batch_component(found: Registered, component: Any) -> Any:
@@ -177,9 +170,5 @@ def construct(found: Registered, given: Mapping[str, Any]) -> Any:
     component = load(found)
     if not isinstance(component, type):
         return component
-    try:
+    with blamed_on(found.label, "cannot be constructed"):
         return component() if options is None else component(options)
-    except HybriddupError:
-        raise
-    except Exception as error:
-        raise PluginError(f"{found.label} cannot be constructed: {type(error).__name__}: {error}") from error

@@ -5,7 +5,8 @@ A wrong shape or type becomes an error that names the component and its plugin. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,45 +21,44 @@ from hybriddup.data.records import (
     Tokens,
     UInt64s,
 )
-from hybriddup.errors import PluginError
-from hybriddup.plugin.adapters import kind_of
+from hybriddup.plugin.blame import PluginPart, blamed_on, kind_of
 from hybriddup.plugin.registered import Registered
 from hybriddup.plugin.roles import ROLES, RoleName
 
 
 def guard(found: Registered, component: Any) -> Any:
-    """Return the component with its answers checked; a role whose answers need no check gives it back."""
-    return _GUARDS[found.role](component, found) if found.role in _GUARDS else component
+    """Return the component with its answers checked."""
+    return _GUARDS.get(found.role, Guard)(component, found)
 
 
-class _Guard:
-    """A component whose other attributes are reached as if the guard were not there, or are its role's defaults."""
+class Guard(PluginPart):
+    """A component whose attributes are reached as if the guard were not there, or are its role's defaults.
 
-    def __init__(self, component: Any, found: Registered) -> None:
-        self.component = component
-        """The plugin's own component."""
-        self._label = found.label
-        self._owner = found.owner
-        self._defaults = dict(ROLES[found.role].defaults)
+    What a method of its role raises is blamed on it.
+    """
+
+    def __init__(self, part: Any, found: Registered) -> None:
+        super().__init__(part, found)
+        role = ROLES[found.role]
+        self._methods, self._defaults = role.methods, dict(role.defaults)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "component":  # not there yet while a pickle is read
+        if name.startswith("__") or name == "part":  # not there yet while a pickle is read
             raise AttributeError(name)
         try:
-            return getattr(self.component, name)
+            value = getattr(self.part, name)
         except AttributeError as error:
             if error.name != name or name not in self._defaults:  # another name: raised inside a property, a fault
                 raise
             return self._defaults[name]
+        return partial(self._ask, name) if name in self._methods else value
 
-    def recipe(self) -> dict[str, Any]:
-        """Return what the component adds to the recipe id: its own, or `Owner.recipe`."""
-        own = getattr(self.component, "recipe", None)
-        return dict(own()) if callable(own) else self._owner.recipe(self.component)
+    def _ask(self, method: str, *arguments: Any, **named: Any) -> Any:
+        return self._call(partial(getattr(self.part, method), **named), f"failed in {method}", *arguments)
 
     def _demand(self, holds: object, method: str, allowed: str, given: object) -> None:
         if not holds:
-            raise PluginError(f"{self._label}: {method} must return {allowed}; it returned {given}.")
+            raise self._wrong(method, allowed, given)
 
     def _demand_array(self, value: Any, method: str, dtype: type[Any], shape: tuple[int, ...]) -> None:
         right = isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
@@ -66,30 +66,25 @@ class _Guard:
         self._demand(right and value.flags.c_contiguous, method, allowed, _describe(value))
 
 
-class NormalizerGuard(_Guard):
+class NormalizerGuard(Guard):
     """A normalizer that returns one text for each."""
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, checked."""
-        normalized = self.component.normalize_batch(texts)
+        normalized, allowed = self._ask("normalize_batch", texts), f"a list of {len(texts)} str"
         right = isinstance(normalized, list) and len(normalized) == len(texts)
-        self._demand(right, "normalize_batch", f"a list of {len(texts)} str", _describe(normalized))
-        wrong = next((text for text in normalized if not isinstance(text, str)), None)
-        self._demand(
-            all(isinstance(text, str) for text in normalized),
-            "normalize_batch",
-            f"a list of {len(texts)} str",
-            f"a list with {kind_of(wrong)}",
-        )
+        self._demand(right, "normalize_batch", allowed, _describe(normalized))
+        wrong = [text for text in normalized if not isinstance(text, str)]
+        self._demand(not wrong, "normalize_batch", allowed, f"a list with {kind_of(next(iter(wrong), None))}")
         return list(normalized)
 
 
-class TokenizerGuard(_Guard):
+class TokenizerGuard(Guard):
     """A tokenizer whose tokens are slices inside their code points."""
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the tokens, checked."""
-        tokens = self.component.tokenize_batch(texts)
+        tokens = self._ask("tokenize_batch", texts)
         self._demand(isinstance(tokens, Tokens), "tokenize_batch", "hybriddup.data.records.Tokens", _describe(tokens))
         self._check_arrays(tokens, len(texts))
         return Tokens(*tokens)
@@ -107,42 +102,38 @@ class TokenizerGuard(_Guard):
         self._demand(inside, "tokenize_batch: starts and lengths", "tokens inside code_points", "others")
 
 
-class WeighterGuard(_Guard):
+class WeighterGuard(Guard):
     """A weighter that gives one weight a token, in range."""
-
-    def fit(self, sample: Tokens) -> None:
-        """Learn from a sample of the corpus."""
-        self.component.fit(sample)
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
         """Return the weights, checked."""
-        weights: Float32s = self.component.weigh_batch(tokens)
+        weights: Float32s = self._ask("weigh_batch", tokens)
         self._demand_array(weights, "weigh_batch", np.float32, (len(tokens.starts),))
         wrong = weights[~((weights > 0) & (weights <= MAX_WEIGHT))]
         self._demand(not len(wrong), "weigh_batch", "weights above 0 and at most 1000", wrong.tolist()[:3])
         return weights
 
 
-class HasherGuard(_Guard):
+class HasherGuard(Guard):
     """A hasher that gives as many words as were asked for."""
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
         """Return the hashes, checked."""
-        hashes: UInt64s = self.component.hash_batch(tokens, words)
+        hashes: UInt64s = self._ask("hash_batch", tokens, words)
         self._demand_array(hashes, "hash_batch", np.uint64, (len(tokens.starts), words))
         return hashes
 
 
-class BlockIndexGuard(_Guard):
+class BlockIndexGuard(Guard):
     """A block index that gives each text as many keys, `NO_KEY` filling up."""
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
         """Return the keys of each text, checked."""
-        return self._check(self.component.keys(texts, bits), "keys", len(texts))
+        return self._check(self._ask("keys", texts, bits), "keys", len(texts))
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:
         """Return the keys that texts are looked up by, checked."""
-        return self._check(self.component.probes(keys, bits), "probes", len(bits))
+        return self._check(self._ask("probes", keys, bits), "probes", len(bits))
 
     def _check(self, keys: Any, method: str, n_texts: int) -> UInt64s:
         width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
@@ -156,16 +147,12 @@ class BlockIndexGuard(_Guard):
         return np.asarray(keys)
 
 
-class VerifierGuard(_Guard):
+class VerifierGuard(Guard):
     """A verifier that gives one score a pair, at most 1.0."""
-
-    def prepare(self, context: Any) -> None:
-        """Look at the texts of the run."""
-        self.component.prepare(context)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return the scores, checked."""
-        scores: Float64s = self.component.score_pairs(pairs, thresholds)
+        scores: Float64s = self._ask("score_pairs", pairs, thresholds)
         self._demand_array(scores, "score_pairs", np.float64, (len(pairs.earlier),))
         wrong = scores[~(scores <= 1.0)]
         self._demand(not len(wrong), "score_pairs", "scores of at most 1.0", wrong.tolist()[:3])
@@ -173,18 +160,27 @@ class VerifierGuard(_Guard):
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
         """Return the bounds, checked."""
-        bounds: Int32s = self.component.max_partner_lengths(lengths, threshold)
+        bounds: Int32s = self._ask("max_partner_lengths", lengths, threshold)
         self._demand_array(bounds, "max_partner_lengths", np.int32, (len(lengths),))
         return bounds
 
     def least_in_common(self, threshold: float) -> tuple[float, float]:
         """Return the shares, checked; nothing where the verifier does not tell."""
-        tell = getattr(self.component, "least_in_common", None)
-        shares = (0.0, 0.0) if tell is None else tell(threshold)
+        tells = hasattr(self.part, "least_in_common")
+        shares: Any = self._ask("least_in_common", threshold) if tells else (0.0, 0.0)
         right = isinstance(shares, tuple) and len(shares) == 2 and all(isinstance(share, float) for share in shares)
         allowed = "two shares of 0.0 or more, at most 1.0 together"
         self._demand(right and min(shares) >= 0.0 and sum(shares) <= 1.0, "least_in_common", allowed, shares)
-        return shares
+        return shares[0], shares[1]
+
+
+class ReaderGuard(Guard):
+    """A reader, which fails, where it does, while its batches are being taken."""
+
+    def read(self, *arguments: Any) -> Iterator[Any]:
+        """Yield the batches."""
+        with blamed_on(self._label, "failed in read"):
+            yield from self.part.read(*arguments)
 
 
 _GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {
@@ -194,6 +190,7 @@ _GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "hasher": HasherGuard,
     "block_index": BlockIndexGuard,
     "verifier": VerifierGuard,
+    "reader": ReaderGuard,
 }
 
 

@@ -6,9 +6,9 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from hybriddup.errors import HybriddupError, PluginError
+from hybriddup.errors import PluginError
 from hybriddup.plugin import spec
+from hybriddup.plugin.blame import blamed_on
 from hybriddup.plugin.components import BUILTINS
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
@@ -98,18 +99,25 @@ class PluginManager:
         for entry_point in sorted(found, key=lambda entry_point: (entry_point.name, entry_point.value)):
             self._load(_owner_of(entry_point), entry_point.load)
 
-    def load_modules(self, modules: Iterable[str | ModuleType]) -> None:
-        """Load plugins that are modules; one that is loaded already is left as it is."""
+    def load_modules(self, modules: Iterable[str | ModuleType], *, look_here: bool = True) -> None:
+        """Load plugins that are modules; one that is loaded already is left as it is.
+
+        Parameters
+        ----------
+        look_here
+            Whether modules are looked for in the current directory too; not those that a configuration names, which
+            may come from anybody.
+        """
         for module in modules:
             if isinstance(module, str):
-                self._load(Owner(module), _importer(module))
+                self._load(Owner(module), partial(_import, module, look_here=look_here))
             else:
                 self._load(Owner(module.__name__), lambda module=module: module)  # type: ignore[misc]
 
     def _load(self, owner: Owner, obtain: Callable[[], object]) -> None:
         if owner.plugin in self.disabled:
             return
-        with _blamed_on(owner, "cannot be imported"):
+        with blamed_on(owner, "cannot be imported"):
             plugin = obtain()
         if self._pluggy.is_registered(plugin):
             return
@@ -118,11 +126,11 @@ class PluginManager:
         self._register(owner, plugin)
 
     def _register(self, owner: Owner, plugin: object) -> None:
-        with _blamed_on(owner, "cannot be used"):
+        with blamed_on(owner, "cannot be used"):
             self._pluggy.register(plugin, name=owner.plugin)
         self._owners[owner.plugin] = owner
         self._check_hooks(owner, plugin)
-        with _blamed_on(owner, "failed to register its components"), self.registry.owned_by(owner):
+        with blamed_on(owner, "failed to register its components"), self.registry.owned_by(owner):
             self._caller(spec.hybriddup_register.__name__, owner.plugin)(registry=self.registry)
 
     def _check_hooks(self, owner: Owner, plugin: object) -> None:
@@ -148,7 +156,7 @@ class PluginManager:
     def _call_each(self, hook: str, **arguments: Any) -> None:
         for name, owner in self._owners.items():
             if hook in self._hooks_of(name):
-                with _blamed_on(owner, f"failed in {hook}"):
+                with blamed_on(owner, f"failed in {hook}"):
                     self._caller(hook, name)(**arguments)
 
     def add_commands(self, app: typer.Typer) -> None:
@@ -176,17 +184,6 @@ class PluginManager:
         return components
 
 
-@contextmanager
-def _blamed_on(owner: Owner, what: str) -> Iterator[None]:
-    """Turn an exception of a plugin's own code into a `PluginError` that names the plugin."""
-    try:
-        yield
-    except HybriddupError:
-        raise
-    except Exception as error:
-        raise PluginError(f"{owner} {what}: {type(error).__name__}: {error}") from error
-
-
 def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
     distribution = entry_point.dist
     if distribution is None:
@@ -194,23 +191,21 @@ def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
     return Owner(entry_point.name, distribution.name, distribution.version)
 
 
-def _importer(name: str) -> Callable[[], ModuleType]:
-    return lambda: _import(name)
-
-
-def _import(name: str) -> ModuleType:
+def _import(name: str, *, look_here: bool) -> ModuleType:
     """Import a module by name, from the current directory where it is nowhere else.
 
     The directory then stays on ``sys.path``, because worker processes import the module again.
     """
-    if not _is_importable(name):
-        here = str(Path.cwd())
+    if _is_importable(name):
+        return importlib.import_module(name)
+    here = str(Path.cwd())
+    if look_here:
         sys.path.append(here)
         importlib.invalidate_caches()
-        if not _is_importable(name):
-            sys.path.remove(here)
-            raise PluginError(_explain_absent(name, here))
-    return importlib.import_module(name)
+        if _is_importable(name):
+            return importlib.import_module(name)
+        sys.path.remove(here)
+    raise PluginError(_explain_absent(name, here, look_here=look_here))
 
 
 def _is_importable(name: str) -> bool:
@@ -222,9 +217,12 @@ def _is_importable(name: str) -> bool:
         return False
 
 
-def _explain_absent(name: str, here: str) -> str:
-    hint = " Give the module's name, without '.py' and with dots for slashes." if name.endswith(".py") else ""
-    return f"plugin module {name!r} is not installed and not in {here}.{hint}"
+def _explain_absent(name: str, here: str, *, look_here: bool) -> str:
+    if name.endswith(".py"):
+        hint = " Give the module's name, without '.py' and with dots for slashes."
+    else:
+        hint = "" if look_here else f" Where it is a file of yours in {here}, ask for it with --plugin {name} too."
+    return f"plugin module {name!r} is not installed{f' and not in {here}' if look_here else ''}.{hint}"
 
 
 def _hook_names() -> list[str]:

@@ -177,3 +177,13 @@ def test_estimated_recall_is_told_at_the_end() -> None:
     assert recall_line(some) == (
         "estimated recall of near duplicates 0.9000 (95 %: 0.596 to 0.982), by 10 of them among 50 sampled posts"
     )
+
+
+@pytest.mark.parametrize("time", ["1" + "0" * 400, "1" + "0" * 5000, "1e999", "NaN"])
+def test_a_time_that_no_clock_shows_is_a_bad_line(start: Start, time: str) -> None:
+    """The lines read with it are answered."""
+    good = jsonl({"id": "a", "text": REPEATED, "created_at": 5})
+    bad = '{"text": "b", "created_at": ' + time + "}\n"
+    got, _, code = finish(start("watch", "--time", "event", "-q", stdin=subprocess.PIPE), good, bad, good)
+    assert [answer.get("id", answer.get("line")) for answer in got] == ["a", 2, "a"]
+    assert (len(got[1]["error"]) < 250, code) == (True, 1)

@@ -1,6 +1,7 @@
 """From what a user wrote to settings: defaults, plugins, options, and all faults at once."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -255,12 +256,11 @@ def test_value_that_no_file_could_hold_is_an_error(manager: PluginManager) -> No
         load_settings({"tokenizer": {"cjk": object()}}, manager)
 
 
-def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file may use what a module beside the user registers."""
+@pytest.fixture
+def module_beside_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name a plugin module in the current directory, which a configuration beside it names."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    monkeypatch.setattr("sys.path", [entry for entry in sys.path if entry])
     code = """
         import hybriddup
 
@@ -270,11 +270,30 @@ def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
     """
     Path("plugin_of_a_file.py").write_text(dedent(code), "utf-8")
     Path("posts.yaml").write_text("plugins: [plugin_of_a_file]\ntokenizer: {use: letters}", "utf-8")
+    monkeypatch.delitem(sys.modules, "plugin_of_a_file", raising=False)
+    return "plugin_of_a_file"
+
+
+def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
+    module_beside_the_user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file may use what an installed module registers."""
+    monkeypatch.syspath_prepend(tmp_path)
 
     settings, manager = open_session("posts.yaml", entry_points=False)
 
-    assert settings.plugins == ("plugin_of_a_file",)
+    assert settings.plugins == (module_beside_the_user,)
     assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
+
+
+def test_a_file_has_no_module_imported_from_the_current_directory(module_beside_the_user: str) -> None:
+    """Who checks somebody's folder runs none of its code, unless it is asked for; then it serves the file too."""
+    with pytest.raises(PluginError, match=f"'{module_beside_the_user}' is not installed. .* --plugin plugin_of_a_file"):
+        open_session("posts.yaml", entry_points=False)
+    assert module_beside_the_user not in sys.modules
+
+    settings, _ = open_session("posts.yaml", [module_beside_the_user], entry_points=False)
+    assert settings.tokenizer.use == "letters"
 
 
 def test_plugin_of_a_file_that_is_nowhere_is_an_error(manager: PluginManager) -> None:
@@ -332,3 +351,14 @@ def test_limit_over_three_eighths_of_the_bits_is_a_warning(manager: PluginManage
 
     assert warning.startswith("lengths[0].max_hamming_distance is 49 of 128 bits.")
     assert load_settings({}, manager).warnings() == []
+
+
+def test_a_mapping_holds_no_number_past_64_bits() -> None:
+    """All of them are named, though Python does not write a number of 5,000 digits."""
+    config = {"audit": {"sample": 10**5000}, "tokenizer": {"use": "char_ngrams", "cjk": [1, 10**400]}}
+    with pytest.raises(ConfigError) as raised:
+        load_settings(config)
+    assert [line.split(";")[0] for line in str(raised.value).splitlines()] == [
+        "audit.sample must be within 9,223,372,036,854,775,807 of 0",
+        "tokenizer.cjk[1] must be within 9,223,372,036,854,775,807 of 0",
+    ]

@@ -183,3 +183,22 @@ def test_any_text_is_a_mapping_or_an_error_of_ours(text: str) -> None:
     except ConfigError:
         return
     assert isinstance(data, dict)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["9" * 5000, "9" * 400, "-" + "9" * 400, "0x" + "f" * 5000, "9223372036854775808", "1" + ":1" * 5000],
+    ids=["5,000 digits", "400 digits", "negative", "hexadecimal", "64 bits", "of sixties"],
+)
+def test_a_whole_number_past_64_bits_is_refused(number: str) -> None:
+    """With its line, and not in full."""
+    with pytest.raises(
+        ConfigError, match=r"^mine\.yaml:2: a whole number must be within 9,223,372,036,854,775,807 of 0"
+    ):
+        parse_yaml(f"audit:\n  sample: {number}", "mine.yaml")
+
+
+def test_a_number_that_python_cannot_hold_is_refused() -> None:
+    """One of sixties, which YAML once had for times."""
+    with pytest.raises(ConfigError, match=r"^mine\.yaml:1: the number '1:1:1.* cannot be read"):
+        parse_yaml(f"a: 1{':1' * 5000}.5", "mine.yaml")

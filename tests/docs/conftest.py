@@ -40,7 +40,7 @@ def make_shell(workspace: Path) -> Shell:
     """Return a function that runs a line in bash, where `hybriddup` and `python` are those of this environment."""
     programs = workspace.parent / "bin"
     programs.mkdir()
-    for name, arguments in (("hybriddup", ["-m", "hybriddup"]), ("python", [])):
+    for name, arguments in (("hybriddup", ["-P", "-m", "hybriddup"]), ("python", [])):  # -P: as when it is installed
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, *arguments])} "$@"\n', "utf-8")
         program.chmod(0o755)

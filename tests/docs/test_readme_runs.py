@@ -148,7 +148,7 @@ def test_ten_line_tokenizer_keeps_the_contract(workspace: Path, monkeypatch: pyt
 
 def test_plugin_with_options_is_loaded_by_the_configuration(shell: Shell) -> None:
     """Its file names the plugin and an option, which the resolved settings show."""
-    ran = shell("hybriddup config show word_pairs.yaml")
+    ran = shell("hybriddup config show word_pairs.yaml --plugin word_pairs")
 
     assert re.search(r"use: word_pairs,?\s+reach: 2", ran.stdout), ran.stderr
 
@@ -157,6 +157,6 @@ def test_plugin_with_options_refuses_wrong_ones(shell: Shell, workspace: Path) -
     """The range in the class is checked, and the message names the key."""
     (workspace / "word_pairs.yaml").write_text("plugins: [word_pairs]\ntokenizer: {use: word_pairs, reach: 9}\n")
 
-    ran = shell("hybriddup config check word_pairs.yaml")
+    ran = shell("hybriddup config check word_pairs.yaml --plugin word_pairs")
 
     assert (ran.returncode, "tokenizer.reach" in ran.stderr) == (2, True)

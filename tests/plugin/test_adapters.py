@@ -113,6 +113,16 @@ def test_exception_of_a_function_is_named_and_chained() -> None:
     assert isinstance(caught.value.__cause__, KeyError)
 
 
+def test_function_that_ends_the_program_is_named() -> None:
+    """It does not get to do so."""
+
+    def end(text: str) -> list[str]:
+        raise SystemExit(3)
+
+    message = error_of(adapted("tokenizer", end).tokenize_batch, ["good day"])
+    assert message == f"tokenizer 'noisy' {LABEL} failed on 'good day': SystemExit: 3"
+
+
 def test_error_of_our_own_family_passes_unchanged() -> None:
     """A plugin may raise an error that is meant for the user."""
 

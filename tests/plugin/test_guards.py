@@ -10,6 +10,7 @@ from hybriddup.data.records import CandidatePairs, Tokens, tokens_from_lists
 from hybriddup.errors import PluginError
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
+from hybriddup.plugin.roles import ROLES
 from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.judges import SingleJudge
 
@@ -114,6 +115,38 @@ def test_scores_have_shape_and_range(answer: object, complaint: str) -> None:
 
     with pytest.raises(PluginError, match=complaint):
         verifier.score_pairs(pairs((0, 1)), np.array([0.8]))
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), ValueError("3")])
+@pytest.mark.parametrize(
+    ("role", "method", "arguments"),
+    [
+        ("normalizer", "normalize_batch", [["a"]]),
+        ("weighter", "fit", [TOKENS]),
+        ("weighter", "weigh_batch", [TOKENS]),
+        ("verifier", "prepare", [None]),
+        ("reader", "read", [None, None]),
+        ("writer", "check", [[]]),
+        ("writer", "write", [[], None, None]),
+    ],
+)
+def test_what_a_component_raises_is_blamed_on_it(
+    role: str, method: str, arguments: list[Any], error: BaseException
+) -> None:
+    """Though it means to end the program, at whatever call."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    methods = {name: (fail if name == method else print) for name in ROLES[role].methods}
+    registry = Registry()
+    getattr(registry, f"add_{role}")("noisy", type("Noisy", (), {**methods, "extensions": ()}))
+    component = registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
+
+    with pytest.raises(PluginError) as caught:
+        list(getattr(component, method)(*arguments) or ())
+    who = f"{role} 'noisy' (plugin 'the calling program', not packaged)"
+    assert str(caught.value) == f"{who} failed in {method}: {type(error).__name__}: 3"
 
 
 def test_attributes_of_the_component_are_reached_through_the_guard() -> None:

@@ -148,6 +148,22 @@ def test_module_that_fails_to_import_is_named(write_module: WriteModule) -> None
     assert load_error("my_plugin").startswith("plugin 'my_plugin', not packaged cannot be imported: SyntaxError:")
 
 
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("raise SystemExit(3)", "cannot be imported: SystemExit: 3"),
+        (
+            "import hybriddup, sys\n@hybriddup.hookimpl\ndef hybriddup_register(registry):\n    sys.exit()",
+            "failed to register its components: SystemExit: ",
+        ),
+    ],
+)
+def test_plugin_that_ends_the_program_is_named(write_module: WriteModule, code: str, what: str) -> None:
+    """It does not get to do so."""
+    write_module("my_plugin", code)
+    assert load_error("my_plugin") == f"plugin 'my_plugin', not packaged {what}"
+
+
 def test_plugin_that_fails_to_register_is_named(write_module: WriteModule) -> None:
     """An exception inside the hook names the plugin."""
     code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_register(registry):\n    1 / 0\n"

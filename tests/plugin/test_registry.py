@@ -267,7 +267,7 @@ def test_class_is_made_anew_each_time(registry: Registry) -> None:
     """Two runs never share a component with state."""
     first, second = (registry.create_by_name("tokenizer", "batch") for _ in range(2))
 
-    assert first.component is not second.component
+    assert first.part is not second.part
 
 
 def test_check_of_a_component_sees_the_settings() -> None:
