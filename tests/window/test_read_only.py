@@ -115,8 +115,9 @@ def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_lea
                 for _ in range(20):
                     position, n_questions = int(writer.stdout.readline()), n_questions + 1
                     newest = reader.get(f"#{position}")
-                    assert newest is not None
-                    assert ids_of_matches(reader.match(newest.text))
+                    is_there = newest is not None and ids_of_matches(reader.match(newest.text))
+                    # the writer goes on meanwhile: with a slow reader, the post may be too old by now
+                    assert is_there or (reader.stats().watermark or 0.0) - HORIZON >= position
         writer.kill()
         writer.wait()
         with Window.open(store, LEARNING, read_only=True, **options) as reader:
