@@ -19,11 +19,12 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
-from hybriddup.window.opened import MEMORY, Asked, url_of
+from hybriddup.window.opened import Asked
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.state import WindowState
+from hybriddup.window.urls import secrets_hidden, url_of
 
 T = TypeVar("T")
 DEFAULT_HORIZON = "2d"
@@ -109,8 +110,9 @@ class Window:
         timing = parse_timing(time, horizon, max_step, clock)
         settings, manager = open_session(config, plugins)
         asked = Asked(settings, manager.registry, timing, workers or available_workers(), read_only)
-        scheme, url = url_of(MEMORY if path is None else str(path))
-        opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, asked)
+        scheme, url = url_of(path)
+        with secrets_hidden(url):
+            opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, asked)
         return opened
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
