@@ -27,7 +27,9 @@ as 0, by Ctrl-C; a second Ctrl-C waits for nothing, and loses nothing that was a
 def serve(
     store: Annotated[
         str,
-        typer.Option(metavar="DIR", show_default=False, help="Directory of the window; made where there is none."),
+        typer.Option(
+            metavar="DIR|URL", show_default=False, help="Directory of the window, made where there is none, or its URL."
+        ),
     ],
     config: options.Config = DEFAULT_CONFIG,
     plugin: options.Plugins = None,

@@ -21,6 +21,7 @@ from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
 from hybriddup.window import Window, WindowStats
 from hybriddup.window.event_time import parse_horizon
+from hybriddup.window.urls import path_of, url_of
 
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
 SHORTEST_TOKEN = 16
@@ -76,7 +77,7 @@ def perform(request: ServeRequest) -> bool:
         header_timeout=request.header_timeout,
         keep_alive=request.keep_alive,
     )
-    service = Service(window_opener(request), limits, request.time, partial(try_disk, Path(request.store)))
+    service = Service(window_opener(request), limits, request.time, partial(try_disk, request.store))
     hosts = () if token else {*LOOPBACK_NAMES, request.host.lower()}
     connections = Connections(limits, lambda error: service.metrics.refused.labels(error).inc())
     app = create_app(
@@ -105,9 +106,12 @@ def say_ready(stats: WindowStats) -> None:
     typer.echo(f"ready: {stats.n_kept_in_window:,} kept posts in the window", err=True)
 
 
-def try_disk(folder: Path) -> None:
+def try_disk(store: str) -> None:
     """Write to the disk of a store and leave nothing behind; OSError where that fails."""
-    with TemporaryFile(dir=folder) as file:
+    scheme, url = url_of(store)
+    if scheme != "file":  # only the next posts can tell
+        return
+    with TemporaryFile(dir=path_of(url)) as file:
         file.write(bytes(TRIED_BYTES))
         file.flush()
         os.fsync(file.fileno())

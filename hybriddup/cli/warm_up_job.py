@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -32,6 +33,7 @@ from hybriddup.window.opening import open_state
 from hybriddup.window.records import Post
 from hybriddup.window.searching import similar_posts
 from hybriddup.window.state import WindowState
+from hybriddup.window.stores.sqlite import SqliteStore
 
 N_POSTS = 1500
 SEED = 0
@@ -84,7 +86,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
         on_stop(clear)
         for first in (0, n_half):
-            state = open_state(Path(folder), asked)
+            state = open_state(partial(SqliteStore.open, folder), asked, Path(folder))
             state.live_audit = LiveAudit(one_in=1)
             try:
                 decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])

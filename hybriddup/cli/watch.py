@@ -35,9 +35,9 @@ def watch(
     store: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR",
+            metavar="DIR|URL",
             show_default=False,
-            help="Directory of the window, made where there is none. Left out: in memory, forgotten at the end.",
+            help="Directory of the window, made where there is none; or its URL. Left out: in memory, till the end.",
         ),
     ] = None,
     config: options.Config = DEFAULT_CONFIG,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from hybriddup.plugin.registry import Registry
     from hybriddup.study.explain import Explanation
     from hybriddup.window.event_time import WindowTime
-
-URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-MEMORY = "memory://"
 
 
 class AnyWindow(Protocol):
@@ -50,8 +47,14 @@ class AnyWindow(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what was opened; a second call does nothing."""
+        """Let go of what was opened; a second call does nothing, any other call then raises `WindowError`."""
         ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -71,19 +74,20 @@ class WindowOpener(Protocol):
     """A component of the role ``window``, registered under the scheme of the URLs that it opens."""
 
     def open_window(self, url: str, asked: Asked) -> AnyWindow:
-        """Return a window. The URL may hold a password: no error may repeat it."""
+        """Return a window.
+
+        Parameters
+        ----------
+        url
+            As it was given; a path comes as a ``file:`` URL. It may hold a password, which no error may repeat.
+
+        Raises
+        ------
+        ConfigError
+            The URL cannot be meant.
+        StoreError
+            The store cannot be reached, or cannot be opened in this way.
+        WindowError
+            The fingerprints of the store are others than the settings make.
+        """
         ...
-
-
-def url_of(path: str) -> tuple[str, str]:
-    """Return the scheme of what is to be opened, and its URL; a path is one of ``file``.
-
-    Examples
-    --------
-    >>> url_of("redis://host/0")
-    ('redis', 'redis://host/0')
-    >>> url_of("windows/a:b")
-    ('file', 'windows/a:b')
-    """
-    found = URL.match(path)
-    return (found[1].lower(), path) if found else ("file", path)

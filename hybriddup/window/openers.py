@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
-
 from hybriddup.errors import ConfigError
-from hybriddup.window.opened import MEMORY, URL, Asked
+from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
+from hybriddup.window.stores.memory import MemoryStore
+from hybriddup.window.urls import MEMORY, path_of
 from hybriddup.window.window import Window
 
 
 class MemoryWindows:
-    """Opens ``memory://``: posts are gone when the window is closed."""
+    """Opens ``memory:``: posts are gone when the window is closed."""
 
     def open_window(self, url: str, asked: Asked) -> Window:
         """Return a window in memory."""
-        if url != MEMORY or asked.read_only:
+        if url.lower() not in (MEMORY, f"{MEMORY}//") or asked.read_only:
             raise ConfigError(
                 f"a window in memory is {MEMORY}, for writing; it has no name, as nobody else can open it."
             )
-        return Window(lambda: open_state(None, asked), asked)
+        return Window(lambda: open_state(MemoryStore, asked), asked)
 
 
 class FileWindows:
-    """Opens a path or a ``file://`` URL: the directory of a store, which is made where there is none."""
+    """Opens ``file:`` URLs: the directory of a store, which is made where there is none."""
 
     def open_window(self, url: str, asked: Asked) -> Window:
         """Return the window over a directory."""
+        from hybriddup.window.read_only import ReadOnlyWindow  # SQLite is not for windows in memory
+        from hybriddup.window.stores.sqlite import SqliteStore
+
         folder = path_of(url)
-        return Window(lambda: open_state(folder, asked), asked)
-
-
-def path_of(url: str) -> Path:
-    """Return the path of a ``file://`` URL, or of a path."""
-    if not URL.match(url):
-        return Path(url)
-    parts = urlsplit(url)
-    if parts.netloc not in ("", "localhost") or parts.query or parts.fragment or not parts.path:
-        raise ConfigError(
-            f"a directory of this machine is file:///path, without ? and #, or just its path; got {url!r}."
-        )
-    path = url2pathname(parts.path)
-    return Path(path.lstrip("\\") if os.name == "nt" else path)
+        if asked.read_only:
+            return ReadOnlyWindow(folder, asked)
+        return Window(lambda: open_state(lambda: SqliteStore.open(folder), asked, folder), asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,17 +25,23 @@ from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores import WindowStore
-from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.weights import learns, pack_recipe
 
 
-def open_state(folder: Path | None, asked: Asked) -> WindowState:
-    """Return the state of a window over a directory, None = in memory; errors are those of `hybriddup.Window.open`."""
+def open_state(open_store: Callable[[], WindowStore], asked: Asked, folder: Path | None = None) -> WindowState:
+    """Return the state of a window over a store; errors are those of `hybriddup.Window.open`.
+
+    Parameters
+    ----------
+    open_store
+        Called once it is known that the components can be made.
+    folder
+        Where what is held in memory may be kept for the next opening; None = nowhere.
+    """
     components = Components.create(asked.settings, asked.registry, asked.workers)
     is_learning = learns(components)
-    store = MemoryStore() if folder is None else open_store(folder, read_only=asked.read_only)
-    has_log = folder is not None and not asked.read_only and can_be_recorded(components.block_index)
-    log = KeptLog(folder, store) if folder is not None and has_log else None
+    store = open_store()
+    log = KeptLog(folder, store) if folder is not None and can_be_recorded(components.block_index) else None
     try:
         opening = Opening(Steps(components, asked.workers), asked.timing, store, is_learning, log, asked.read_only)
         return opening.state()
@@ -57,6 +64,7 @@ class Opening:
     log: KeptLog | None
     """Beside the store; None = the store is in memory, or only read."""
     read_only: bool = False
+    """Whether nothing may be written to the store, nor learned."""
 
     def state(self) -> WindowState:
         """Return the state, with everything in memory that the store holds."""
@@ -72,18 +80,18 @@ class Opening:
             store=self.store,
             derived=build_derived_state(self.steps, self.store, self.timing.horizon, self.log),
             log=self.log,
-            edges=Edges(self.timing.horizon, self.store.meta(EDGES)),
+            # without edges, the store is never told to forget
+            edges=Edges(self.timing.horizon, None if self.read_only else self.store.meta(EDGES)),
             weights_learn=self.is_learning and not is_fitted,
             verifiers_learn=prepare_verifiers(self.steps, self.store),
             blocks_learn=blocks_learn,
             n_remembered=self.store.next_position,
             watermark=watermark,
             last_time=watermark,
-            read_only=self.read_only,
         )
         state.forget()
-        state.warn_if_ahead(self.timing.now())
         if not self.read_only:
+            state.warn_if_ahead(self.timing.now())
             state.learn_if_due()
         return state
 
@@ -112,10 +120,3 @@ class Opening:
                 + "; ".join(differences).replace(" in one and ", " in the store and ").replace(" in the other", " here")
                 + ". Open it with the configuration that it was made with, or begin a new store."
             )
-
-
-def open_store(folder: Path, *, read_only: bool) -> WindowStore:
-    """Return the store in a directory; for writing, both are made where there is none."""
-    from hybriddup.window.stores.sqlite import SqliteStore
-
-    return SqliteStore.open(folder, read_only=read_only)

@@ -21,14 +21,14 @@ from hybriddup.steps.options import quote
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.deriving import build_derived_state, derive
+from hybriddup.window.derived.deriving import build_derived_state
 from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.learning import learn_and_save
-from hybriddup.window.meta import BLOCKS, EDGES, LOG_TOKEN, WATERMARK, WEIGHTS, pack_float, stored_watermark
+from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, stored_watermark
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
@@ -90,8 +90,6 @@ class WindowState:
     watermark: float = NEVER
     last_time: float = NEVER
     """Of the post that was decided last."""
-    read_only: bool = False
-    """Whether another process writes to the store, and this window only looks."""
     is_ahead: bool = False
     """Whether the watermark was last seen to be ahead of the clock by more than `MOST_AHEAD`."""
     counts: Counts = field(default_factory=Counts)
@@ -119,21 +117,6 @@ class WindowState:
         if self.n_remembered != self.store.next_position:
             self.derive_anew()
             self.watermark = self.last_time = stored_watermark(self.store)
-
-    @property
-    def is_outdated(self) -> bool:
-        """Whether the writer of a store that is only read has learned by now how its texts are compared."""
-        learned = (self.weights_learn, WEIGHTS), (self.blocks_learn, BLOCKS)
-        return any(learns and self.store.meta(key) is not None for learns, key in learned)
-
-    def follow(self) -> None:
-        """Take in what the writer of a store that is only read has added and forgotten since."""
-        first, self.n_remembered = self.n_remembered, NOTHING
-        end = self.store.next_position
-        derive(self.derived, first, self.steps, self.store, None)
-        self.n_remembered = max(end, self.derived.kept.next_position)
-        self.watermark = self.last_time = stored_watermark(self.store)
-        self.forget()
 
     def derive_anew(self) -> None:
         """Derive anew from the store what is in memory."""
@@ -341,8 +324,6 @@ class WindowState:
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
         self.counts.posts["expired"] += self.derived.forget(self.watermark)
-        if self.read_only:
-            return
         if self.log is not None:
             self.log.forget_before(self.derived.kept.first_position, self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time as system_time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from types import ModuleType, TracebackType
@@ -18,11 +19,12 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
-from hybriddup.window.opened import MEMORY, Asked, url_of
+from hybriddup.window.opened import Asked
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.state import WindowState
+from hybriddup.window.urls import secrets_hidden, url_of
 
 T = TypeVar("T")
 DEFAULT_HORIZON = "2d"
@@ -47,9 +49,7 @@ class Window:
     """
 
     def __init__(self, open_state: Callable[[], WindowState], asked: Asked) -> None:
-        self._open = open_state
         self._state: WindowState | None = undisturbed(open_state)
-        self._read_only = asked.read_only
         self._timed = asked.timing.time_of == "event"
         self._lock = RLock()
         self._process = os.getpid()
@@ -110,8 +110,9 @@ class Window:
         timing = parse_timing(time, horizon, max_step, clock)
         settings, manager = open_session(config, plugins)
         asked = Asked(settings, manager.registry, timing, workers or available_workers(), read_only)
-        scheme, url = url_of(MEMORY if path is None else str(path))
-        opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, asked)
+        scheme, url = url_of(path)
+        with secrets_hidden(url):
+            opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, asked)
         return opened
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
@@ -141,11 +142,6 @@ class Window:
         """
         self._check_process()  # a lock that another thread held when the process was forked stays locked
         checked = as_posts(posts, timed=self._timed)
-        if self._read_only:
-            raise WindowError(
-                "the window was opened with read_only=True, and cannot take posts. Add them through the window that "
-                "writes to this store, or close that one and open this one for writing."
-            )
         return undisturbed(lambda: self._decide(checked))
 
     def _decide(self, posts: list[Post]) -> list[Decision]:
@@ -162,8 +158,8 @@ class Window:
         """Return the answer to a question to the state, asked while nothing else goes on."""
 
         def answer() -> T:
-            with self._lock:
-                return question(self._current_state())
+            with self._lock, self._current() as state:
+                return question(state)
 
         self._check_process()
         return undisturbed(answer)
@@ -266,8 +262,6 @@ class Window:
         StoreError
             It could not be written.
         """
-        if self._read_only:
-            raise WindowError("the window was opened with read_only=True; rewind the one that writes to this store.")
         return self._ask(lambda state: state.rewind(to))
 
     def close(self) -> None:
@@ -282,15 +276,10 @@ class Window:
             if state is not None:
                 state.close()
 
-    def _current_state(self) -> WindowState:
-        """Return the state, with all that another process has added where it is only read."""
-        state = self._open_state()
-        if self._read_only and state.is_outdated:
-            state.close()
-            self._state = state = self._open()
-        elif self._read_only:
-            state.follow()
-        return state
+    @contextmanager
+    def _current(self) -> Iterator[WindowState]:
+        """Give the state, up to date for the whole of a question."""
+        yield self._open_state()
 
     def _open_state(self) -> WindowState:
         self._check_process()

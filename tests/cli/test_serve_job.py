@@ -47,3 +47,13 @@ def test_a_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.
         serve_job.find_token(None)
     monkeypatch.delenv("HYBRIDDUP_TOKEN")
     assert serve_job.find_token(None) is None
+
+
+def test_only_a_disk_of_this_machine_is_tried(tmp_path: Path) -> None:
+    """A directory by its path or its URL; whether a store elsewhere has room, the next posts tell."""
+    for store in (str(tmp_path), tmp_path.as_uri(), "redis://me:secret@elsewhere/0", "memory:"):
+        serve_job.try_disk(store)
+    for store in (str(tmp_path / "none"), (tmp_path / "none").as_uri()):
+        with pytest.raises(OSError, match="none"):
+            serve_job.try_disk(store)
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +18,10 @@ from hybriddup.testing import (
     check_tokenizer,
     check_verifier,
     check_weighter,
+    check_window,
     check_writer,
 )
+from hybriddup.window import Window
 
 TEXTS = ["早上好", "good morning, all", "早上好！", "42"]
 
@@ -124,6 +127,17 @@ def test_reader_keeps_its_contract(reader: str, writer: str, sample: Callable[[]
 def test_writer_keeps_its_contract(reader: str, writer: str, sample: Callable[[], bytes]) -> None:
     """The shared check passes on a small file of the format."""
     check_writer(writer, reader=reader, content=sample())
+
+
+@pytest.mark.parametrize("scheme", create_plugin_manager(entry_points=False).registry.names("window"))
+def test_window_keeps_its_contract(scheme: str, tmp_path: Path) -> None:
+    """What lies in files lasts."""
+    lasts = scheme == "file"
+
+    def open_window(name: str, **options: Any) -> Window:
+        return Window.open((tmp_path / name).as_uri() if lasts else f"{scheme}://", **options)
+
+    check_window(open_window, lasts=lasts)
 
 
 def test_every_role_has_built_ins_that_are_checked() -> None:

@@ -1,4 +1,4 @@
-"""The contract check of windows: those that are built in keep it, and one that breaks a promise fails at its clause."""
+"""The contract check of windows: one that breaks a promise fails at its clause."""
 
 from __future__ import annotations
 
@@ -14,16 +14,6 @@ import pytest
 from hybriddup.testing import ContractError, check_window
 from hybriddup.testing.windows import CONFIG
 from hybriddup.window import Decision, Window
-
-
-def test_a_window_in_memory_keeps_the_contract() -> None:
-    """Its posts end with it."""
-    check_window(lambda name, **options: Window.open(None, **options), lasts=False)  # noqa: ARG005
-
-
-def test_a_window_over_a_directory_keeps_the_contract(tmp_path: Path) -> None:
-    """Its posts last."""
-    check_window(lambda name, **options: Window.open(tmp_path / name, **options))
 
 
 class Changed:

@@ -71,9 +71,9 @@ class DerivedState:
             looked_up, is_kept = columns.texts, np.ones(len(columns.texts.prints), np.bool_)
         self.index.add(looked_up, is_kept)
 
-    def forget(self, watermark: float) -> int:
-        """Forget kept posts that match no more; return how many."""
-        n_forgotten = self.kept.forget_wrong_times(watermark, self.horizon)
+    def forget(self, watermark: float, first: int = 0) -> int:
+        """Forget kept posts that match no more, and those before the position ``first``; return how many."""
+        n_forgotten = self.kept.forget_wrong_times(watermark, self.horizon) + self.kept.forget_before(first)
         n_forgotten += self.kept.forget_until(watermark - self.horizon)
         if n_forgotten:
             self.index.forget_before(self.kept.first_position)

@@ -71,7 +71,7 @@ def read_log(derived: DerivedState, log: KeptLog, form: RecordForm, store: Windo
 
 def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:
     """Add the kept posts of the store from a position on, to the memory and to the log."""
-    watermark = float(derived.kept.columns()[2].max(initial=NEVER))
+    watermark = float(derived.kept.columns()[2][-1:].max(initial=NEVER))
     batches = store.kept_since(first)
     with ThreadPoolExecutor(1, "reading") as reader:
         coming = reader.submit(next, batches, None)

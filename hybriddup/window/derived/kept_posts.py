@@ -85,16 +85,11 @@ class KeptPosts:
         """The first position that is remembered; where there is none, the one after the last that was."""
         return self._position_at(self._first)
 
-    @property
-    def next_position(self) -> int:
-        """The position after the last post that was remembered, 0 where there was none."""
-        return int(self._positions[self._end - 1]) + 1 if self._end else 0
-
     def _position_at(self, place: int) -> int:
         """Return the position at a place of the columns; after the last one, the next that it could be."""
         if place < self._end:
             return int(self._positions[place])
-        return self.next_position
+        return int(self._positions[self._end - 1]) + 1 if self._end else 0
 
     def forget_until(self, time: float) -> int:
         """Forget the posts at the front up to which no time or watermark was after this time; return how many.
@@ -102,6 +97,12 @@ class KeptPosts:
         So no post goes too early; one that came late may stay a little longer than it matches.
         """
         n = int(np.searchsorted(self._latest[self._first : self._end], time, side="right"))
+        self._first += n
+        return n
+
+    def forget_before(self, position: int) -> int:
+        """Forget the posts before a position; return how many."""
+        n = int(np.searchsorted(self._positions[self._first : self._end], position))
         self._first += n
         return n
 

@@ -201,6 +201,12 @@ class SqliteStore:
             self._lock.release()
 
     @contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        """Have all calls in the block go by one state of the file, whatever another process writes meanwhile."""
+        with self._reading():
+            yield
+
+    @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Give the connection, with what is in memory made to agree with the file."""
         if self._connection is None:
@@ -257,6 +263,7 @@ class SqliteStore:
             self._ids.add(hashes)
         if self._ids.end != self._next or self._ids.first_position > self._first:
             raise damaged(self._path, f"it has the ids of the posts {self._ids.first_position} to {self._ids.end - 1}")
+        self._ids.forget_before(self._first)
 
     def _posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at positions that are held, in the order asked."""
