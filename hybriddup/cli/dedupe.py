@@ -68,6 +68,7 @@ def dedupe(
     text_field: options.TextField = "text",
     id_field: options.IdField = "id",
     format: options.Format = None,  # noqa: A002  named as its option
+    max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first bad line, and write nothing, instead of counting it.")
@@ -85,25 +86,22 @@ def dedupe(
     Kept posts are written unchanged, in input order and in the input's format. Which posts match is decided by the
     configuration, with thresholds by length of text.
     """
-    from hybriddup.cli.dedupe_job import Request, perform
+    from hybriddup.cli.dedupe_job import perform
 
-    request = Request(
-        inputs=tuple(inputs),
-        output=output,
-        removed=removed,
-        bad=bad,
-        summary=summary,
-        save_recipe=save_recipe,
+    n_bad = perform(
+        inputs,
+        targets={"-o": output, "--removed": removed, "--bad": bad, "--summary": summary, "--save-recipe": save_recipe},
         force=force,
         config=config,
-        plugins=tuple(plugin or ()),
+        plugins=plugin or (),
         text_field=text_field,
         id_field=id_field,
-        format=format,
+        format_name=format,
+        max_line=max_line,
         workers=workers,
         strict=strict,
         dry_run=dry_run,
         quiet=quiet,
     )
-    if perform(request) > 0:
+    if n_bad > 0:
         raise typer.Exit(options.EXIT_BAD_LINES)

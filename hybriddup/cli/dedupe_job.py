@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -15,7 +16,6 @@ import typer
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_summary
 from hybriddup.config import Settings, open_session
-from hybriddup.config.settings import KeepHighest
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError, OutputError
@@ -30,85 +30,61 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
 from hybriddup.run.result import Result
-from hybriddup.run.summary import StepTiming
+from hybriddup.run.summary import StepTiming, Summary
 from hybriddup.run.terminal import show_progress
 from hybriddup.steps.parallel import available_workers
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for; the fields are the options of the command."""
+def perform(
+    inputs: Sequence[str],
+    *,
+    targets: Mapping[str, str | None],
+    force: bool,
+    config: str,
+    plugins: Sequence[str],
+    text_field: str,
+    id_field: str,
+    format_name: str | None,
+    max_line: int,
+    workers: int | None,
+    strict: bool,
+    dry_run: bool,
+    quiet: bool,
+) -> int:
+    """Deduplicate files and return the number of bad lines.
 
-    inputs: tuple[str, ...]
-    output: str | None
-    removed: str | None
-    bad: str | None
-    summary: str | None
-    save_recipe: str | None
-    force: bool
-    config: str
-    plugins: tuple[str, ...]
-    text_field: str
-    id_field: str
-    format: str | None
-    workers: int | None
-    strict: bool
-    dry_run: bool
-    quiet: bool
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The outputs of a run; None where one is not wanted."""
-
-    kept: Output | None
-    removed: Output | None
-    bad: Output | None
-    summary: Output | None
-    recipe: Output | None = None
-
-
-def perform(request: Request) -> int:
-    """Deduplicate files and return the number of bad lines."""
-    settings, manager = open_session(request.config, request.plugins)
-    with Outputs(request.inputs, force=request.force) as outputs:
+    Parameters
+    ----------
+    targets
+        Where outputs go, by the options that name them; None where one is not wanted, or goes where it does by default.
+    """
+    settings, manager = open_session(config, plugins)
+    with Outputs(inputs, force=force) as outputs, show_progress(quiet=quiet) as progress:
         on_stop(outputs.abandon)
-        targets = plan_targets(request, outputs)
-        with (
-            open_inputs(request.inputs, manager.registry, request.format) as inputs,
-            show_progress(quiet=request.quiet) as progress,
-        ):
-            corpus, result = decide(request, inputs, settings, manager, progress)
-            write(inputs, targets, corpus, result, progress)
-        if targets.summary is not None:
-            write_summary(targets.summary, request, settings, corpus, result)
-        if targets.recipe is not None and result.recipe is not None:
-            with targets.recipe.open() as stream:
-                result.recipe.write(stream)
+        wanted = {**targets, "-o": targets["-o"] or default_output(inputs[0])}
+        planned = plan_outputs(wanted, outputs, dry_run=dry_run)
+        with open_inputs(inputs, manager.registry, format_name, max_line) as opened:
+            corpus, notes = read(opened, settings, text_field, id_field, strict, progress)
+            result = decide(corpus, settings, manager, workers, config, progress)
+            result.summary.timings.insert(0, notes.timing)
+            result.summary.notes += notes.remarks
+            if not (dry_run or format_name):
+                result.summary.notes += notes_on_name(targets["-o"], opened, manager.registry)
+            write(opened, planned, corpus, result, progress)
+        write_summary(planned, inputs, settings, corpus, result)
         outputs.commit()
-    report(request, targets, corpus, result)
+    report(result.summary, planned, corpus, dry_run=dry_run, quiet=quiet)
     return corpus.n_bad_records
 
 
-def plan_targets(request: Request, outputs: Outputs) -> Targets:
-    """Return the outputs that were asked for, checked before anything is read."""
-    if request.dry_run:
-        if request.summary not in {None, STANDARD_OUTPUT}:
-            raise OutputError(
-                f"--summary {request.summary} is a file, but --dry-run writes none; use --summary - to print it."
-            )
-        return Targets(None, None, None, outputs.add("-", "--summary") if request.summary else None)
-
-    def optional(target: str | None, option: str) -> Output | None:
-        return None if target is None else outputs.add(target, option)
-
-    return Targets(
-        outputs.add(request.output or default_output(request.inputs[0]), "-o"),
-        optional(request.removed, "--removed"),
-        optional(request.bad, "--bad"),
-        optional(request.summary, "--summary"),
-        optional(request.save_recipe, "--save-recipe"),
-    )
+def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
+    """Return the outputs that were asked for, by option, checked before anything is read."""
+    if dry_run:
+        summary = wanted["--summary"]
+        if summary not in {None, STANDARD_OUTPUT}:
+            raise OutputError(f"--summary {summary} is a file, but --dry-run writes none; use --summary - to print it.")
+        wanted = {"--summary": summary}
+    return {option: outputs.add(target, option) for option, target in wanted.items() if target is not None}
 
 
 def default_output(name: str) -> str:
@@ -128,54 +104,72 @@ def default_output(name: str) -> str:
     return str(path.with_name(plain.removesuffix(suffix) + ending))
 
 
-def decide(
-    request: Request, inputs: Inputs, settings: Settings, manager: PluginManager, progress: Progress
-) -> tuple[Corpus, Result]:
-    """Return the posts and what was decided about them."""
-    order_field = settings.keep.highest if isinstance(settings.keep, KeepHighest) else None
-    fields = Fields(request.text_field, request.id_field, order_field)
+class Notes(NamedTuple):
+    """What reading tells the summary."""
+
+    timing: StepTiming
+    remarks: list[str]
+
+
+def read(
+    inputs: Inputs, settings: Settings, text_field: str, id_field: str, strict: bool, progress: Progress
+) -> tuple[Corpus, Notes]:
+    """Return the posts, and what to say of them."""
+    fields = Fields(text_field, id_field, settings.order_field)
     progress.start("read", None, "posts")
     began = perf_counter()
-    corpus, notes = read_corpus(inputs, fields, strict=request.strict, advance=progress.advance)
-    reading = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
+    corpus, remarks = read_corpus(inputs, fields, strict=strict, advance=progress.advance)
     progress.finish()
-    workers = request.workers or available_workers()
-    result = run(corpus, settings, manager.registry, workers=workers, progress=progress, config_name=request.config)
+    return corpus, Notes(StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks)
+
+
+def decide(
+    corpus: Corpus,
+    settings: Settings,
+    manager: PluginManager,
+    workers: int | None,
+    config: str,
+    progress: Progress,
+) -> Result:
+    """Return what was decided about the posts, which plugins have looked at."""
+    n_workers = workers or available_workers()
+    result = run(corpus, settings, manager.registry, workers=n_workers, progress=progress, config_name=config)
     manager.run_finished(result)
-    result.summary.timings.insert(0, reading)
-    result.summary.notes += notes + _notes_on_name(request, inputs, manager.registry)
-    return corpus, result
+    return result
 
 
-def _notes_on_name(request: Request, inputs: Inputs, registry: Registry) -> list[str]:
+def notes_on_name(output: str | None, inputs: Inputs, registry: Registry) -> list[str]:
     """Return a remark where the name of the output promises another format than it has."""
-    if request.output in {None, STANDARD_OUTPUT} or request.dry_run or request.format:
+    if output in {None, STANDARD_OUTPUT}:
         return []
     try:
-        promised = find_format(str(request.output), registry)
+        promised = find_format(str(output), registry)
     except InputError:
         return []
     if promised == inputs.format:
         return []
-    return [f"{request.output} holds {inputs.format}, the format of the input, whatever its name says."]
+    return [f"{output} holds {inputs.format}, the format of the input, whatever its name says."]
 
 
-def write(inputs: Inputs, targets: Targets, corpus: Corpus, result: Result, progress: Progress) -> None:
-    """Write kept, removed and bad records to temporary files, or to streams."""
-    if targets.kept is None:
+def write(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress) -> None:
+    """Write kept, removed and bad records, and what was learned, to temporary files, or to streams."""
+    if "-o" not in outputs:
         return
     progress.start("write", corpus.n_rows, "posts")
     began = perf_counter()
     inputs.check_unchanged()
-    copy(inputs, targets.kept, rows_chosen(result.kept, corpus.n_rows))
-    if targets.bad is not None:
-        copy(inputs, targets.bad, ~rows_chosen(corpus.rows, corpus.n_rows))
-    if targets.removed is not None:
-        with targets.removed.open() as stream:
+    copy(inputs, outputs["-o"], rows_chosen(result.kept, corpus.n_rows))
+    if "--bad" in outputs:
+        copy(inputs, outputs["--bad"], ~rows_chosen(corpus.rows, corpus.n_rows))
+    if "--removed" in outputs:
+        with outputs["--removed"].open() as stream:
             write_removed(stream, result.removed)
     inputs.check_unchanged()
     result.summary.timings.append(StepTiming("write", perf_counter() - began, corpus.n_rows, "posts"))
     progress.finish()
+    if "--save-recipe" in outputs and result.recipe is not None:
+        with outputs["--save-recipe"].open() as stream:
+            result.recipe.write(stream)
 
 
 def rows_chosen(rows: object, n_rows: int) -> Bools:
@@ -191,15 +185,19 @@ def copy(inputs: Inputs, output: Output, keep: Bools) -> None:
         inputs.writer.write(inputs.sources, stream, keep)
 
 
-def write_summary(output: Output, request: Request, settings: Settings, corpus: Corpus, result: Result) -> None:
-    """Write the summary for machines, with what is needed to repeat the run."""
+def write_summary(
+    outputs: Mapping[str, Output], inputs: Sequence[str], settings: Settings, corpus: Corpus, result: Result
+) -> None:
+    """Write the summary for machines, where it is wanted, with what is needed to repeat the run."""
+    if "--summary" not in outputs:
+        return
     data = {
         **result.summary.to_dict(),
-        "inputs": list(request.inputs),
+        "inputs": list(inputs),
         "settings": settings.to_dict(),
         "bad_records": list(map(asdict, corpus.bad_records)),
     }
-    with output.open() as stream:
+    with outputs["--summary"].open() as stream:
         stream.write(indented(data))
 
 
@@ -211,12 +209,12 @@ def indented(data: dict[str, Any]) -> bytes:
         return json.dumps(data, indent=2).encode() + b"\n"
 
 
-def report(request: Request, targets: Targets, corpus: Corpus, result: Result) -> None:
+def report(summary: Summary, outputs: Mapping[str, Output], corpus: Corpus, *, dry_run: bool, quiet: bool) -> None:
     """Show the summary and the first bad lines on standard error."""
-    if not request.quiet:
-        print_summary(result.summary, "" if targets.kept is None else targets.kept.target)
-    saved = request.bad if not request.dry_run else None
-    remedy = f"saved in {saved}" if saved else "neither kept nor removed; save them with --bad FILE"
+    if not quiet:
+        print_summary(summary, outputs["-o"].target if "-o" in outputs else "")
+    saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
+    remedy = saved or "neither kept nor removed; save them with --bad FILE"
     print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
-    if request.dry_run and not request.quiet:
+    if dry_run and not quiet:
         typer.echo("dry run: nothing was written", err=True)

@@ -41,16 +41,17 @@ def explain(
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     format: options.Format = None,  # noqa: A002  named as its option
+    max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Show how two texts are compared, step by step, and whether they match."""
-    from hybriddup.cli.explain_job import RemovedPost, explain_pair
+    from hybriddup.cli.explain_job import explain_removed, explain_two
 
     if file is None and row is None and not inputs:
         if a is None or b is None:
             raise typer.BadParameter("give two texts, or --file REMOVED --row N --input INPUT", param_hint="A B")
-        pair: tuple[str, str] | RemovedPost = (a, b)
+        explain_two(a, b, config=config, plugins=plugin or (), as_json=json)
     elif file is None or row is None or not inputs or a is not None:
         raise typer.BadParameter(
             "without texts, all of --file REMOVED, --row N and --input INPUT are needed; the input holds the text of "
@@ -58,5 +59,14 @@ def explain(
             param_hint="--file",
         )
     else:
-        pair = RemovedPost(file, row, tuple(inputs), text_field, format)
-    explain_pair(pair, config, plugin or (), as_json=json)
+        explain_removed(
+            file,
+            row,
+            inputs,
+            config=config,
+            plugins=plugin or (),
+            text_field=text_field,
+            format_name=format,
+            max_line=max_line,
+            as_json=json,
+        )

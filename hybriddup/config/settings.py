@@ -251,6 +251,11 @@ class Settings(_Section):
         """The largest Hamming limit of all length bands, inclusive; 0 where every band is for equal texts only."""
         return max(band.max_hamming_distance or 0 for band in self.lengths)
 
+    @property
+    def order_field(self) -> str | None:
+        """The field of ``keep: {highest: FIELD}``; None where no field decides which post is kept."""
+        return self.keep.highest if isinstance(self.keep, KeepHighest) else None
+
     def bands(self) -> Iterator[tuple[int, LengthBand]]:
         """Yield each length band with the shortest length that belongs to it, which is 0 for the first."""
         lower = 0

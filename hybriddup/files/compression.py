@@ -141,14 +141,14 @@ class _Decompressor(io.RawIOBase):
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream = stream
         self._name = name
-        self._pending = b""
+        self._pending = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         if not self._pending:
-            self._pending = self._next()
+            self._pending = memoryview(self._next())
         part = self._pending[: len(buffer)]
         buffer[: len(part)] = part
         self._pending = self._pending[len(part) :]

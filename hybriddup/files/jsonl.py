@@ -16,7 +16,7 @@ from hybriddup.data.records import Removed
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.files.copying import Choice, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
-from hybriddup.files.line_blocks import LineBlock, line_blocks
+from hybriddup.files.line_blocks import line_blocks
 from hybriddup.files.sources import Source
 from hybriddup.files.text import broken_utf8, may_be_too_long, text_lines, why_too_long
 
@@ -66,10 +66,10 @@ def _columns(lines: list[bytes], fields: Fields, start: int) -> RecordBatch | No
 def _records(lines: Iterable[bytes], fields: Fields, first_line: int, max_line_bytes: int) -> Iterator[Record | BadRow]:
     text_field, id_field, order_field = fields
     for line_number, line in enumerate(lines, first_line):
-        if line.isspace():
-            continue
         if reason := why_too_long(line, max_line_bytes):
             yield BadRow(line_number, reason)
+            continue
+        if line.isspace():
             continue
         record = parse_line(line)
         text = record.get(text_field) if type(record) is dict else None
@@ -142,7 +142,8 @@ class JsonlWriter(TextWriter):
     """Copies lines of JSON, without blank lines."""
 
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
-        for block in map(LineBlock.without_blank, line_blocks(stream, source.max_line_bytes)):
+        for lines in line_blocks(stream, source.max_line_bytes):
+            block = lines.without_blank(source.max_line_bytes)
             yield from block.take(choice.take(len(block.starts))).runs()
 
 

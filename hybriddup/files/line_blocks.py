@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s
-from hybriddup.files.text import BLOCK_BYTES, UTF8_MARK, pieces_of, whole_lines
+from hybriddup.files.text import BLOCK_BYTES, UTF8_MARK, pieces_of, whole_lines, why_too_long
 
 LINE_END = ord("\n")
 
@@ -29,12 +29,13 @@ class LineBlock(NamedTuple):
         """Return the chosen lines."""
         return LineBlock(self.data, self.starts[chosen], self.ends[chosen])
 
-    def without_blank(self) -> LineBlock:
-        """Return the lines that are more than white space."""
+    def without_blank(self, max_line_bytes: int) -> LineBlock:
+        """Return the lines that are more than white space, or too long to tell."""
         starts, ends = self.starts, self.ends
         filled = ~_IS_SPACE[np.frombuffer(self.data, np.uint8)[starts]]
         for i in np.flatnonzero(~filled).tolist():  # few: a blank first byte, and what follows decides
-            filled[i] = not self.data[starts[i] : ends[i]].isspace()
+            line = self.data[starts[i] : ends[i]]
+            filled[i] = not line.isspace() or why_too_long(line, max_line_bytes) != ""
         return self.take(filled)
 
     def runs(self) -> Iterator[memoryview]:

@@ -301,3 +301,23 @@ def test_workers_do_not_change_the_output(run: Run, tmp_path: Path) -> None:
         run("dedupe", name, "-o", f"kept{workers}.jsonl.gz", "--removed", f"removed{workers}", "--workers", workers)
     assert (tmp_path / "kept1.jsonl.gz").read_bytes() == (tmp_path / "kept2.jsonl.gz").read_bytes()
     assert (tmp_path / "removed1").read_bytes() == (tmp_path / "removed2").read_bytes()
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_line_has_a_limit(run: Run, tmp_path: Path, strict: bool) -> None:
+    """Compressed ones too; what is longer is a bad line like any other."""
+    content = jsonl(OTHER, "x" * 3000, REPEATED).encode()
+    (tmp_path / "posts.jsonl.gz").write_bytes(gzip.compress(content))
+    ran = run("dedupe", "posts.jsonl.gz", "-o", "kept.jsonl", "-q", "--max-line", "2 KB", *["--strict"] * strict)
+    assert "posts.jsonl.gz:2: longer than 2,000 bytes, the limit that --max-line sets" in ran.err
+    assert ran.code == (2 if strict else 1)
+    assert names(tmp_path) == (["posts.jsonl.gz"] if strict else ["kept.jsonl", "posts.jsonl.gz"])
+
+
+def test_the_limit_of_a_line_is_a_size(run: Run) -> None:
+    """The message says how one is written."""
+    ran = run("dedupe", "posts.jsonl", "--max-line", "much")
+    assert (ran.code, ran.err.splitlines()[0]) == (
+        2,
+        "error: --max-line must be a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB; got 'much'.",
+    )

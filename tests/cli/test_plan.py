@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hybriddup.cli.plan_view import BYTES, COUNTS, parse_number, show
+from hybriddup.cli.numbers import BYTES, COUNTS, parse_number
+from hybriddup.cli.plan_view import show
 from hybriddup.errors import ConfigError
 from tests.cli.support import Run, packages_loaded_by
 

@@ -188,3 +188,11 @@ def test_a_time_that_no_clock_shows_is_a_bad_line(start: Start, time: str) -> No
     got, _, code = finish(start("watch", "--time", "event", "-q", stdin=subprocess.PIPE), good, bad, good)
     assert [answer.get("id", answer.get("line")) for answer in got] == ["a", 2, "a"]
     assert (len(got[1]["error"]) < 250, code) == (True, 1)
+
+
+def test_a_line_that_is_too_long_is_answered_in_its_place(start: Start) -> None:
+    """It is not kept in memory as a whole."""
+    lines = [jsonl({"id": "a", "text": REPEATED}), jsonl({"text": "x" * 300_000}), jsonl({"id": "b", "text": NEARLY})]
+    got, _, code = finish(start("watch", "-q", "--max-line", "100kB", stdin=subprocess.PIPE), *lines)
+    assert [answer.get("id", answer.get("line")) for answer in got] == ["a", 2, "b"]
+    assert (got[1]["error"], code) == ("longer than 100,000 bytes, the limit that --max-line sets", 1)

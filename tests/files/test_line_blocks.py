@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.files.line_blocks import LineBlock, line_blocks
-from hybriddup.files.text import UTF8_MARK
+from hybriddup.files.text import UTF8_MARK, whole_lines, why_too_long
 
 CONTENT = st.lists(st.sampled_from([b"a", b"bcd", b"\n", b"\r\n", b" ", b"\t", b"\x0b", b"\xff", UTF8_MARK])).map(
     b"".join
@@ -32,7 +32,7 @@ def test_lines_are_those_of_the_file_without_its_mark(content: bytes, block_byte
 def test_blank_lines_are_those_of_white_space_alone(content: bytes) -> None:
     """Also where a line begins with a space and goes on."""
     for block in line_blocks(io.BytesIO(content), 100):
-        assert lines_of(block.without_blank()) == [line for line in lines_of(block) if not line.isspace()]
+        assert lines_of(block.without_blank(100)) == [line for line in lines_of(block) if not line.isspace()]
 
 
 @given(content=CONTENT, seed=st.integers(0, 2**32 - 1))
@@ -43,3 +43,26 @@ def test_runs_are_the_chosen_lines_joined(content: bytes, seed: int) -> None:
         runs = list(block.take(chosen).runs())
         assert b"".join(runs) == b"".join(line for line, taken in zip(lines_of(block), chosen, strict=True) if taken)
         assert len(runs) == int((np.diff(chosen.astype(np.int8), prepend=0) == 1).sum())
+
+
+@given(content=CONTENT, cuts=st.lists(st.integers(1, 5), min_size=1), most=st.integers(0, 6))
+def test_of_a_line_that_is_too_long_so_much_stays_that_it_is_known(content: bytes, cuts: list[int], most: int) -> None:
+    """Lines keep their number and order, and those that are short enough their bytes, however the whole is cut."""
+    stream = io.BytesIO(content)
+    pieces = list(whole_lines(iter(lambda: stream.read(cuts[stream.tell() % len(cuts)]), b""), most))
+    assert all(piece.endswith(b"\n") for piece in pieces[:-1])
+    found, lines = list(io.BytesIO(b"".join(pieces))), list(io.BytesIO(content))
+    assert len(found) == len(lines)
+    for one, line in zip(found, lines, strict=True):
+        if len(line.removesuffix(b"\n")) <= most:
+            assert one == line
+        else:
+            assert line.startswith(one.removesuffix(b"\n"))
+            assert len(one.removesuffix(b"\n")) >= min(len(line.removesuffix(b"\n")), most + 1)
+
+
+def test_a_line_end_is_no_part_of_the_length() -> None:
+    """Neither of the two."""
+    assert [bool(why_too_long(line, 3)) for line in (b"abc", b"abc\n", b"abc\r\n", b"abcd", b"abcd\n")] == (
+        [False, False, False, True, True]
+    )

@@ -258,6 +258,14 @@ def test_a_header_that_names_another_field_twice_is_an_error(read: Read, header:
     assert read(CsvReader(), b"text,other,other\na,b,c\n").texts == ["a"]
 
 
+def test_a_record_of_many_lines_has_a_limit_too(tmp_path: Path) -> None:
+    """A quote that nobody closed would take in the rest of the file."""
+    (tmp_path / "posts.csv").write_bytes(b'text\na\n"b' + b"\nlike this" * 9)
+    source = open_source(str(tmp_path / "posts.csv"), max_line_bytes=40)
+    with pytest.raises(InputError, match=r"posts\.csv:3: lines 3 to 7: one record has more than 40 bytes"):
+        list(CsvReader().read(source, Fields()))
+
+
 def test_a_header_without_the_text_column_names_the_columns(read: Read) -> None:
     """So that the user can pick one."""
     with pytest.raises(InputError, match=r"posts:1: no column is called 'text'; the columns are 'id', 'body'"):

@@ -66,6 +66,40 @@ def test_kept_csv_records_keep_their_quotes_under_the_header(sources: Sources) -
     assert written(CsvWriter(), sources(content), [1, 0, 1]) == b'id,text\r\n1,"a\r\nb"\r\n3,d\r\n'
 
 
+@pytest.mark.parametrize(
+    ("reader", "writer", "head", "long"),
+    [
+        (LinesReader(), LinesWriter(), b"", b"x" * 70),
+        (JsonlReader(), JsonlWriter(), b"", b'{"text": "' + b"x" * 70 + b'"}'),
+        (JsonlReader(), JsonlWriter(), b"", b" " * 70),
+        (CsvReader(), CsvWriter(), b"id,text\n", b"2," + b"x" * 70),
+        (CsvReader(), CsvWriter(), b"id,text\n", b'2,"' + b"x" * 70),
+    ],
+)
+@pytest.mark.parametrize("block_bytes", [16, 1 << 20])
+def test_a_line_that_is_too_long_is_a_bad_row_in_both_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader, writer: Writer, head: bytes, long: bytes,
+    block_bytes: int,
+) -> None:  # fmt: skip
+    """Whether or not it is in memory as a whole; its beginning comes out with the bad ones."""
+    for pieces in ("hybriddup.files.text.pieces_of", "hybriddup.files.line_blocks.pieces_of"):
+        monkeypatch.setattr(pieces, lambda stream, *_: iter(lambda: stream.read(block_bytes), b""))
+    post = (
+        {b"": b"a\n", b"id,text\n": b"1,a\n"}[head]
+        if isinstance(reader, (LinesReader, CsvReader))
+        else b'{"text":"a"}\n'
+    )
+    (tmp_path / "posts").write_bytes(head + post + long + b"\n" + post)
+    source = open_source(str(tmp_path / "posts"), max_line_bytes=60)
+    (batch,) = reader.read(source, Fields())
+    assert (batch.texts, batch.rows.tolist(), batch.end) == (["a", "a"], [0, 2], 3)
+    assert [bad.reason for bad in batch.bad] == ["longer than 60 bytes, the limit that --max-line sets"]
+    assert written(writer, [source], [1, 0, 1]) == head + post + post
+    saved = written(writer, [source], [0, 1, 0])
+    assert saved.startswith(head + long[:61])
+    assert len(saved) <= len(head + long) + 1
+
+
 def test_several_tables_share_one_header(sources: Sources) -> None:
     """Records of a file that ends without a line end do not run into those of the next."""
     tables = sources(b"id\ttext\n1\ta", b"id\ttext\n", b"", b"id\ttext\n2\tb\n3\tc")
