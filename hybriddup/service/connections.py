@@ -112,7 +112,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for a request, or refuse the connection."""
         self.transport = cast("asyncio.Transport", transport)
-        self.client = tuple(transport.get_extra_info("peername")[:2])
+        address = transport.get_extra_info("peername")
+        self.client = tuple(address[:2]) if address else ("", id(self))  # none where the client has gone already
         self.since = self.headers_since = asyncio.get_running_loop().time()
         self.server.connection_made(transport)
         if not self.connections.add(self):

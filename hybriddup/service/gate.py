@@ -105,7 +105,10 @@ class Exchange:
 
     async def receive(self) -> Message:
         """Return the next part of the body."""
-        message = await self._receive()
+        try:
+            message = await self._receive()
+        except RuntimeError:  # uvloop's, where the connection was closed just now and uvicorn has not been told yet
+            message = {"type": "http.disconnect"}
         if message["type"] == "http.disconnect" or not message.get("more_body", False):
             self.is_unread = False
         return message

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
-from starlette.types import Message
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
 
 from hybriddup.errors import StoreError
 from hybriddup.service.app import create_app
 from hybriddup.service.batching import DecidingQueue
+from hybriddup.service.connections import Connections
 from hybriddup.service.fair_queue import POSTS_A_TURN
+from hybriddup.service.gate import Exchange
 from hybriddup.service.limits import LARGE_BODY, UNREAD_BYTES, Limits
 from hybriddup.service.problems import LONGEST_MESSAGE
+from hybriddup.service.server import SWITCH_INTERVAL, Server, listen
 from hybriddup.service.service import Service
 from hybriddup.window import Decision, Post, Window
 from tests.service.support import JSON, OTHER, SHAPE, ask, make_service, running
@@ -123,6 +129,24 @@ def test_a_batch_that_waits_for_others_is_not_taken_for_slow() -> None:
     assert asyncio.run(talk()) > 4 * POSTS_A_TURN
 
 
+def test_while_it_serves_threads_take_short_turns() -> None:
+    """So that the one that decides goes on while the event loop always has something to do."""
+    seen: list[float] = []
+
+    async def app(_: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        seen.append(sys.getswitchinterval())
+        server.end()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    server, before = Server(app, Connections(Limits(), lambda _: None)), sys.getswitchinterval()
+    server.run(listen("127.0.0.1", 0))
+    assert seen == [pytest.approx(SWITCH_INTERVAL, rel=0.01)]
+    assert sys.getswitchinterval() == before
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [
@@ -163,6 +187,19 @@ def test_an_answer_that_comes_before_the_body_is_the_last(path: str, headers: di
     assert (start["status"], dict(start["headers"])[b"connection"]) == (status, b"close")
     assert (body["type"], body["more_body"], end.get("more_body", False)) == ("http.response.body", True, False)
     assert events.count("read") <= UNREAD_BYTES // 2**16 + 1
+
+
+def test_a_connection_that_was_closed_just_now_is_no_fault() -> None:
+    """The server then refuses to read on, before it says that the client has gone."""
+
+    async def receive() -> Message:
+        raise RuntimeError("unable to perform operation; the handler is closed")
+
+    async def talk() -> Message:
+        exchange = Exchange(Headers({"content-length": "9"}), receive, AsyncMock())
+        return await exchange.receive()
+
+    assert asyncio.run(talk()) == {"type": "http.disconnect"}
 
 
 def test_large_bodies_are_parsed_one_at_a_time_and_others_beside_them() -> None:
