@@ -66,9 +66,17 @@ class Connections:
             loop.call_later(min(shortest / 8, LONGEST_BETWEEN_LOOKS), self.look)
         self.is_looking = is_looking
 
+    def of(self, scope: Scope) -> Connection | None:
+        """Return the connection of a request; None where it is gone."""
+        return self.open.get(tuple(scope["client"] or ()))
+
+    def is_open(self, scope: Scope) -> bool:
+        """Return whether the client of a request can still be told something."""
+        return (connection := self.of(scope)) is not None and not connection.transport.is_closing()
+
     def answered(self, scope: Scope) -> None:
         """Note that a request was answered."""
-        if connection := self.open.get(tuple(scope["client"] or ())):
+        if connection := self.of(scope):
             connection.answered()
 
 

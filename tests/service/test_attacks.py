@@ -189,17 +189,35 @@ def test_an_answer_that_comes_before_the_body_is_the_last(path: str, headers: di
     assert events.count("read") <= UNREAD_BYTES // 2**16 + 1
 
 
-def test_a_connection_that_was_closed_just_now_is_no_fault() -> None:
-    """The server then refuses to read on, before it says that the client has gone."""
+def test_a_connection_that_is_closed_is_no_fault() -> None:
+    """The server's transport refuses to read and to write before, or without, saying that the client has gone."""
+    refusing = AsyncMock(side_effect=RuntimeError("unable to perform operation; the handler is closed"))
 
-    async def receive() -> Message:
-        raise RuntimeError("unable to perform operation; the handler is closed")
-
-    async def talk() -> Message:
-        exchange = Exchange(Headers({"content-length": "9"}), receive, AsyncMock())
+    async def talk(*, is_open: bool) -> Message:
+        exchange = Exchange(Headers({"content-length": "9"}), refusing, refusing, lambda: is_open)
+        await exchange.send({"type": "http.response.body", "body": b""})
         return await exchange.receive()
 
-    assert asyncio.run(talk()) == {"type": "http.disconnect"}
+    assert asyncio.run(talk(is_open=False)) == {"type": "http.disconnect"}
+    with pytest.raises(RuntimeError, match="unable to perform"):
+        asyncio.run(talk(is_open=True))
+
+
+def test_an_error_that_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """The client learns its kind only."""
+
+    async def talk() -> httpx.Response:
+        service = make_service()
+        async with running(service) as client:
+            service.history.add = lambda _: 1 / 0  # type: ignore[assignment,method-assign]
+            return await client.post("/v1/posts", json={"text": OTHER})
+
+    answer = asyncio.run(talk())
+    assert (answer.status_code, answer.json()["message"]) == (
+        500,
+        "an unexpected ZeroDivisionError; the service's log has more.",
+    )
+    assert "division by zero" in caplog.text
 
 
 def test_large_bodies_are_parsed_one_at_a_time_and_others_beside_them() -> None:

@@ -195,7 +195,7 @@ def test_a_client_that_stopped_halfway_is_let_go(client: socket.socket) -> None:
 
 
 def test_clients_that_are_gone_at_once_leave_no_trace(served: Served) -> None:
-    """Though they have no address any more when the server hears of them; that it says nothing is checked at the end."""
+    """Though they have no address any more when the server hears of them; its silence is checked at the end."""
     for number in range(100):
         with connect(served) as client:
             client.send(POST[: number % 3 * 60])
