@@ -84,7 +84,7 @@ def perform(request: ServeRequest) -> bool:
         service,
         token=token,
         hosts=hosts,
-        on_answered=connections.answered,
+        connections=connections,
         on_ready=say_ready,
         on_failure=lambda: server.end(),
     )

@@ -66,9 +66,17 @@ class Connections:
             loop.call_later(min(shortest / 8, LONGEST_BETWEEN_LOOKS), self.look)
         self.is_looking = is_looking
 
+    def of(self, scope: Scope) -> Connection | None:
+        """Return the connection of a request; None where it is gone."""
+        return self.open.get(tuple(scope["client"] or ()))
+
+    def is_open(self, scope: Scope) -> bool:
+        """Return whether the client of a request can still be told something."""
+        return (connection := self.of(scope)) is not None and not connection.transport.is_closing()
+
     def answered(self, scope: Scope) -> None:
         """Note that a request was answered."""
-        if connection := self.open.get(tuple(scope["client"] or ())):
+        if connection := self.of(scope):
             connection.answered()
 
 
@@ -112,7 +120,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for a request, or refuse the connection."""
         self.transport = cast("asyncio.Transport", transport)
-        self.client = tuple(transport.get_extra_info("peername")[:2])
+        address = transport.get_extra_info("peername")
+        self.client = tuple(address[:2]) if address else ("", id(self))  # none where the client has gone already
         self.since = self.headers_since = asyncio.get_running_loop().time()
         self.server.connection_made(transport)
         if not self.connections.add(self):

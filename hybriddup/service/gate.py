@@ -12,6 +12,7 @@ from time import perf_counter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hybriddup.service.connections import Connections
 from hybriddup.service.limits import SECONDS_BEFORE_429, UNREAD_BYTES, UNREAD_SECONDS
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
@@ -34,8 +35,8 @@ class Gate:
     hosts
         Names by which the service may be addressed where there is no token: a site that lets its own name lead to this
         machine could otherwise use a visitor's browser to read posts. Empty = any.
-    on_answered
-        Called with the scope of each request when it is answered.
+    connections
+        Those of the server; None = another one serves.
     """
 
     def __init__(
@@ -45,14 +46,14 @@ class Gate:
         room: BodyRoom,
         token: str | None,
         hosts: Iterable[str],
-        on_answered: Callable[[Scope], None],
+        connections: Connections | None,
     ) -> None:
         self.app = app
         self.metrics = metrics
         self.room = room
         self.digest = None if token is None else sha256(token.encode()).digest()
         self.hosts = frozenset(hosts)
-        self.on_answered = on_answered
+        self.connections = connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -60,7 +61,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        exchange = Exchange(headers, receive, send)
+        exchange = Exchange(headers, receive, send, lambda: self.connections is None or self.connections.is_open(scope))
         try:
             problem = self.problem_of(scope["path"], headers)
             if problem is not None:
@@ -71,7 +72,8 @@ class Gate:
             method = scope["method"] if scope["method"] in METHODS else "other"
             labels = route_name(scope["path"]), method, str(exchange.status)
             self.metrics.requests.labels(*labels).observe((exchange.ended or perf_counter()) - exchange.began)
-            self.on_answered(scope)
+            if self.connections is not None:
+                self.connections.answered(scope)
 
     def problem_of(self, path: str, headers: Headers) -> RequestError | None:
         """Return why a request is not let through; None where it is."""
@@ -95,8 +97,8 @@ class Exchange:
     Where the client may try again, a body that is not large is dropped instead, and the connection stays.
     """
 
-    def __init__(self, headers: Headers, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
+    def __init__(self, headers: Headers, receive: Receive, send: Send, is_open: Callable[[], bool]) -> None:
+        self._receive, self._send, self._is_open = receive, send, is_open
         self.status = 500
         self.began = perf_counter()
         self.ended: float | None = None
@@ -105,7 +107,12 @@ class Exchange:
 
     async def receive(self) -> Message:
         """Return the next part of the body."""
-        message = await self._receive()
+        try:
+            message = await self._receive()
+        except RuntimeError:  # uvloop's, for a connection that is closed; uvicorn is told of it later, or not at all
+            if self._is_open():
+                raise
+            message = {"type": "http.disconnect"}
         if message["type"] == "http.disconnect" or not message.get("more_body", False):
             self.is_unread = False
         return message
@@ -115,11 +122,18 @@ class Exchange:
         if message["type"] == "http.response.start":
             message = await self._start(message)
         elif self.is_last and not message.get("more_body", False):
-            await self._send({**message, "more_body": True})
+            await self._pass_on({**message, "more_body": True})
             # a connection that is closed while the client still sends would be reset, and the answer perhaps lost
             await self._drop_body()
             message = {"type": "http.response.body"}
-        await self._send(message)
+        await self._pass_on(message)
+
+    async def _pass_on(self, message: Message) -> None:
+        try:
+            await self._send(message)
+        except RuntimeError:  # as above
+            if self._is_open():
+                raise
 
     async def _start(self, message: Message) -> Message:
         self.status, headers = message["status"], message["headers"]

@@ -38,7 +38,7 @@ class Server:
             app,
             http=connections.protocol(),
             access_log=False,
-            log_level="error",  # what clients do wrong is counted: whoever may connect could fill the log
+            log_level="critical",  # what clients do wrong is counted, not logged; the application logs its own errors
             lifespan="on",
             server_header=False,
             proxy_headers=False,

@@ -30,6 +30,14 @@ def test_both_parts_are_measured_also_on_a_store_that_is_there(
     assert [part["errors"] for part in (filled, several, again, last)] == [0] * 4
 
 
+def test_clients_that_do_not_wait_are_measured(capfd: pytest.CaptureFixture[str]) -> None:
+    """So many connections, and posts a request, as are asked for."""
+    main(["--window", "50", "--seconds", "0.2", "--warm-up", "0.1", "--eager", "4x8,2x16"])
+    parts = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [(part["connections"], part["posts_a_request"]) for part in parts] == [(4, 8), (2, 16)]
+    assert all(part["posts_per_second"] > 0 for part in parts)
+
+
 def test_posts_that_are_not_there_are_an_error(tmp_path: Path) -> None:
     """The message says how many posts were left out."""
     posts = tmp_path / "posts.jsonl"

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
-from starlette.types import Message
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
 
 from hybriddup.errors import StoreError
 from hybriddup.service.app import create_app
 from hybriddup.service.batching import DecidingQueue
+from hybriddup.service.connections import Connections
 from hybriddup.service.fair_queue import POSTS_A_TURN
+from hybriddup.service.gate import Exchange
 from hybriddup.service.limits import LARGE_BODY, UNREAD_BYTES, Limits
 from hybriddup.service.problems import LONGEST_MESSAGE
+from hybriddup.service.server import SWITCH_INTERVAL, Server, listen
 from hybriddup.service.service import Service
 from hybriddup.window import Decision, Post, Window
 from tests.service.support import JSON, OTHER, SHAPE, ask, make_service, running
@@ -123,6 +129,24 @@ def test_a_batch_that_waits_for_others_is_not_taken_for_slow() -> None:
     assert asyncio.run(talk()) > 4 * POSTS_A_TURN
 
 
+def test_while_it_serves_threads_take_short_turns() -> None:
+    """So that the one that decides goes on while the event loop always has something to do."""
+    seen: list[float] = []
+
+    async def app(_: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        seen.append(sys.getswitchinterval())
+        server.end()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    server, before = Server(app, Connections(Limits(), lambda _: None)), sys.getswitchinterval()
+    server.run(listen("127.0.0.1", 0))
+    assert seen == [pytest.approx(SWITCH_INTERVAL, rel=0.01)]
+    assert sys.getswitchinterval() == before
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [
@@ -163,6 +187,37 @@ def test_an_answer_that_comes_before_the_body_is_the_last(path: str, headers: di
     assert (start["status"], dict(start["headers"])[b"connection"]) == (status, b"close")
     assert (body["type"], body["more_body"], end.get("more_body", False)) == ("http.response.body", True, False)
     assert events.count("read") <= UNREAD_BYTES // 2**16 + 1
+
+
+def test_a_connection_that_is_closed_is_no_fault() -> None:
+    """The server's transport refuses to read and to write before, or without, saying that the client has gone."""
+    refusing = AsyncMock(side_effect=RuntimeError("unable to perform operation; the handler is closed"))
+
+    async def talk(*, is_open: bool) -> Message:
+        exchange = Exchange(Headers({"content-length": "9"}), refusing, refusing, lambda: is_open)
+        await exchange.send({"type": "http.response.body", "body": b""})
+        return await exchange.receive()
+
+    assert asyncio.run(talk(is_open=False)) == {"type": "http.disconnect"}
+    with pytest.raises(RuntimeError, match="unable to perform"):
+        asyncio.run(talk(is_open=True))
+
+
+def test_an_error_that_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """The client learns its kind only."""
+
+    async def talk() -> httpx.Response:
+        service = make_service()
+        async with running(service) as client:
+            service.history.add = lambda _: 1 / 0  # type: ignore[assignment,method-assign]
+            return await client.post("/v1/posts", json={"text": OTHER})
+
+    answer = asyncio.run(talk())
+    assert (answer.status_code, answer.json()["message"]) == (
+        500,
+        "an unexpected ZeroDivisionError; the service's log has more.",
+    )
+    assert "division by zero" in caplog.text
 
 
 def test_large_bodies_are_parsed_one_at_a_time_and_others_beside_them() -> None:

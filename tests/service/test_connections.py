@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -191,6 +192,15 @@ def test_a_client_that_stopped_halfway_is_let_go(client: socket.socket) -> None:
     began = time.monotonic()
     assert not rest(client).startswith(b"HTTP/1.1 200")
     assert time.monotonic() - began < 20
+
+
+def test_clients_that_are_gone_at_once_leave_no_trace(served: Served) -> None:
+    """Though they have no address any more when the server hears of them; its silence is checked at the end."""
+    for number in range(100):
+        with connect(served) as client:
+            client.send(POST[: number % 3 * 60])
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert httpx.get(f"{served.address}/healthz").status_code == 200
 
 
 def test_of_too_many_connections_the_one_idle_for_longest_makes_room(served: Served) -> None:
