@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import cloudpickle
 
+from hybriddup.errors import HybriddupError
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import ROLES, RoleName
 from hybriddup.steps.options import to_plain
@@ -67,13 +68,9 @@ class Subject:
     def elsewhere(self, component: Any, question: Callable[[Any], Any]) -> Any:
         """Return what ``question`` says of the component in another process with another hash seed."""
         with self.clause("it can be pickled"):
-            pickled = pickle.dumps((_homes(component), cloudpickle.dumps((component, question))))
-        command = [sys.executable, "-c", _ANSWER]
-        environment = {**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        answer = subprocess.run(command, input=pickled, env=environment, capture_output=True, check=False)  # noqa: S603
-        clause = "it works in another process"
-        self.require(answer.returncode == 0, clause, answer.stderr.decode(errors="replace")[-1000:])
-        return pickle.loads(answer.stdout)  # noqa: S301  our own process made it
+            pickled = pickled_question(component, question)
+        with self.clause("it works in another process"):
+            return ask_elsewhere(pickled)
 
     def check_recipe(self, component: Any) -> None:
         """Check what the component adds to the recipe id, where it adds something."""
@@ -85,6 +82,23 @@ class Subject:
         self.require(first == again, "recipe() returns the same each time", (first, again))
 
 
+def require(holds: object, clause: str, evidence: object) -> None:
+    """Raise the error of a clause unless it holds."""
+    if not holds:
+        raise ContractError(f"{clause}; this breaks it: {ascii(evidence)[:300]}")
+
+
+def require_error(kind: type[HybriddupError], call: Callable[[], object], clause: str) -> None:
+    """Raise the error of a clause unless the call raises an error of a kind."""
+    try:
+        given = call()
+    except kind:
+        return
+    except Exception as error:
+        raise ContractError(f"{clause}; this breaks it: {type(error).__name__}: {error}") from error
+    require(False, clause, given)
+
+
 def compare(subject: Subject, clause: str, expected: Sequence[Any], given: Sequence[Any], of: Sequence[Any]) -> None:
     """Check that two lists of answers are equal, and show the first question whose answers differ."""
     subject.require(len(expected) == len(given), clause, f"{len(given)} answers instead of {len(expected)}")
@@ -92,8 +106,29 @@ def compare(subject: Subject, clause: str, expected: Sequence[Any], given: Seque
         subject.require(right == answer, clause, f"{ascii(question)[:80]} gives {right!r:.200} and {answer!r:.200}")
 
 
+def pickled_question(component: Any, question: Callable[[Any], Any]) -> bytes:
+    """Return a question to a component as another process can be asked it."""
+    return pickle.dumps((_homes(component), cloudpickle.dumps((component, question))))
+
+
+def ask_elsewhere(pickled: bytes) -> Any:
+    """Return the answer to a question of another process, which closes nothing when it ends.
+
+    Raises
+    ------
+    RuntimeError
+        The process failed; with the end of what it said.
+    """
+    command = [sys.executable, "-c", _ANSWER]
+    environment = {**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    answer = subprocess.run(command, input=pickled, env=environment, capture_output=True, check=False)  # noqa: S603
+    if answer.returncode:
+        raise RuntimeError(answer.stderr.decode(errors="replace")[-1000:])
+    return pickle.loads(answer.stdout)  # noqa: S301  our own process made it
+
+
 _ANSWER = """
-import importlib, importlib.util, pickle, sys
+import importlib, importlib.util, os, pickle, sys
 
 homes, pickled = pickle.loads(sys.stdin.buffer.read())
 for name, file in homes:
@@ -105,6 +140,8 @@ for name, file in homes:
         spec.loader.exec_module(sys.modules[name])
 component, question = pickle.loads(pickled)
 sys.stdout.buffer.write(pickle.dumps(question(component)))
+sys.stdout.buffer.flush()
+os._exit(0)
 """
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int32s, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.testing.contract import ContractError
+from hybriddup.testing.contract import require
 from hybriddup.window.index import LiveIndex, LiveTexts
 from hybriddup.window.index.ring_index import WindowSize
 
@@ -275,9 +275,3 @@ def as_triples(near: NearPairs, positions: Int64s) -> list[Triple]:
     """Return pairs as (earlier, later, differing bits), in their order."""
     columns = (near.earlier, positions[near.later], near.distances)
     return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def require(holds: object, clause: str, evidence: object) -> None:
-    """Raise the error of a clause unless it holds."""
-    if not holds:
-        raise ContractError(f"{clause}: the live index breaks this: {str(evidence)[:300]}")

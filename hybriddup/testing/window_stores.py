@@ -10,7 +10,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
-from hybriddup.testing.contract import ContractError
+from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.texts import ALL_TEXTS
 from hybriddup.window.records import Evidence, PostId, StoredPost
 from hybriddup.window.stores import WindowStore
@@ -66,23 +66,6 @@ def check_window_store(make: Maker, *, reopen: Maker | None = None) -> None:
         Course(make(), reopen, seed).check()
     _check_clearing(make())
     _check_closed(make())
-
-
-def require(holds: object, clause: str, evidence: object) -> None:
-    """Raise the error of a clause unless it holds."""
-    if not holds:
-        raise ContractError(f"{clause}: the window store breaks this: {ascii(evidence)[:300]}")
-
-
-def require_error(call: Callable[[], object], clause: str) -> None:
-    """Raise the error of a clause unless the call raises `StoreError`."""
-    try:
-        given = call()
-    except StoreError:
-        return
-    except Exception as error:
-        raise ContractError(f"{clause}: the window store raises {type(error).__name__}: {error}") from error
-    require(False, clause, f"it returns {given!r}")
 
 
 class Course:
@@ -209,20 +192,20 @@ def _check_ids_and_texts(store: WindowStore, reopen: Maker | None) -> None:
 def _check_refusals(store: WindowStore) -> None:
     store.append(_posts(["a", "b"]), {"n": b"2"})
     for batch in (_posts(["c"], 3), _posts(["c"], 1), [*_posts(["c"], 2), *_posts(["d"], 2)]):
-        require_error(partial(store.append, batch), "positions follow one another without a gap")
+        require_error(StoreError, partial(store.append, batch), "positions follow one another without a gap")
     for ids in (["c", "a"], ["c", "c"]):
         batch = _posts(ids, 2)
-        require_error(partial(store.append, batch, {"n": b"9"}), "an id is appended once")
+        require_error(StoreError, partial(store.append, batch, {"n": b"9"}), "an id is appended once")
     left = (store.next_position, store.find_ids(["c"]), store.meta("n"))
     require(left == (2, [None], b"2"), "a batch that is refused leaves nothing", left)
     store.append(_posts(["c"], 2))
-    require_error(lambda: store.forget_before(4), "posts to come cannot be forgotten")
+    require_error(StoreError, lambda: store.forget_before(4), "posts to come cannot be forgotten")
     store.forget_before(1)
     store.forget_before(0)
     require(store.first_position == 1, "what is forgotten stays forgotten", store.first_position)
     for wrong in (-1, 0, 3):
         for ask in (store.texts, store.ids, store.posts):
-            require_error(partial(ask, _positions(1, wrong)), "only posts held can be asked for")
+            require_error(StoreError, partial(ask, _positions(1, wrong)), "only posts held can be asked for")
     require(store.texts(_positions(2)) == ["text"], "a store can be used after it has refused something", 2)
     store.close()
 
@@ -262,4 +245,4 @@ def _check_closed(store: WindowStore) -> None:
         lambda: store.posts(_positions(0)),
         lambda: store.meta("n"),
     ):
-        require_error(call, "a store that is closed raises StoreError")
+        require_error(StoreError, call, "a store that is closed raises StoreError")

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Protocol
+from itertools import chain
+from typing import Any
 
-from hybriddup.errors import HybriddupError, InputError, WindowError
-from hybriddup.testing.contract import ContractError
-from hybriddup.window.opened import AnyWindow
-from hybriddup.window.records import Decision
+from hybriddup.errors import InputError, WindowError
+from hybriddup.testing.contract import require, require_error
+from hybriddup.testing.lasting_windows import check_lasting, check_second
+from hybriddup.testing.texts import NASTY_TEXTS
+from hybriddup.testing.window_posts import (
+    CONFIG,
+    HORIZON,
+    Opens,
+    Windows,
+    distinct_texts,
+    nearly,
+    posts_with_repeats,
+    right_answers,
+    said,
+)
+from hybriddup.window.records import Decision, Post
 
-CONFIG: dict[str, Any] = {
-    "weighter": {"use": "tf"},
-    "blocks": {"use": "scan"},
-    "lengths": [{"max_hamming_distance": 63, "verifier": {"use": "edit", "threshold": 0.8}}],
-}
-"""Learns nothing and leaves nothing out, so that every answer is known."""
-OTHER_RECIPE = CONFIG | {"tokenizer": {"use": "words"}}
-HORIZON = 1000.0
 STEP = 10 * HORIZON
 N_THREADS, N_AT_ONCE = 8, 24
 
 
-class Opens(Protocol):
-    """Opens windows that are told apart by names."""
-
-    def __call__(self, name: str, **options: Any) -> AnyWindow:
-        """Return the window of this name, a new one where there is none; options are those of `Window.open`."""
-        ...
-
-
-def check_window(open_window: Opens, *, lasts: bool = True) -> None:
+def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False) -> None:
     """Check that windows keep the promises of `hybriddup.Window`.
 
     Parameters
@@ -41,84 +38,73 @@ def check_window(open_window: Opens, *, lasts: bool = True) -> None:
         Opens a window by a name that the check makes up; the same name is the same window. The options are those of
         `hybriddup.Window.open`, to which they are to be handed on.
     lasts
-        Whether posts are still there when a window is closed and opened again.
+        Whether posts are still there when a window is closed and opened again, and when its process ended without
+        closing it. The check then opens it in another process too, so that cloudpickle must take ``open_window``.
+    shared
+        Whether a window may be opened several times at once, by one process or by several, and every one of them takes
+        posts. Where not, a second opening is refused, and may only look, with ``read_only=True``.
 
     Raises
     ------
     ContractError
         Naming the clause that does not hold.
     """
-    _check_batches(open_window)
-    _check_ids(open_window)
-    _check_looking(open_window)
-    _check_expiry(open_window)
-    _check_event_time(open_window)
-    _check_threads(open_window)
-    _check_refusals(open_window)
-    if lasts:
-        _check_reopening(open_window)
+    with Windows(open_window) as windows:
+        check_one(windows)
+        if lasts:
+            check_lasting(windows)
+            check_second(windows, shared=shared)
+        if shared:
+            _check_threads(windows, n_windows=2)
 
 
-def require(holds: object, clause: str, evidence: object) -> None:
-    """Raise the error of a clause unless it holds."""
-    if not holds:
-        raise ContractError(f"{clause}: the window breaks this: {ascii(evidence)[:300]}")
+def check_one(windows: Windows) -> None:
+    """Check what a window promises until it is closed."""
+    _check_batches(windows)
+    _check_ids(windows)
+    _check_looking(windows)
+    _check_any_text(windows)
+    _check_expiry(windows)
+    _check_event_time(windows)
+    _check_threads(windows, n_windows=1)
+    _check_refusals(windows)
+    _check_closing(windows)
 
 
-def require_error(kind: type[HybriddupError], call: Callable[[], object], clause: str) -> None:
-    """Raise the error of a clause unless the call raises an error of a kind."""
-    try:
-        given = call()
-    except kind:
-        return
-    except Exception as error:
-        raise ContractError(f"{clause}: the window breaks this: {type(error).__name__}: {error}") from error
-    require(False, clause, given)
+def _check_batches(windows: Windows) -> None:
+    posts = posts_with_repeats(100)
+    for size in (1, 7, 256):
+        window = windows(f"batches of {size}", config=CONFIG, horizon=HORIZON, clock=lambda: 0.0)
+        batches = [window.add_many(posts[first : first + size]) for first in range(0, len(posts), size)]
+        decided, stats = list(chain.from_iterable(batches)), window.stats()
+        window.close()
+        clause = "of posts that match each other the first is kept, and the others name it, however they are sent"
+        pairs = zip(said(decided), right_answers(posts), strict=True)
+        require(said(decided) == right_answers(posts), clause, [pair for pair in pairs if pair[0] != pair[1]][:3])
+        positions = [each.position for each in decided]
+        require(positions == sorted(set(positions)), "positions rise in the order of the posts", positions)
+        clause = "a duplicate has the position of its keeper, and a score that reaches the threshold"
+        where = {each.id: each.position for each in decided}
+        evidence = [each.evidence for each in decided if each.evidence]
+        require(
+            all(one.of_position == where[one.of] and one.score >= one.threshold for one in evidence), clause, decided
+        )
+        counted = (stats.n_posts, stats.n_kept, stats.n_exact, stats.n_near, stats.n_kept_in_window)
+        reasons = [one.reason for one in evidence]
+        right = (300, 100, reasons.count("exact"), reasons.count("near"), 100)
+        require(counted == right, "stats count what was decided", (counted, right))
 
 
-def distinct_texts(n: int) -> list[str]:
-    """Return texts, none of which is similar to another."""
-    return [" ".join(chr(0x4E00 + (place * 37 + i * (place + 3)) % 20_000) * 3 for i in range(8)) for place in range(n)]
-
-
-def posts_with_repeats(n: int) -> list[dict[str, Any]]:
-    """Return posts, of each three in a row one text, once exactly and once nearly repeated, mixed up."""
-    texts = distinct_texts(n)
-    forms = texts + texts + [text[:-1] + "!" for text in texts]
-    mixed = [forms[place * 7 % len(forms)] for place in range(len(forms))]
-    return [{"id": f"post {place}", "text": text} for place, text in enumerate(mixed)]
-
-
-def said(decisions: Iterable[Decision]) -> list[object]:
-    """Return what decisions say, without where the window keeps the posts."""
-    return [(each.id, each.decision, each.evidence and (each.evidence.of, each.evidence.reason)) for each in decisions]
-
-
-def _check_batches(open_window: Opens) -> None:
-    posts, answers = posts_with_repeats(50), []
-    for size in (1, 7, len(posts)):
-        with_size = open_window(f"batches of {size}", config=CONFIG, horizon=HORIZON, clock=lambda: 0.0)
-        decided = [each for i in range(0, len(posts), size) for each in with_size.add_many(posts[i : i + size])]
-        stats = with_size.stats()
-        with_size.close()
-        kept = {each.id for each in decided if each.kept}
-        clause = "every duplicate names a post that was kept before it"
-        require(all(each.kept or (each.evidence and each.evidence.of in kept) for each in decided), clause, decided)
-        require(len(kept) == 50, "of posts that match each other exactly one is kept", len(kept))
-        counted = (stats.n_posts, stats.n_kept, stats.n_exact + stats.n_near, stats.n_kept_in_window)
-        require(counted == (150, 50, 100, 50), "stats count what was decided", counted)
-        answers.append(said(decided))
-    require(answers[0] == answers[1] == answers[2], "answers do not depend on how posts are sent", answers[1][:5])
-
-
-def _check_ids(open_window: Opens) -> None:
-    window, texts = open_window("ids", config=CONFIG, horizon=HORIZON), distinct_texts(6)
+def _check_ids(windows: Windows) -> None:
+    window, texts = windows("ids", config=CONFIG, horizon=HORIZON), distinct_texts(6)
     first = window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[1]}, {"id": 1, "text": texts[2]}])
     clause = "a number and the same digits as text are two ids"
     require([each.repeated for each in first] == [False, False, True], clause, first)
-    again = window.add({"id": "1", "text": texts[0]})
+    again = window.add_many([{"id": "1", "text": texts[0]}, {"id": 1, "text": nearly(texts[1])}])
     clause = "an id sent again gets the first answer, whatever the text"
-    require(again.repeated and again.kept and again.id == "1", clause, again)
+    require([each._replace(repeated=False) for each in again] == [first[1], first[0]], clause, again)
+    require(all(each.repeated for each in again), "an answer says that its id was decided before", again)
+    require(window.stats().n_repeated_ids == 3, "stats count ids sent again", window.stats().n_repeated_ids)
     require(window.add(texts[2]).kept, "a post whose id was sent before is not kept", texts[2])
     made = window.add(texts[3])
     require(isinstance(made.id, str) and made.id.startswith("#"), "a post without an id gets one", made)
@@ -127,27 +113,45 @@ def _check_ids(open_window: Opens) -> None:
     window.close()
 
 
-def _check_looking(open_window: Opens) -> None:
-    window, texts = open_window("looking", config=CONFIG, horizon=HORIZON), distinct_texts(12)
-    window.add_many([{"id": place, "text": text} for place, text in enumerate(texts)])
-    found = window.match(texts[5][:-1] + "!", limit=3)
-    require(len(found) <= 3, "match returns no more than are asked for", found)
+def _check_looking(windows: Windows) -> None:
+    window, texts = windows("looking", config=CONFIG, horizon=HORIZON), distinct_texts(12)
+    half_alike = [texts[5][:20] + text[20:] for text in texts[6:10]]
+    window.add_many([{"id": place, "text": text} for place, text in enumerate([*texts, texts[5], *half_alike])])
+    found = window.match(nearly(texts[5]), limit=3)
+    require(len(found) == 3, "match returns as many as are asked for, where there are as many", found)
     require(found and found[0].id == 5 and found[0].is_match, "match returns the most similar posts first", found)
     require(not any(each.is_match for each in found[1:]), "match says which would be duplicates", found)
-    require(window.stats().n_posts == 12, "looking changes nothing", window.stats())
-    post = window.get(7)
-    require(post is not None and (post.text, post.kept) == (texts[7], True), "get returns the post of an id", post)
+    require(window.stats().n_posts == 17, "looking changes nothing", window.stats())
+    posts = [window.get(7), window.get(12)]
+    clause = "get returns the post of an id, kept or not"
+    require([post and (post.text, post.kept) for post in posts] == [(texts[7], True), (texts[5], False)], clause, posts)
     require(window.get("7") is None, "get returns None for an id that is not there", window.get("7"))
-    explained = window.explain(texts[7][:-1] + "!", 7), window.explain(texts[8], 7)
+    explained = window.explain(nearly(texts[7]), 7), window.explain(texts[8], 7)
     clause = "explain says what would be decided"
     require([each.matches for each in explained] == [True, False], clause, [each.verdict for each in explained])
     require_error(InputError, lambda: window.explain("text", "no such id"), "explain refuses an id that is not there")
     window.close()
 
 
-def _check_expiry(open_window: Opens) -> None:
-    now, texts = [0.0], distinct_texts(3)
-    window = open_window("expiry", config=CONFIG, horizon=HORIZON, max_step=STEP, clock=lambda: now[0])
+def _check_any_text(windows: Windows) -> None:
+    window = windows("any text", config=CONFIG, horizon=HORIZON)
+    posts = [Post(text, id=f"{place} {text[:20]}") for place, text in enumerate(NASTY_TEXTS)]
+    for decisions in (window.add_many(posts), window.add_many(posts)):
+        require(
+            [each.id for each in decisions] == [post.id for post in posts], "a text may hold any character", decisions
+        )
+    stored = [window.get(post.id) for post in posts if post.id is not None]
+    clause = "get returns a text as it was sent"
+    require([each and each.text for each in stored] == [post.text for post in posts], clause, stored)
+    clause = "every text is an exact repeat of itself"
+    again = window.add_many([post.text for post in posts])
+    require(all(each.evidence and each.evidence.reason == "exact" for each in again), clause, again)
+    window.close()
+
+
+def _check_expiry(windows: Windows) -> None:
+    now, texts = [0.0], distinct_texts(30)
+    window = windows("expiry", config=CONFIG, horizon=HORIZON, max_step=STEP, clock=lambda: now[0])
     window.add({"id": "old", "text": texts[0]})
     now[0] = HORIZON - 1
     require(not window.add(texts[0]).kept, "a kept post matches within the horizon", texts[0])
@@ -158,60 +162,68 @@ def _check_expiry(open_window: Opens) -> None:
     require(window.add(texts[0]).kept, clause, texts[0])
     now[0] = 0.0
     require(not window.add(texts[1]).kept, "a clock that goes backwards stands still", texts[1])
+    for place in range(2, 30):
+        now[0] = HORIZON + 100 * place
+        window.add(texts[place])
+    clause = "posts and ids are forgotten some time after the horizon"
+    require(window.get("old") is None, clause, window.get("old"))
+    require(not window.add({"id": "old", "text": "something new"}).repeated, clause, "old")
+    counted = window.stats().n_kept_in_window
+    require(10 <= counted <= 12, "stats count the kept posts that still match", counted)
     window.close()
 
 
-def _check_event_time(open_window: Opens) -> None:
-    texts = distinct_texts(4)
+def _check_event_time(windows: Windows) -> None:
+    texts, now = distinct_texts(5), 5 * HORIZON
     options = {"config": CONFIG, "horizon": HORIZON, "time": "event", "max_step": STEP}
-    window = open_window("event time", clock=lambda: 5 * HORIZON, **options)
+    window = windows("event time", clock=lambda: now, **options)
     require_error(InputError, lambda: window.add(texts[0]), "a post without a time is refused where times count")
     window.add_many([{"text": texts[0], "created_at": 0.0}, {"text": texts[1], "created_at": 3 * HORIZON}])
     clause = "a post that is older than the horizon matches no later one"
     window.add({"text": texts[2], "created_at": HORIZON})
     require(window.add({"text": texts[2], "created_at": 3 * HORIZON}).kept, clause, texts[2])
     require(window.stats().n_late == 1, "late posts are counted", window.stats())
+    window.add({"id": "ahead", "text": texts[3], "created_at": 9 * HORIZON})
+    ahead = window.get("ahead")
+    require(ahead and ahead.time == now, "a time that is ahead of the clock counts as the clock's", ahead)
     window.close()
 
 
-def _check_threads(open_window: Opens) -> None:
-    window, texts = open_window("threads", config=CONFIG, horizon=HORIZON), distinct_texts(N_AT_ONCE)
+def _check_threads(windows: Windows, n_windows: int) -> None:
+    texts = distinct_texts(N_AT_ONCE)
+    name = f"threads with {n_windows} windows"
+    opened = [windows(name, config=CONFIG, horizon=HORIZON) for _ in range(n_windows)]
 
-    def send(first: int) -> list[Decision]:
-        return [window.add(text) for text in texts[first:] + texts[:first]]
+    def send(number: int) -> list[Decision]:
+        form, window = (str, nearly)[number % 2], opened[number % n_windows]
+        return [window.add(form(text)) for text in texts[number:] + texts[:number]]
 
     with ThreadPoolExecutor(N_THREADS) as pool:
-        decided = [each for decisions in pool.map(send, range(N_THREADS)) for each in decisions]
-    n_kept = sum(each.kept for each in decided)
-    require(n_kept == N_AT_ONCE, "of equal posts that several threads send exactly one is kept", n_kept)
+        decided = list(chain.from_iterable(pool.map(send, range(N_THREADS))))
+    kept = {each.id for each in decided if each.kept}
+    clause = "of posts that match each other and are sent at once exactly one is kept"
+    require(len(kept) == N_AT_ONCE, clause, len(kept))
+    clause = "a duplicate names a post that is kept"
+    require(all(each.kept or (each.evidence and each.evidence.of in kept) for each in decided), clause, decided)
     require(len({each.position for each in decided}) == len(decided), "each post has its own position", len(decided))
-    window.close()
+    for window in opened:
+        window.close()
 
 
-def _check_refusals(open_window: Opens) -> None:
-    window, text = open_window("refusals", config=CONFIG, horizon=HORIZON), distinct_texts(1)[0]
+def _check_refusals(windows: Windows) -> None:
+    window, text = windows("refusals", config=CONFIG, horizon=HORIZON), distinct_texts(1)[0]
     wrong: Sequence[Any] = (7, {"id": "a"}, {"text": 7}, {"text": text, "id": 1.5}, {"text": text, "id": "i" * 600})
     for post in wrong:
         require_error(InputError, partial(window.add_many, [text, post]), "what is no post is refused")
     require(window.stats().n_posts == 0, "of a batch that is refused nothing is decided", window.stats())
     require(window.add(text).kept, "of a batch that is refused nothing is decided", text)
     window.close()
-    window.close()
-    require_error(WindowError, lambda: window.add(text), "a closed window takes no posts")
-    require_error(WindowError, lambda: window.match(text), "a closed window answers nothing")
 
 
-def _check_reopening(open_window: Opens) -> None:
-    posts = posts_with_repeats(20)
-    window = open_window("reopening", config=CONFIG, horizon=HORIZON)
-    answers, found = said(window.add_many(posts)), window.match(posts[0]["text"])
+def _check_closing(windows: Windows) -> None:
+    with windows("closing", config=CONFIG, horizon=HORIZON) as window:
+        window.add({"id": 1, "text": "text"})
     window.close()
-    window = open_window("reopening", config=CONFIG, horizon=HORIZON)
-    require(window.match(posts[0]["text"]) == found, "an opened window finds what it found before", found)
-    again = window.add_many(posts)
-    clause = "an opened window gives repeated ids the first answer"
-    require(said(again) == answers and all(each.repeated for each in again), clause, again[:5])
-    require(not window.add(posts[0]["text"]).kept, "posts still match when a window is opened again", posts[0])
-    window.close()
-    clause = "a store whose fingerprints were made in another way is refused"
-    require_error(WindowError, lambda: open_window("reopening", config=OTHER_RECIPE, horizon=HORIZON), clause)
+    require_error(WindowError, lambda: window.add("text"), "a closed window takes no posts")
+    for call in (lambda: window.match("text"), lambda: window.get(1), lambda: window.explain("text", 1), window.stats):
+        require_error(WindowError, call, "a closed window answers nothing")

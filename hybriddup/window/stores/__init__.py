@@ -16,6 +16,19 @@ class WindowStore(Protocol):
     ``1``, and numbers have 64 bits. Texts and ids may hold any character, lone surrogates and NUL among them. What
     cannot be read or written raises `hybriddup.errors.StoreError`, and the store can be used again as soon as its cause
     is gone.
+
+    Notes
+    -----
+    `hybriddup.window.state.WindowState` is the only writer of its store, and goes by that. Where several processes
+    write, a plugin brings windows of its own (`hybriddup.window.opened.AnyWindow`), over a store that promises this:
+
+    - The store gives the positions, or tokens that rise: a writer cannot know the next one.
+    - ``append`` may find that others appended since the posts were decided. It then stores nothing and says so; the
+      writer takes in what came, and decides anew.
+    - Values are set only if they are still what the writer read: of several that learn, one wins and all go by it.
+    - Kept posts can be read from a position on, so that taking in what others added costs what is new.
+    - A post that is asked for may be gone; that is an answer and no error.
+    - A batch takes few calls, whatever is found; no call is for one post.
     """
 
     @property

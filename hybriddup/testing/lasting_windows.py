@@ -1,0 +1,122 @@
+"""Contract check of windows whose posts last: opened again, after a crash too, and opened by several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from hybriddup.errors import StoreError, WindowError
+from hybriddup.testing.contract import require, require_error
+from hybriddup.testing.window_posts import (
+    CONFIG,
+    HORIZON,
+    Opens,
+    Windows,
+    distinct_texts,
+    nearly,
+    posts_with_repeats,
+    right_answers,
+    said,
+)
+from hybriddup.window.opened import AnyWindow
+
+OTHER_RECIPE = CONFIG | {"tokenizer": {"use": "words"}}
+
+
+def check_lasting(windows: Windows) -> None:
+    """Check that posts are there when a window is opened again, and when another one looks meanwhile."""
+    _check_reopening(windows)
+    _check_vanished(windows)
+    _check_reading(windows)
+
+
+def check_second(windows: Windows, *, shared: bool) -> None:
+    """Check what comes of a second window that would take posts too."""
+    if shared:
+        _check_sharing(windows)
+    else:
+        _check_second_writer(windows)
+
+
+def _check_reopening(windows: Windows) -> None:
+    posts, opened = posts_with_repeats(20), partial(windows, "reopening", horizon=HORIZON)
+    window = opened(config=CONFIG)
+    answers, found, recipe_id = said(window.add_many(posts)), window.match(posts[0]["text"]), window.stats().recipe_id
+    window.close()
+    window = opened(config=CONFIG)
+    require(window.match(posts[0]["text"]) == found, "an opened window finds what it found before", found)
+    require(window.stats().recipe_id == recipe_id, "an opened window has the recipe that it had", recipe_id)
+    window.close()
+    clause = "a store whose fingerprints were made in another way is refused"
+    require_error(WindowError, lambda: opened(config=OTHER_RECIPE), clause)
+    window = opened(config=CONFIG)
+    _check_known(window, posts, answers)
+    window.close()
+
+
+def _check_known(window: AnyWindow, posts: list[dict[str, Any]], answers: list[object]) -> None:
+    """Check that a window knows posts that it was sent before it was opened, and finds their repeats."""
+    again = window.add_many(posts)
+    clause = "an opened window gives repeated ids the first answer"
+    require(said(again) == answers and all(each.repeated for each in again), clause, again[:5])
+    require(not window.add(posts[0]["text"]).kept, "posts still match when a window is opened again", posts[0])
+
+
+def _add_and_vanish(posts: list[dict[str, Any]], open_window: Opens) -> list[object]:
+    return said(open_window("vanished", config=CONFIG, horizon=HORIZON).add_many(posts))
+
+
+def _check_vanished(windows: Windows) -> None:
+    """Have another process add posts and end without closing anything."""
+    posts = posts_with_repeats(20)
+    answers = windows.elsewhere(partial(_add_and_vanish, posts))
+    window = windows("vanished", config=CONFIG, horizon=HORIZON)
+    clause = "what was answered is there though its process did not close the window"
+    require(all(window.get(post["id"]) is not None for post in posts), clause, window.stats())
+    _check_known(window, posts, answers)
+    window.close()
+
+
+def _check_reading(windows: Windows) -> None:
+    texts, opened = distinct_texts(3), partial(windows, "reading", config=CONFIG, horizon=HORIZON)
+    window = opened()
+    window.add({"id": 0, "text": texts[0]})
+    reader = opened(read_only=True)
+    window.add_many([{"id": 1, "text": texts[1]}, {"id": 2, "text": nearly(texts[0])}])
+    clause = "a window that only looks sees what another one adds"
+    questions: tuple[Callable[[AnyWindow], object], ...] = (
+        lambda one: one.match(nearly(texts[1])),
+        lambda one: one.get(2),
+        lambda one: one.explain(texts[0], 0),
+    )
+    for ask in questions:
+        require(ask(reader) == ask(window), clause, ask(reader))
+    require(reader.stats().n_kept_in_window == 2, clause, reader.stats())
+    require_error(WindowError, lambda: reader.add(texts[2]), "a window that only looks takes no posts")
+    reader.close()
+    require(window.add(texts[2]).kept, "a window that only looks leaves no trace", texts[2])
+    window.close()
+
+
+def _check_second_writer(windows: Windows) -> None:
+    opened = partial(windows, "second", config=CONFIG, horizon=HORIZON)
+    window = opened()
+    require_error(StoreError, opened, "a second window that would write is refused")
+    require(window.add("text").kept, "a window goes on where a second one was refused", window.stats())
+    window.close()
+
+
+def _check_sharing(windows: Windows) -> None:
+    posts = posts_with_repeats(20)
+    opened = partial(windows, "sharing", config=CONFIG, horizon=HORIZON)
+    both = [opened(), opened()]
+    decided = [both[place % 2].add(post) for place, post in enumerate(posts)]
+    clause = "windows that share a store decide as one does"
+    require(said(decided) == right_answers(posts), clause, said(decided))
+    for window in both:
+        _check_known(window, posts, said(decided))
+        clause = "windows that share a store find what any of them kept"
+        require(window.match(posts[0]["text"]) == both[0].match(posts[0]["text"]), clause, posts[0])
+    for window in both:
+        window.close()
