@@ -69,10 +69,5 @@ ROLES: dict[str, Role] = {
 }
 """Every role by name, in the order of the pipeline; then readers, writers, and what opens windows."""
 
-KNOWN_PACKAGES = {
-    ("tokenizer", "rjieba"): "hybriddup-rjieba",
-    ("window", "redis"): "hybriddup-redis",
-    ("window", "rediss"): "hybriddup-redis",
-    ("window", "hbase"): "hybriddup-hbase",
-}
+KNOWN_PACKAGES = {("tokenizer", "rjieba"): "hybriddup-rjieba"}
 """Distributions that bring components which hybriddup knows of but does not ship."""

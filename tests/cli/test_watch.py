@@ -110,14 +110,8 @@ def test_told_to_stop_it_answers_what_it_read(start: Start, tmp_path: Path, numb
     process.stderr.close()
     assert [answer["id"] for answer in got] == list(range(len(got)))
     assert b"nothing was written" not in said
-<<<<<<< HEAD
     process = start("watch", "--store", (tmp_path / "window").as_uri(), stdin=subprocess.PIPE)
     again, _, _ = finish(process, jsonl(*posts[: len(got)]))
-=======
-    again, _, _ = finish(
-        start("watch", "--store", (tmp_path / "window").as_uri(), stdin=subprocess.PIPE), jsonl(*posts[: len(got)])
-    )
->>>>>>> wip-cli
     assert again == [answer | {"repeated": True} for answer in got]
 
 

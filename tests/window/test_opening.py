@@ -99,12 +99,6 @@ def test_a_url_that_cannot_be_meant_is_refused(url: str, tmp_path: Path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_names_the_package_that_brings_a_scheme() -> None:
-    """Where hybriddup knows of one."""
-    with pytest.raises(PluginError, match=r"window 'redis' is not installed; run: pip install hybriddup-redis"):
-        Window.open("redis://localhost/0", CONFIG)
-
-
 def test_an_unknown_scheme_is_refused_without_repeating_the_url() -> None:
     """It may hold a password."""
     with pytest.raises(PluginError, match=r"window 'carrier' is not known.*available: file, memory") as caught:
