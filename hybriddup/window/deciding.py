@@ -115,8 +115,27 @@ def decide_batch(
     decider = Decider(index, verify, limits, report, steps.workers)
     decisions = decider.decide(batch_of(prepared, places, times, derived.horizon))
     copies = np.flatnonzero(decisions.exact != NONE)
+    exact |= later_equals(exact, prepared, places[decisions.kept], times, derived.horizon)
     exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))
     return Verdicts(exact, near_matches(decisions, int(prepared.positions[0])), index.looked_up, index.is_kept)
+
+
+def later_equals(
+    exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
+) -> dict[int, int]:
+    """Return the positions of the last equal posts, of posts that equal one of the window and a kept one of the batch.
+
+    That is so where the kept one came too late for the one of the window, and a post that was made before it comes
+    after it. ``kept`` int64[n] are the places of the kept posts.
+    """
+    numbers, edges, first = prepared.text_numbers, times.edges(horizon), int(prepared.positions[0])
+    places = np.fromiter(exact, np.int64, len(exact))
+    later: dict[int, int] = {}
+    for place in places[np.isin(numbers[places], numbers[kept])].tolist():
+        equal = kept[(numbers[kept] == numbers[place]) & (kept < place) & (times.times[kept] > edges[place])]
+        if len(equal):
+            later[place] = first + int(equal[-1])
+    return later
 
 
 def near_matches(decisions: Decisions, first: int) -> dict[int, NearMatch]:

@@ -27,7 +27,7 @@ NOT_CALLED = {
     "vectors",
 }
 """Modules of what only kernels call, such as single instructions: compiled into these, it has no time of its own."""
-FORMATS = {"reader", "writer"}
+FORMATS = {"reader", "writer", "window"}
 """Roles whose components take time by the file, which `hybriddup dedupe --summary` tells."""
 
 

@@ -182,7 +182,7 @@ class KeptLog:
             and about.watermark <= stored_watermark(self._store)
         ):
             return about, files[names.index(about.first) :]
-        if about is not None and about.made_with == form.made_with:
+        if about is not None and about.made_with == form.made_with and any(path.stat().st_size for path in files):
             logger.warning(
                 "%s is of another time than the store beside it, and is made anew. %s", self._folder, WHAT_WAS_LOST
             )
