@@ -88,7 +88,12 @@ def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: No
     """
     if threading.current_thread() is not threading.main_thread():
         return function()
-    work = beside_main_thread().submit(function)
+    try:
+        work = beside_main_thread().submit(function)
+    except (
+        RuntimeError
+    ):  # the interpreter is ending and starts no thread: a function of atexit may still close a window
+        return function()
     try:
         return work.result()
     finally:

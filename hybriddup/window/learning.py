@@ -95,16 +95,15 @@ def sample_texts(store: WindowStore) -> Sequence[str]:
     return [text for text in store.texts(positions.astype(np.int64)) if text]
 
 
-def learn_and_save(steps: Steps, store: WindowStore) -> dict[str, bytes]:
-    """Learn from kept posts of the store, evenly spread; return what is to be kept with it.
+def learn_from(store: WindowStore, steps: Steps, learned: dict[str, bytes]) -> None:
+    """Learn from kept posts of the store, evenly spread, and add to ``learned`` what is to be kept with it.
 
-    What was kept before stays as it is.
+    What was kept before stays as it is. Where one thing cannot be learned, what was learned before it stands.
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
     texts = [post.compared_text for post in posts if post.kept]
     context = steps.verifier_context(texts)
-    learned: dict[str, bytes] = {}
     index = steps.components.block_index
     if index.learns and store.meta(BLOCKS) is None:
         index.learn(texts)
@@ -114,7 +113,6 @@ def learn_and_save(steps: Steps, store: WindowStore) -> dict[str, bytes]:
             verifier.prepare(context)
             if keeps_learning(verifier):
                 learned[VERIFIER + key] = pack_arrays(verifier.learned())
-    return learned
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:

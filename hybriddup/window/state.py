@@ -27,7 +27,7 @@ from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
-from hybriddup.window.learning import learn_and_save
+from hybriddup.window.learning import learn_from
 from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, stored_watermark
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
@@ -301,17 +301,18 @@ class WindowState:
 
     def learn(self) -> None:
         """Learn from the posts so far, for good: weights of tokens, and what the block index and verifiers keep."""
-        changes_keys = self.weights_learn or self.blocks_learn
         weights_learn = self.weights_learn
+        if weights_learn or self.blocks_learn:
+            self.n_remembered = NOTHING  # whatever comes of the rest: fingerprints or keys are others from here on
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
-        if weights_learn:
-            self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
-            self.unsaved |= fitted_meta(self.steps.components)
-        self.unsaved |= learn_and_save(self.steps, self.store)
-        if changes_keys:
-            self.n_remembered = NOTHING
-        self.save_learned()
-        self.catch_up()
+        try:
+            if weights_learn:
+                self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
+                self.unsaved |= fitted_meta(self.steps.components)
+            learn_from(self.store, self.steps, self.unsaved)
+        finally:
+            self.save_learned()
+            self.catch_up()
 
     def save_learned(self) -> None:
         """Write what was learned; where that fails, it is written with the next posts, which are decided by it."""

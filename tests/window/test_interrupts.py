@@ -76,6 +76,25 @@ def test_a_window_survives_interrupts_at_any_moment(tmp_path: Path) -> None:
         assert window.stats().n_posts == 1
 
 
+AT_EXIT = """
+import atexit, json, sys
+from hybriddup.window import Window
+
+window = Window.open(sys.argv[1], json.loads(sys.argv[2]))
+atexit.register(window.close)
+atexit.register(lambda: print(window.get("#0").text, window.stats().n_posts))
+window.add("abcdefghijkl")
+"""
+
+
+def test_a_window_is_used_and_closed_while_the_interpreter_ends(tmp_path: Path) -> None:
+    """When no thread can be started any more."""
+    command = [sys.executable, "-c", AT_EXIT, str(tmp_path), json.dumps(CONFIG)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "abcdefghijkl 1\n", "")
+    assert not (tmp_path / "posts.sqlite3-wal").exists()  # SQLite deletes it when the last connection is closed
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions are others")
 def test_only_the_owner_can_read_what_a_window_writes(tmp_path: Path) -> None:
     """Whatever the umask is."""

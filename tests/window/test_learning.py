@@ -170,6 +170,19 @@ def refuse(*_: object) -> None:
     raise StoreError("the disk is full")
 
 
+def test_weights_that_were_learned_hold_though_a_verifier_cannot_learn(tmp_path: Path) -> None:
+    """What was kept before has the fingerprints of the new weights, now and when the window is opened again."""
+    config = FITTED | {"lengths": comparing_by("own")["lengths"]}
+    posts, plugins = texts(LEARN_AT + 20), [plugin(FailsToLearn)]
+    probes = [text + " bridge" for text in posts[:20]]
+    with Window.open(tmp_path, config, plugins=plugins) as window:
+        window.add_many(posts)
+        found = [window.match(probe, limit=500) for probe in probes]
+    with Window.open(tmp_path, config, plugins=plugins) as window:
+        assert [window.match(probe, limit=500) for probe in probes] == found
+    assert any(found)
+
+
 class FailsToLearn(Cosine):
     """Learns from nothing only."""
 
