@@ -12,8 +12,8 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int8s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.group_search import FARTHEST, distance_of_sure
 from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.nearest_hits import FARTHEST, distance_of_sure
 
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 """What is known of a pair: nothing yet, that the verifier accepts it, that it does not or need not be asked."""

@@ -4,10 +4,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.key_groups import NO_GROUP, SPREAD
+from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.nearest_hits import (
+    FARTHEST,
+    MANY_HITS,
+    NO_LIMIT,
+    enough_slots,
+    keep_distinct,
+    keep_nearest,
+)
 from hybriddup.kernels.pair_limits import Facts, TextColumns, distance_within, may_be_within
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE
 from hybriddup.kernels.rings import (
@@ -25,12 +33,6 @@ from hybriddup.kernels.rings import (
 )
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
-
-FARTHEST = np.int32(2**31 - 1)
-"""No pair differs in so many bits."""
-MANY_HITS = 2
-"""Where so many times as many texts were hit as are verified, those too far away are left out from there on."""
-NO_LIMIT = np.int64(2**62)
 
 
 class SearchCounts(NamedTuple):
@@ -53,7 +55,7 @@ class Asked(NamedTuple):
     widest: Int32s
     """int32[n]: no pair with more differing bits is wanted."""
     most_pairs: Int64s
-    """int64[n]: of each text's candidates so many are verified; no rows = all. See `keep_nearest`."""
+    """int64[n]: of each text's candidates so many are verified; no rows = all. See `hybriddup.kernels.nearest_hits`."""
     n_newer: Int64s
     """int64[n]: texts that may be added to the rings before each is decided, at most; no rows with ``most_pairs``."""
     max_bucket_size: int
@@ -112,21 +114,6 @@ def search_rings(
     return first_pairs(found, n_pairs), SearchCounts(n_look_ups, n_comparisons, largest)
 
 
-@njit(cache=True, nogil=True)
-def enough_slots(slots: UInt64s, n_hits: int) -> UInt64s:
-    """Return a hash table with at least two slots for each hit: this one, or an empty one with more."""
-    return slots if len(slots) >= 2 * n_hits else np.zeros(power_of_two(2 * n_hits), np.uint64)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def power_of_two(least: int) -> int:
-    """Return the smallest power of two that is not less."""
-    power = np.int64(1)
-    while power < least:
-        power *= 2
-    return power
-
-
 @njit(cache=True, nogil=True, inner=True)
 def with_limit(wanted: Wanted, limit: np.int32) -> Wanted:
     """Return what is wanted, within so many bits at most."""
@@ -150,20 +137,24 @@ def keep_candidates(
     More than are verified are cut to those that may be among the nearest. Whatever else is hit later, what is farther
     away than the number returned will not be verified.
     """
-    n_hits = keep_distinct(hits, n_hits, slots, stamp, facts)
+    n_hits = keep_distinct(hits, n_hits, slots, stamp)
+    fetch_facts(facts, hits, n_hits)
     n_hits = keep_possible(hits, n_hits, facts, asked.rows[i])
     if len(asked.most_pairs) == 0 or n_hits <= asked.most_pairs[i]:
         return n_hits, FARTHEST
-    return keep_nearest(texts, asked, i, hits, n_hits)
+    return keep_nearest_pairs(texts, asked, i, hits, n_hits)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def fetch_facts(facts: Facts, hits: UInt64s, n_hits: int) -> None:
+    """Fetch the facts of the texts that were hit."""
+    for i in range(n_hits):
+        fetch_early(facts, hits[i] >> HALF)
 
 
 @njit(cache=True, nogil=True)
-def keep_nearest(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, n_hits: int) -> tuple[int, np.int32]:
-    """Keep those of a text's hits that may be among its nearest candidates; return as `keep_candidates` does.
-
-    Where more of them than are verified will be candidates for sure, those that are farther away than these will not be
-    verified. One more than needed is kept, so that it is seen that some were left out.
-    """
+def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, n_hits: int) -> tuple[int, np.int32]:
+    """Keep those of a text's hits that are pairs and may be among its nearest; return as `keep_candidates` does."""
     distances, is_sure, most = np.empty(n_hits, np.int32), np.ones(n_hits, np.bool_), asked.max_bucket_size
     n_near = np.int64(0)
     for hit in range(n_hits):
@@ -172,27 +163,7 @@ def keep_nearest(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, n_hits
             hits[n_near], distances[n_near] = hits[hit], distance
             is_sure[n_near] = most == 0 or np.int64(hits[hit] & LOW_HALF) + asked.n_newer[i] <= most
             n_near += 1
-    if n_near <= asked.most_pairs[i]:
-        return n_near, FARTHEST
-    limit, n = distance_of_sure(distances[:n_near], is_sure[:n_near], asked.most_pairs[i]), np.int64(0)
-    for hit in range(n_near):
-        hits[n] = hits[hit]
-        n += distances[hit] <= limit
-    return n, limit
-
-
-@njit(cache=True, nogil=True)
-def distance_of_sure(distances: Int32s, is_sure: Bools, most: int) -> np.int32:
-    """Return the smallest distance within which more sure pairs are than ``most``; `FARTHEST` where there are none."""
-    counts = np.zeros(np.int64(distances.max()) + 1, np.int64)
-    for i in range(len(distances)):
-        counts[distances[i]] += is_sure[i]
-    n = np.int64(0)
-    for distance in range(len(counts)):
-        n += counts[distance]
-        if n > most:
-            return np.int32(distance)
-    return FARTHEST
+    return keep_nearest(hits[:n_near], distances[:n_near], is_sure[:n_near], asked.most_pairs[i])
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -204,37 +175,6 @@ def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) 
         max(np.int64(texts.max_partner_lengths[row]), np.int64(texts.lengths[row])),
     )
     return Wanted(first_word, second_word, np.uint64(max(widest, 0)), np.uint64(least), np.uint64(longest - least))
-
-
-@njit(cache=True, nogil=True, inner=True)
-def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64, facts: Facts) -> int:
-    """Keep each text that was hit once, at its smallest depth; return how many there are.
-
-    The first ``n_hits`` of ``hits`` are changed in place, and the facts of the texts are fetched.
-
-    Parameters
-    ----------
-    slots
-        uint64[n], n a power of two and at least twice ``n_hits``: a hash table of places among the hits, each under the
-        number of the query that wrote it.
-    query
-        Another number for each call, 1 or more.
-    """
-    n, mask = np.int64(0), np.uint64(len(slots) - 1)
-    for i in range(n_hits):
-        row = hits[i] >> HALF
-        slot = (row * SPREAD >> HALF) & mask
-        while slots[slot] >> HALF == query and hits[np.int64(slots[slot] & LOW_HALF)] >> HALF != row:
-            slot = (slot + ONE) & mask
-        if slots[slot] >> HALF == query:
-            place = np.int64(slots[slot] & LOW_HALF)
-            hits[place] = min(hits[place], hits[i])
-        else:
-            fetch_early(facts, row)
-            slots[slot] = (query << HALF) | np.uint64(n)
-            hits[n] = hits[i]
-            n += 1
-    return n
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -6,11 +6,12 @@ So what one text needs is fetched while those before it are compared.
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, NearPairs, UInt64s
+from hybriddup.data.records import Enough, Int32s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_KEY
-from hybriddup.kernels.popcount import HALF
+from hybriddup.kernels.nearest_hits import MANY_HITS, NO_LIMIT, keep_distinct, keep_nearest, power_of_two
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
     BLOCK_BITS,
@@ -27,6 +28,7 @@ from hybriddup.kernels.ring_reads import (
     compare_read,
     fetch_texts,
     keep_least_depths,
+    slot_of_place,
 )
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
@@ -34,6 +36,7 @@ from hybriddup.kernels.ring_texts import (
     Partners,
     RingColumns,
     classes_of_partners,
+    distance_in_ring,
     select_in_ring,
     widest_limit,
 )
@@ -57,8 +60,11 @@ def look_up(
     live: LiveTexts,
     later: LaterTexts,
     partners: Partners,
+    enough: Enough,
 ) -> tuple[NearPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once.
+
+    Those may be left out of which `enough` tells that they will not be verified.
 
     The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
     list has depth 1; at most `Postings.ring_size` - 1 are read.
@@ -67,14 +73,23 @@ def look_up(
     ----------
     keys
         uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
+    enough
+        Of no texts, where all pairs are wanted.
     """
-    near, depths, counts = find_in_lists(postings, keys, columns.bits, live, later, partners)
+    near, depths, counts = find_in_lists(postings, keys, columns, rows, live, later, partners, enough)
     return select_in_ring(near, depths, columns, np.int64(live.first_slot), rows, later), counts
 
 
 @njit(cache=True, nogil=True)
 def find_in_lists(
-    postings: Postings, keys: UInt64s, bits: UInt64s, live: LiveTexts, later: LaterTexts, partners: Partners
+    postings: Postings,
+    keys: UInt64s,
+    columns: RingColumns,
+    rows: LengthRows,
+    live: LiveTexts,
+    later: LaterTexts,
+    partners: Partners,
+    enough: Enough,
 ) -> tuple[UInt64s, Int32s, LookUpCounts]:
     """Return what is near the later texts in the lists of their keys.
 
@@ -84,7 +99,7 @@ def find_in_lists(
         uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower,
         sorted, each once. int32[n_near]: as `look_up` returns them.
     """
-    n_keys = keys.shape[1]
+    n_keys, bits = keys.shape[1], columns.bits
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
     n_compared, n_look_ups, largest = np.int64(0), np.int64(0), np.int64(0)
@@ -95,6 +110,7 @@ def find_in_lists(
             continue
         limit = widest_limit(later, row, partners)
         lengths = classes_of_partners(later, row, partners)
+        most = enough.most_pairs[row] if len(enough.most_pairs) > 0 else NO_LIMIT
         for i in range(n_keys):
             value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
             n_look_ups += np.int64(keys[row, i] != NO_KEY)
@@ -106,10 +122,46 @@ def find_in_lists(
                         depths = with_room_for(depths, first, len(near) - first)
                     n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
                     n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
+                    if (n_near - first) // MANY_HITS > most:
+                        hits = near[first:n_near]
+                        n_hits, farthest = keep_nearest_in_ring(postings, hits, columns, rows, live, later, row, enough)
+                        n_near, most = first + n_hits, max(most, n_hits)
+                        limit = min(limit, np.uint64(farthest))
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
         n_near = keep_least_depths(near, depths, first, n_near, row)
     return near[:n_near].copy(), depths[:n_near].copy(), LookUpCounts(n_compared, n_look_ups, largest)
+
+
+@njit(cache=True, nogil=True)
+def keep_nearest_in_ring(
+    postings: Postings,
+    hits: UInt64s,
+    columns: RingColumns,
+    rows: LengthRows,
+    live: LiveTexts,
+    later: LaterTexts,
+    row: int,
+    enough: Enough,
+) -> tuple[int, np.int32]:
+    """Keep those of a later text's hits that are pairs and may be among its nearest, each once, in place.
+
+    Returns
+    -------
+    n, limit
+        As `hybriddup.kernels.nearest_hits.keep_nearest` does.
+    """
+    n_hits = keep_distinct(hits, len(hits), np.zeros(power_of_two(2 * len(hits)), np.uint64), ONE)
+    distances, is_sure, n = np.empty(n_hits, np.int32), np.empty(n_hits, np.bool_), np.int64(0)
+    deepest = postings.ring_size - 1 - enough.n_newer[row]
+    for hit in range(n_hits):
+        slot = np.int64(slot_of_place(hits[hit] >> HALF, live.first_slot, np.uint64(len(columns.bits))))
+        distance = distance_in_ring(columns, rows, slot, later, row)
+        if distance >= 0:
+            hits[n], distances[n] = hits[hit], distance
+            is_sure[n] = np.int64(hits[hit] & LOW_HALF) <= deepest
+            n += 1
+    return keep_nearest(hits[:n], distances[:n], is_sure[:n], enough.most_pairs[row])
 
 
 @njit(cache=True, nogil=True, inner=True)

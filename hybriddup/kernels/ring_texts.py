@@ -325,34 +325,43 @@ def select_in_ring(
         if len(sketches) > 0:
             fetch_early(flat_sketches, soon * np.uint64(2))
         row, slot = np.int64(near[i] >> HALF), slot_at(near[i], first_slot, capacity)
-        position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
-        if offsets[slot] == NO_TEXT or position >= later.positions[row]:
-            continue
-        number, length = np.int64(length_numbers[slot]), np.int64(later.lengths[row])
-        other = np.int64(rows.lengths[number])
-        is_shorter = other < length
-        shorter, longer = min(length, other), max(length, other)
-        distance = np.int64(0)
-        for word in range(bits.shape[1]):
-            distance += np.int64(popcount(bits[slot, word] ^ later.bits[row, word]))
-        if distance > (rows.max_distances[number] if is_shorter else later.max_distances[row]):
-            continue
-        if longer > (rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]):
-            continue
-        if len(sketches) > 0 and len(later.sketches) > 0:
-            short_low = sketches[slot, 0] if is_shorter else later.sketches[row, 0]
-            short_high = sketches[slot, 1] if is_shorter else later.sketches[row, 1]
-            long_low = later.sketches[row, 0] if is_shorter else sketches[slot, 0]
-            long_high = later.sketches[row, 1] if is_shorter else sketches[slot, 1]
-            of_shorter = rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row]
-            of_longer = rows.common_of_longer[number] if is_shorter else later.common_of_longer[row]
-            lacking = count_lacking(short_low, short_high, long_low, long_high)
-            if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
-                continue
-        earlier[n], later_rows[n] = position, row
-        distances[n], found_depths[n] = np.int32(distance), np.int64(depths[i])
-        n += 1
+        distance = distance_in_ring(columns, rows, slot, later, row)
+        if distance >= 0:
+            earlier[n], later_rows[n] = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot]), row
+            distances[n], found_depths[n] = distance, np.int64(depths[i])
+            n += 1
     return NearPairs(earlier[:n].copy(), later_rows[:n].copy(), distances[:n].copy(), found_depths[:n].copy())
+
+
+@njit(cache=True, nogil=True, inner=True)
+def distance_in_ring(columns: RingColumns, rows: LengthRows, slot: int, later: LaterTexts, row: int) -> np.int32:
+    """Return in how many bits a later text and that of a slot differ; -1 where they are no pair within their limits."""
+    bits, length_numbers, offsets, anchors, sketches = columns
+    position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
+    if offsets[slot] == NO_TEXT or position >= later.positions[row]:
+        return np.int32(-1)
+    number, length = np.int64(length_numbers[slot]), np.int64(later.lengths[row])
+    other = np.int64(rows.lengths[number])
+    is_shorter = other < length
+    shorter, longer = min(length, other), max(length, other)
+    distance = np.int32(0)
+    for word in range(bits.shape[1]):
+        distance += np.int32(popcount(bits[slot, word] ^ later.bits[row, word]))
+    if distance > (rows.max_distances[number] if is_shorter else later.max_distances[row]):
+        return np.int32(-1)
+    if longer > (rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]):
+        return np.int32(-1)
+    if len(sketches) > 0 and len(later.sketches) > 0:
+        short_low = sketches[slot, 0] if is_shorter else later.sketches[row, 0]
+        short_high = sketches[slot, 1] if is_shorter else later.sketches[row, 1]
+        long_low = later.sketches[row, 0] if is_shorter else sketches[slot, 0]
+        long_high = later.sketches[row, 1] if is_shorter else sketches[slot, 1]
+        of_shorter = rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row]
+        of_longer = rows.common_of_longer[number] if is_shorter else later.common_of_longer[row]
+        lacking = count_lacking(short_low, short_high, long_low, long_high)
+        if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
+            return np.int32(-1)
+    return distance
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, Enough
+from hybriddup.steps.candidates import Batch
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider, Decisions
 from hybriddup.window.derived import DerivedState
@@ -65,13 +65,16 @@ class WindowIndex:
     looked_up: LiveTexts
     is_kept: Bools
 
-    def look_up(self, batch: Batch, enough: Enough | None = None) -> NearPairs:  # noqa: ARG002  (all are found)
+    def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs with kept posts that are within the horizon."""
         rows, live = self.live_of(batch)
-        near = self.derived.index.look_up(live)
+        near = self.derived.index.look_up(live, enough.take(rows))
         near = near._replace(later=rows[near.later])
         places = batch.positions[near.later] - self.prepared.positions[0]
-        return near.take(self.derived.still_match(near.earlier, places, self.times))
+        stays = self.derived.still_match(near.earlier, places, self.times)
+        if may_lack_pairs(near.later, stays, enough):
+            return self.look_up(batch)
+        return near.take(stays)
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
@@ -88,6 +91,15 @@ class WindowIndex:
         positions = self.prepared.live.prints.positions
         chosen = np.isin(positions, batch.positions)
         return np.searchsorted(batch.positions, positions[chosen]), self.prepared.live.take(chosen)
+
+
+def may_lack_pairs(later: Int64s, stays: Bools, enough: Enough) -> bool:
+    """Return whether pairs were left out for nearer ones that do not stay; ``later`` int64[n_pairs] are rows."""
+    gone = np.unique(later[~stays])
+    if not len(gone) or not len(enough.most_pairs):
+        return False
+    counts = np.bincount(later, minlength=len(enough.most_pairs))
+    return bool((counts[gone] > enough.most_pairs[gone]).any())
 
 
 def decide_batch(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
@@ -106,18 +106,35 @@ class FindsTheForgotten(LiveLists):
 class FindsTwice(LiveLists):
     """Finds each pair twice."""
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return each pair twice."""
-        return NearPairs._make(np.repeat(column, 2) for column in super().look_up(texts))
+        return NearPairs._make(np.repeat(column, 2) for column in super().look_up(texts, enough))
 
 
 class LosesTheOldest(LiveLists):
     """Looks at one text of a key too few."""
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs but those with the last text that is looked at."""
-        near = super().look_up(texts)
+        near = super().look_up(texts, enough)
         return near.take(near.depths < FewKeys.max_bucket_size)
+
+
+class CountsOnTheUnsure(LiveLists):
+    """Leaves pairs out for nearer ones that others of the batch may push out."""
+
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
+        """Return the pairs as if nothing of the batch were kept."""
+        return super().look_up(texts, enough._replace(n_newer=np.zeros_like(enough.n_newer)))
+
+
+class CountsWrongly(LiveLists):
+    """Says that each text is the newest where pairs are left out."""
+
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
+        """Return the pairs, of some with other depths."""
+        near = super().look_up(texts, enough)
+        return near._replace(depths=np.ones_like(near.depths)) if len(enough.most_pairs) else near
 
 
 class CountsNothing(LiveLists):
@@ -149,6 +166,8 @@ class AddsAll(LiveLists):
         (FindsTheForgotten, "counts the texts that can be found"),
         (FindsTwice, "no pair is found twice"),
         (LosesTheOldest, "every pair within its limits is found that stands among the newest of a key"),
+        (CountsOnTheUnsure, "only pairs that are farther away than enough others are left out"),
+        (CountsWrongly, "the others are as they were"),
         (CountsNothing, "look-ups that meet a crowded key are counted"),
         (DepthsOfOne, "depths"),
         (AddsAll, "counts the texts that can be found"),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Float64s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.pair_limits import TextColumns
 
 
@@ -55,23 +55,14 @@ class Batch:
         )
 
 
-class Enough(NamedTuple):
-    """How many candidates are enough: of a text's sure ones, those farther away than so many others may be left out."""
-
-    most_pairs: Int64s
-    """int64[n]: of each text of a batch so many candidates are verified, those with the fewest differing bits."""
-    n_newer: Int64s
-    """int64[n]: texts of the batch with a key that each text is looked up by, at most: kept ones push others out."""
-
-
 class Index(Protocol):
     """The kept texts of a run or a window, by key."""
 
-    def look_up(self, batch: Batch, enough: Enough | None = None) -> NearPairs:
+    def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``.
 
         Pairs may be left out where ``enough`` others are nearer for sure, but for one, so that it is seen that some
-        were. None = all pairs are wanted.
+        were.
         """
         ...
 

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Batch, Enough
+from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.groups import Groups
 from hybriddup.steps.candidates.search import SearchedTexts
 
@@ -76,9 +76,8 @@ class RunIndex:
         """Return the starts of the rings of groups, which stand for their keys."""
         return self._key_of_group[np.minimum(groups, np.uint32(len(self._key_of_group) - 1))]
 
-    def look_up(self, batch: Batch, enough: Enough | None = None) -> NearPairs:
+    def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs of a batch with kept texts, of each key the newest ones, and of them those wanted."""
-        enough = enough or Enough(np.zeros(0, np.int64), np.zeros(0, np.int64))
         every_text, widest = np.zeros((0, 0), np.int32), np.full(len(batch), self._widest, np.int32)
         starts, most = as_starts(batch.probes), self._index.max_bucket_size
         asked = Asked(batch.text_numbers, starts, every_text, widest, *enough, most)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Enough, Int32s, Int64s, VerifiedPairs
 from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED, farthest_wanted
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, Enough, Index
+from hybriddup.steps.candidates import Batch, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
 from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, is_sure
 from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs

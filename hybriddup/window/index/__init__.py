@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from hybriddup.data.records import Bools, CandidatePairs, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, Bools, CandidatePairs, Enough, Fingerprints, Int64s, NearPairs, UInt64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,13 @@ class LiveIndex(Protocol):
         """Whether sketches of the characters are kept of each text."""
         ...
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs of these texts with such as were added and not forgotten; ``later`` is a row of them.
 
         Two texts are a pair when they share a key, of which the newest ``max_bucket_size`` texts are looked at, and are
         within the limits of the shorter one. Where both have sketches, they may have as many characters in common as
-        they need.
+        they need. Pairs of a text may be left out where ``enough`` others are nearer for sure, but for one, so that it
+        is seen that some were.
         """
         ...
 

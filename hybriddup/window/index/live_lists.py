@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, NearPairs, UInt64s
-from hybriddup.kernels.ring_reads import LookUpCounts
+from hybriddup.data.records import Bools, Enough, Int64s, UInt64s
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.posting_lists import PostingLists
-from hybriddup.window.index.ring_index import RingIndex, WindowSize
+from hybriddup.window.index.ring_index import Found, RingIndex, WindowSize
 
 KEYS_EXPECTED = 16
 """Keys of a text, where the block index does not tell; more take other memory later."""
@@ -30,8 +29,8 @@ class LiveLists(RingIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._lists.n_bytes
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-        return self._lists.look_up(probes, later, self._ring)
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:
+        return self._lists.look_up(probes, later, self._ring, enough)
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier text has in each key of a later one, 0 = none."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import NearPairs, UInt64s
+from hybriddup.data.records import Enough, UInt64s
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts, find_near_anywhere
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.parallel import map_slices
-from hybriddup.window.index.ring_index import RingIndex, WindowSize
+from hybriddup.window.index.ring_index import Found, RingIndex, WindowSize
 
 FEWEST_IN_SLICE = 2**18
 """Comparisons that are worth a thread."""
@@ -21,7 +21,7 @@ class LiveScan(RingIndex):
     def __init__(self, size: WindowSize) -> None:
         super().__init__(size, Scan().describe(), exact=True)
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:  # noqa: ARG002
         ring, n_later = self._ring, len(later.positions)
         places = [0, ring.runs()[0][1] - ring.runs()[0][0]]
         parts = [self._near(later, run, place) for run, place in zip(ring.runs(), places, strict=False)]

@@ -10,13 +10,13 @@ from itertools import combinations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.bucket_keys import BucketKeys
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.kernels.segments import LARGEST_SEGMENT, Segments, build_segments, look_up
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.index.ring_index import RingIndex, WindowSize
+from hybriddup.window.index.ring_index import Found, RingIndex, WindowSize
 
 MOST_KEY_BITS = 18
 """Keys of so few bits are numbered directly: all buckets of a table are then 1 MiB."""
@@ -68,7 +68,7 @@ class LiveTables(RingIndex):
         if before // self._smallest < ring.next // self._smallest:
             build_segments(self._segments, self._keys, ring.columns.bits, ring.live, before)
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:  # noqa: ARG002
         """Find pairs by the bits of the fingerprints, which are what the probes were made of."""
         ring, table = self._ring, self._ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import Bools, Enough, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.errors import WindowError
 from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.posting_adding import add_texts, count_crowded
@@ -163,15 +163,18 @@ class PostingLists:
             self.add(keys[one], numbers[one], lengths[one], kept[one], first_live)
         return n_crowded
 
-    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
+    def look_up(
+        self, keys: UInt64s, later: LaterTexts, ring: TextRing, enough: Enough
+    ) -> tuple[NearPairs, LookUpCounts]:
         """Return the pairs of later texts and live ones that have a key in common.
 
         Of each key, the newest ``max_bucket_size`` texts are compared; pairs are kept as `select_in_ring` keeps them.
         The depth is the least that the earlier text has in the list of a key that both have; 1 is the newest text.
+        Of texts with more candidates than are ``enough``, those too far away may be left out.
         """
         table = ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(
-            self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners
+            self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners, enough
         )
         return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.candidates import join_near
@@ -15,6 +15,8 @@ from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index import LiveReport, LiveTexts, Scanned
 from hybriddup.window.index.text_ring import TextRing, as_later
 
+Found = tuple[NearPairs, LookUpCounts]
+"""Pairs of later texts, in order, each once, and what finding them took."""
 WORTHWHILE = 64
 """Texts to look up that are worth a thread."""
 
@@ -50,7 +52,7 @@ class RingIndex(ABC):
         """Whether sketches of the characters are kept."""
         return self._ring.sketched
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs with texts that were added and not forgotten, of each key the newest."""
         if not len(texts.prints) or not self._ring.n_texts:
             return join_near([])
@@ -59,7 +61,7 @@ class RingIndex(ABC):
         def find(first: int, last: int) -> NearPairs:
             part = slice(first, last)
             some = later if last - first == n else LaterTexts._make(column[part] for column in later)
-            near, counts = self._find(probes[part], some)
+            near, counts = self._find(probes[part], some, enough.take(part))
             parts.append(counts)
             return near._replace(later=near.later + first)
 
@@ -70,8 +72,8 @@ class RingIndex(ABC):
         return found[0] if len(found) == 1 else join_near(found)
 
     @abstractmethod
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of the later texts, in order, each once, and what that took."""
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:
+        """Return the pairs of the later texts but for those left out, and what that took."""
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return 1 for each where no text is left out."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Fingerprints
+from hybriddup.data.records import ALL_PAIRS, Fingerprints
 from hybriddup.errors import WindowError
 from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.window.index import posting_lists
@@ -128,7 +128,7 @@ def run(texts: Texts, cuts: list[int], most: int, lists: PostingLists, limit: in
             continue
         prints = prints_of(texts, rows, limit)
         ring.forget_before(first_live)
-        near, counts = lists.look_up(keys, as_later(prints, None), ring)
+        near, counts = lists.look_up(keys, as_later(prints, None), ring, ALL_PAIRS)
         pairs = near._replace(later=near.later + first)
         found.append(list(zip(*(column.tolist() for column in pairs), strict=True)))
         assert found[-1] == oracle.look_up(rows, first_live, limit)
