@@ -8,7 +8,7 @@ import typer
 
 from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG
-from hybriddup.cli.watch import Horizon, TimeOf
+from hybriddup.cli.watch import Horizon, MaxStep, Rewind, TimeOf
 
 EPILOG = """\b
 Examples:
@@ -35,6 +35,8 @@ def serve(
     plugin: options.Plugins = None,
     horizon: Horizon = "2d",
     time: TimeOf = "arrival",
+    max_step: MaxStep = None,
+    rewind: Rewind = False,
     workers: options.Workers = None,
     host: Annotated[
         str, typer.Option(metavar="HOST", help="Address to listen on; one that is not loopback needs a token.")
@@ -77,19 +79,11 @@ def serve(
     What was answered is on disk; a post sent again with the same id gets the same answer again. On SIGTERM what was
     accepted is answered before it ends.
     """
-    from hybriddup.cli.serve_job import ServeRequest, perform
+    from hybriddup.cli.serve_job import perform
+    from hybriddup.service.limits import Limits
 
-    request = ServeRequest(
-        store=store,
-        config=config,
-        plugins=tuple(plugin or ()),
-        horizon=horizon,
-        time=time,
-        workers=workers,
-        host=host,
-        port=port,
-        token_file=token_file,
-        max_body=max_body,
+    limits = Limits(
+        max_body_bytes=max_body,
         max_posts=max_posts,
         max_text_length=max_text_length,
         max_queue=max_queue,
@@ -98,5 +92,19 @@ def serve(
         header_timeout=header_timeout,
         keep_alive=keep_alive,
     )
-    if perform(request):
+    by_ctrl_c = perform(
+        store,
+        config,
+        rewind=rewind,
+        host=host,
+        port=port,
+        token_file=token_file,
+        limits=limits,
+        horizon=horizon,
+        time=time,
+        max_step=max_step,
+        workers=workers,
+        plugins=plugin or (),
+    )
+    if by_ctrl_c:
         raise typer.Exit(options.EXIT_INTERRUPTED)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
-from dataclasses import dataclass
+import time as system_time
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Literal
+from typing import Any
 
 import typer
 
 from hybriddup.cli.options import EXIT_INTERRUPTED
 from hybriddup.cli.settle import settle
+from hybriddup.cli.windows import open_window
 from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
-from hybriddup.window import Window, WindowStats
-from hybriddup.window.event_time import parse_horizon
+from hybriddup.service.limits import Limits
+from hybriddup.window import AnyWindow, Window, WindowStats
+from hybriddup.window.event_time import TimeOf, parse_timing
 from hybriddup.window.urls import path_of, url_of
 
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
@@ -31,54 +33,39 @@ PACKAGES = ("starlette", "uvicorn", "httptools", "prometheus_client")
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
-@dataclass(frozen=True)
-class ServeRequest:
-    """What the user asked for; the fields are the options of the command."""
+def perform(
+    store: str,
+    config: str,
+    *,
+    rewind: bool,
+    host: str,
+    port: int,
+    token_file: str | None,
+    limits: Limits,
+    time: TimeOf,
+    **opening: Any,
+) -> bool:
+    """Serve a window until told to end; return whether that was by Ctrl-C.
 
-    store: str
-    config: str
-    plugins: tuple[str, ...]
-    horizon: str
-    time: Literal["arrival", "event"]
-    workers: int | None
-    host: str
-    port: int
-    token_file: str | None
-    max_body: int
-    max_posts: int
-    max_text_length: int
-    max_queue: int
-    max_connections: int
-    request_timeout: float
-    header_timeout: float
-    keep_alive: int
-
-
-def perform(request: ServeRequest) -> bool:
-    """Serve a window until told to end; return whether that was by Ctrl-C."""
+    Parameters
+    ----------
+    rewind, time, opening
+        As `hybriddup.cli.windows.open_window` takes them.
+    """
     check_installed()
     from hybriddup.service.app import create_app
     from hybriddup.service.connections import Connections
-    from hybriddup.service.limits import Limits
     from hybriddup.service.server import Server, leave_at_once, listen
     from hybriddup.service.service import Service
 
-    token = find_token(request.token_file)
-    check_host(request.host, token)
-    parse_horizon(request.horizon)
-    open_session(request.config, request.plugins)  # a fault of the configuration is told before anybody is served
-    limits = Limits(
-        max_body_bytes=request.max_body,
-        max_posts=request.max_posts,
-        max_text_length=request.max_text_length,
-        max_queue=request.max_queue,
-        max_connections=request.max_connections,
-        request_timeout=request.request_timeout,
-        header_timeout=request.header_timeout,
-        keep_alive=request.keep_alive,
-    )
-    service = Service(window_opener(request), limits, request.time, partial(try_disk, request.store))
-    hosts = () if token else {*LOOPBACK_NAMES, request.host.lower()}
+    token = find_token(token_file)
+    check_host(host, token)
+    # faults of the options and of the configuration are told before anybody is served
+    parse_timing(time, opening["horizon"], opening["max_step"], system_time.time)
+    open_session(config, opening["plugins"])
+    open_ready = partial(open_with_kernels, store, config, rewind=rewind, time=time, **opening)
+    service = Service(open_ready, limits, time, partial(try_disk, store))
+    hosts = () if token else {*LOOPBACK_NAMES, host.lower()}
     connections = Connections(limits, lambda error: service.metrics.refused.labels(error).inc())
     app = create_app(
         service,
@@ -89,8 +76,8 @@ def perform(request: ServeRequest) -> bool:
         on_failure=lambda: server.end(),
     )
     server = Server(app, connections)
-    opened = listen(request.host, request.port)
-    shown = f"[{request.host}]" if ":" in request.host else request.host
+    opened = listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
     with opened:
         server.run(opened)
@@ -163,31 +150,20 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def window_opener(request: ServeRequest) -> Callable[[], Window]:
-    """Return a function that opens the window and has the kernels ready."""
-
-    def open_window() -> Window:
-        window = Window.open(
-            request.store,
-            request.config,
-            horizon=request.horizon,
-            time=request.time,
-            workers=request.workers,
-            plugins=request.plugins,
-        )
-        try:
-            load_kernels(request)
-        except BaseException:
-            window.close()
-            raise
-        settle()
-        return window
-
-    return open_window
+def open_with_kernels(store: str, config: str, **opening: Any) -> AnyWindow:
+    """Return the window, with all kernels loaded; the parameters are those of `open_window`."""
+    window = open_window(store, config, **opening)
+    try:
+        load_kernels(config, opening["workers"], opening["plugins"])
+    except BaseException:
+        window.close()
+        raise
+    settle()
+    return window
 
 
-def load_kernels(request: ServeRequest) -> None:
+def load_kernels(config: str, workers: int | None, plugins: Sequence[str]) -> None:
     """Decide two posts in a window of their own, so that the first request does not wait for the compiler."""
-    with Window.open(None, request.config, workers=request.workers, plugins=request.plugins) as window:
+    with Window.open(None, config, workers=workers, plugins=plugins) as window:
         window.add_many(["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"])
         window.match("你妈妈喊你回家吃饭")

@@ -29,6 +29,20 @@ TimeOf = Annotated[
     Literal["arrival", "event"],
     typer.Option(help="Time of a post: when it comes, or what its field created_at says (seconds, or ISO 8601)."),
 ]
+MaxStep = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        show_default="1h, or half of a shorter horizon",
+        help="By how much one post moves the window's time on at most, so that a wrong one makes it forget nothing.",
+    ),
+]
+Rewind = Annotated[
+    bool,
+    typer.Option(
+        "--rewind", help="Put the window's time back to what the clock says, after a clock or posts that were ahead."
+    ),
+]
 
 
 def watch(
@@ -44,6 +58,8 @@ def watch(
     plugin: options.Plugins = None,
     horizon: Horizon = "2d",
     time: TimeOf = "arrival",
+    max_step: MaxStep = None,
+    rewind: Rewind = False,
     text_field: options.TextField = "text",
     id_field: Annotated[
         str,
@@ -71,15 +87,17 @@ def watch(
 
     code = perform(
         store,
-        config=config,
-        plugins=plugin or (),
-        horizon=horizon,
+        config,
+        rewind=rewind,
         fields={"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {}),
-        time=time,
         max_line=max_line,
-        workers=workers,
         strict=strict,
         quiet=quiet,
+        horizon=horizon,
+        time=time,
+        max_step=max_step,
+        workers=workers,
+        plugins=plugin or (),
     )
     if code:
         raise typer.Exit(code)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import orjson
 import typer
@@ -19,11 +19,12 @@ from hybriddup.cli.options import EXIT_BAD_LINES, EXIT_INTERRUPTED
 from hybriddup.cli.settle import settle
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
+from hybriddup.cli.windows import open_window
 from hybriddup.data.corpus import BadRecord
 from hybriddup.errors import InputError
 from hybriddup.files.jsonl import Broken, parse_line
 from hybriddup.files.text import why_too_long
-from hybriddup.window import Decision, Post, Window, WindowStats
+from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
 from hybriddup.window.posts import as_post
 
@@ -49,7 +50,7 @@ class BadLine:
 class Watcher:
     """Answers lines, and counts what it answered."""
 
-    window: Window
+    window: AnyWindow
     output: BinaryIO
     fields: Mapping[str, str]
     """Where a line has what a post has: ``text``, ``id``, and ``created_at`` where time is that of the event."""
@@ -118,20 +119,25 @@ class Watcher:
 
 def perform(
     store: str | None,
-    *,
     config: str,
-    plugins: Sequence[str],
-    horizon: str,
-    time: Literal["arrival", "event"],
+    *,
+    rewind: bool,
     fields: Mapping[str, str],
     max_line: int,
-    workers: int | None,
     strict: bool,
     quiet: bool,
+    **opening: Any,
 ) -> int:
-    """Answer standard input line by line and return the exit code."""
-    opened = Window.open(store, config, horizon=horizon, time=time, workers=workers, plugins=plugins)
-    with opened as window:
+    """Answer standard input line by line and return the exit code.
+
+    Parameters
+    ----------
+    rewind, opening
+        As `open_window` takes them.
+    fields, max_line, strict
+        As of a `Watcher`.
+    """
+    with open_window(store, config, rewind=rewind, **opening) as window:
         settle()
         watcher = Watcher(window, sys.stdout.buffer, fields, max_line, strict)
         feed = LineFeed(sys.stdin.fileno(), max_line)

@@ -22,7 +22,7 @@ from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
 from hybriddup.service.shapes import ServiceStats
 from hybriddup.steps.options import quote
 from hybriddup.study.explain import Explanation
-from hybriddup.window import Decision, Match, Post, StoredPost, Window, WindowStats
+from hybriddup.window import AnyWindow, Decision, Match, Post, StoredPost, WindowStats
 from hybriddup.window.event_time import TimeOf
 from hybriddup.window.records import PostId
 
@@ -36,7 +36,7 @@ class Service:
 
     def __init__(
         self,
-        open_window: Callable[[], Window],
+        open_window: Callable[[], AnyWindow],
         limits: Limits,
         time_of: TimeOf = "arrival",
         try_disk: Callable[[], None] = lambda: None,
@@ -46,7 +46,7 @@ class Service:
         self.time_of = time_of
         self.try_disk = try_disk
         """Raises OSError where nothing can be written."""
-        self.window: Window | None = None
+        self.window: AnyWindow | None = None
         self.failure: BaseException | None = None
         """Why the window could not be opened."""
         self.status = "loading"
@@ -94,7 +94,7 @@ class Service:
             await asyncio.get_running_loop().run_in_executor(None, self.window.close)
         self.is_closed = True
 
-    def ready_window(self) -> Window:
+    def ready_window(self) -> AnyWindow:
         """Return the window; RequestError where it is not open."""
         if self.window is None or self.status != "ready":
             raise not_ready(self.status)

@@ -66,6 +66,7 @@ def check_one(windows: Windows) -> None:
     _check_any_text(windows)
     _check_expiry(windows)
     _check_event_time(windows)
+    _check_rewinding(windows)
     _check_threads(windows, n_windows=1)
     _check_refusals(windows)
     _check_closing(windows)
@@ -189,6 +190,24 @@ def _check_event_time(windows: Windows) -> None:
     window.close()
 
 
+def _check_rewinding(windows: Windows) -> None:
+    texts, now = distinct_texts(3), [0.0]
+    window = windows("rewinding", config=CONFIG, horizon=HORIZON, max_step=STEP, clock=lambda: now[0])
+    window.add(texts[0])
+    now[0] = STEP
+    window.add(texts[1])
+    now[0] = 1.0
+    ahead = window.stats().seconds_ahead
+    require(ahead == STEP - 1, "stats say by how much the time of a window is ahead of the clock", ahead)
+    back = [window.rewind(), window.rewind(), window.stats().seconds_ahead]
+    require(back == [STEP - 1, 0.0, 0.0], "rewind puts the time back, and says by how much", back)
+    require(not window.add(texts[1]).kept, "posts that came while the clock was ahead go on matching", texts[1])
+    window.add({"id": "now", "text": texts[2]})
+    post = window.get("now")
+    require(post and post.time == 1.0, "a window goes by the time that it was put back to", post)
+    window.close()
+
+
 def _check_threads(windows: Windows, n_windows: int) -> None:
     texts = distinct_texts(N_AT_ONCE)
     name = f"threads with {n_windows} windows"
@@ -225,5 +244,11 @@ def _check_closing(windows: Windows) -> None:
         window.add({"id": 1, "text": "text"})
     window.close()
     require_error(WindowError, lambda: window.add("text"), "a closed window takes no posts")
-    for call in (lambda: window.match("text"), lambda: window.get(1), lambda: window.explain("text", 1), window.stats):
+    for call in (
+        lambda: window.match("text"),
+        lambda: window.get(1),
+        lambda: window.explain("text", 1),
+        window.stats,
+        window.rewind,
+    ):
         require_error(WindowError, call, "a closed window answers nothing")

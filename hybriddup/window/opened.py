@@ -46,6 +46,10 @@ class AnyWindow(Protocol):
         """Return counts."""
         ...
 
+    def rewind(self, to: float | None = None) -> float:
+        """Put the time of the window back, after a clock that was ahead; return by how many seconds."""
+        ...
+
     def close(self) -> None:
         """Let go of what was opened; a second call does nothing, any other call then raises `WindowError`."""
         ...

@@ -46,7 +46,7 @@ class StoredPost(NamedTuple):
     """Seconds since 1970 (UTC), event or arrival time."""
     text: str
     normalized: str | None
-    """The text in the form in which it is compared; None = as it was sent."""
+    """The text in the form in which it is compared; None = as it was sent, or the post was not kept."""
     evidence: Evidence | None
     """None = the post was kept."""
 
@@ -57,7 +57,7 @@ class StoredPost(NamedTuple):
 
     @property
     def compared_text(self) -> str:
-        """The text in the form in which it is compared."""
+        """The text of a kept post in the form in which it is compared."""
         return self.text if self.normalized is None else self.normalized
 
 

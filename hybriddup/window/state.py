@@ -225,8 +225,8 @@ class WindowState:
         evidence = self.evidence(ids, prepared, verdicts)
         texts = [post.text for post in posts]
         others = [
-            None if normalized == text else normalized
-            for normalized, text in zip(prepared.normalized, texts, strict=True)
+            None if normalized == text or place in evidence else normalized
+            for place, (normalized, text) in enumerate(zip(prepared.normalized, texts, strict=True))
         ]
         reasons = map(evidence.get, range(len(posts)))
         return list(map(StoredPost, positions, ids, times.times.tolist(), texts, others, reasons))
@@ -350,7 +350,8 @@ class WindowState:
         if self.is_ahead and not was_ahead:
             logger.warning(
                 "the time of the window is %.0f s ahead of the clock, and nothing expires until the clock has caught "
-                "up. If the clock is right now, put the window's time back with Window.rewind().",
+                "up. If the clock is right now, put the window's time back with Window.rewind(), or start the "
+                "command with --rewind.",
                 self.watermark - now,
             )
 

@@ -19,7 +19,7 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
-from hybriddup.window.opened import Asked
+from hybriddup.window.opened import AnyWindow, Asked
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
@@ -68,14 +68,14 @@ class Window:
         workers: int | None = None,
         plugins: Iterable[str | ModuleType] = (),
         clock: Callable[[], float] = system_time.time,
-    ) -> Window:
+    ) -> AnyWindow:
         """Return a window over the store in a directory, which is made where there is none, or at a URL.
 
         Parameters
         ----------
         path
-            Directory of the store; None = in memory. Or a URL, such as ``file:///path``: plugins open other schemes,
-            and what they return does what a window does.
+            Directory of the store; None = in memory. Or a URL, such as ``file:///path``: plugins open other schemes.
+            What is returned for these does all that this class does.
         config
             As for `hybriddup.dedupe`. A store keeps the recipe of its fingerprints: opening it with a configuration
             that makes other ones is refused.
@@ -112,7 +112,7 @@ class Window:
         asked = Asked(settings, manager.registry, timing, workers or available_workers(), read_only)
         scheme, url = url_of(path)
         with secrets_hidden(url):
-            opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, asked)
+            opened: AnyWindow = manager.registry.create_by_name("window", scheme).open_window(url, asked)
         return opened
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 
 from hybriddup.cli.watch_job import recall_line
-from hybriddup.window import AuditCounts, WindowStats
+from hybriddup.window import AuditCounts, Window, WindowStats
 from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl, packages_loaded_by
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -144,6 +146,33 @@ def test_event_time_and_the_horizon_decide_what_still_matches(start: Start) -> N
     assert [answer.get("decision") for answer in got] == ["kept", "duplicate", None, "kept"]
     assert "created_at" in got[2]["error"]
     assert code == 1
+
+
+@pytest.mark.parametrize(("options", "decision"), [((), "duplicate"), (("--max-step", "2d"), "kept")])
+def test_a_wrong_time_moves_the_window_on_by_a_step(start: Start, options: tuple[str, ...], decision: str) -> None:
+    """So that posts before it go on matching, unless the step is long."""
+    posts = [
+        {"text": REPEATED, "created_at": "2026-11-20T10:00:00Z"},
+        {"text": OTHER, "created_at": "2026-11-21T10:00:00Z"},
+        {"text": REPEATED, "created_at": "2026-11-20T10:00:10Z"},
+    ]
+    arguments = ["--time", "event", "--horizon", "1h", *options]
+    got, _, code = finish(start("watch", *arguments, stdin=subprocess.PIPE), jsonl(*posts))
+    assert ([answer["decision"] for answer in got], code) == (["kept", "kept", decision], 0)
+
+
+def test_a_time_that_was_ahead_is_put_back(start: Start, tmp_path: Path) -> None:
+    """It is told by how much; without --rewind, the window says that it is ahead."""
+    with Window.open(tmp_path / "window", clock=lambda: time.time() + 7200) as window:
+        window.add(REPEATED)
+    for options, expected in (
+        ((), r"the time of the window is \d+ s ahead of the clock.*--rewind"),
+        (("--rewind",), r"the window's time was put back by 7,1\d\d s\n"),
+        ((), r"1 lines: 1 exact\n"),
+    ):
+        arguments = ["--store", str(tmp_path / "window"), *options]
+        got, said, _ = finish(start("watch", *arguments, stdin=subprocess.PIPE), jsonl({"text": REPEATED}))
+        assert (got[0]["decision"], bool(re.search(expected, said, re.DOTALL))) == ("duplicate", True), said
 
 
 def test_lone_surrogates_come_back_as_escapes(start: Start) -> None:

@@ -238,6 +238,20 @@ class MiscountsLate(Changed):
         return replace(self.window.stats(), n_late=0)
 
 
+class StaysAhead(Changed):
+    """Says that its time was put back."""
+
+    def rewind(self, to: float | None = None) -> float:  # noqa: ARG002
+        return max(self.window.stats().seconds_ahead, 0.0)
+
+
+class KnowsNoClock(Changed):
+    """Does not look whether its time is ahead."""
+
+    def stats(self) -> Any:
+        return replace(self.window.stats(), seconds_ahead=0.0)
+
+
 FIRST_IS_KEPT = "of posts that match each other the first is kept, and the others name it, however they are sent"
 
 
@@ -263,6 +277,8 @@ FIRST_IS_KEPT = "of posts that match each other the first is kept, and the other
         (GoesByArrival, "a post without a time is refused where times count"),
         (KeepsIds, "posts and ids are forgotten some time after the horizon"),
         (BelievesAnyTime, "a time that is ahead of the clock counts as the clock's"),
+        (StaysAhead, "rewind puts the time back, and says by how much"),
+        (KnowsNoClock, "stats say by how much the time of a window is ahead of the clock"),
         (DecidesTwice, "sent at once exactly one is kept"),
         (TakesHalfABatch, "of a batch that is refused nothing is decided"),
         (StaysOpen, "a closed window takes no posts"),

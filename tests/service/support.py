@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx
 
-from hybriddup.cli.serve_job import ServeRequest
 from hybriddup.service.app import create_app
 from hybriddup.service.limits import Limits
 from hybriddup.service.service import Service
@@ -27,9 +26,6 @@ NEARLY = "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"
 SHAPE = {"error", "message", "allowed"}
 JSON = {"content-type": "application/json"}
-DEFAULTS = ServeRequest(
-    "unused", "weibo", (), "2d", "arrival", 1, "127.0.0.1", 0, None, 2**20, 1000, 20_000, 20_000, 512, 10.0, 5.0, 30
-)
 T = TypeVar("T")
 
 

@@ -156,8 +156,8 @@ class KeptLog:
             return
         try:
             first = self._series.files[n].path
-            before = int(np.fromfile(first, self._form.dtype, 1)["before"][0])
-            self._note(first=first.name, before=before, watermark=watermark)
+            record = np.fromfile(first, self._form.dtype, 1)[0]
+            self._note(first=first.name, before=int(record["position"]) - int(record["gap"]), watermark=watermark)
         except OSError as error:
             self._failed("forget", error)
         else:

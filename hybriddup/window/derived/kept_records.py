@@ -11,7 +11,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from hybriddup.data.records import NO_KEY, Bools, Fingerprints, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.checksums import sum_records
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockIndex
@@ -20,7 +20,7 @@ from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
 
-VERSION = 2
+VERSION = 3
 """Raised when the same fields come to mean something else."""
 NOT_FINDABLE = -1
 """Stands for the length of a text that has no near repeats."""
@@ -45,7 +45,8 @@ class RecordForm:
         """Return the form for a window that goes by these steps and forgets after so many seconds."""
         fields = [
             ("checksum", np.uint64),
-            ("before", np.int64),
+            ("gap", np.uint32),
+            ("length", np.int32),
             ("position", np.int64),
             ("time", np.float64),
             ("watermark", np.float64),
@@ -53,7 +54,6 @@ class RecordForm:
             ("bits", np.uint64, (steps.components.fingerprinter.n_bits // 64,)),
             ("sketch", np.uint64, (2 if steps.counts_characters else 0,)),
             ("keys", *stored_keys(steps.components.block_index)),
-            ("length", np.int64),
         ]
         dtype = np.dtype(fields)
         return cls(dtype, made_with(steps, horizon, dtype), steps.components.bands, steps.components.block_index)
@@ -61,7 +61,7 @@ class RecordForm:
     def records(self, columns: KeptColumns, before: int, seed: np.uint64) -> Records:
         """Return the records of some kept posts; ``before`` is the position of the one before them, -1 = none."""
         records = np.zeros(len(columns.positions), self.dtype)
-        records["before"] = np.append(before, columns.positions[:-1])
+        records["gap"] = gaps(before, columns.positions)
         records["position"], records["hash"] = columns.positions, columns.hashes
         records["time"], records["watermark"] = columns.times, columns.watermarks
         prints, sketches, keys = columns.texts.prints, columns.texts.sketches, columns.texts.keys
@@ -127,8 +127,13 @@ def n_sound(records: Records, before: int, end: int, seed: np.uint64) -> int:
         Of the checksums, as they were written.
     """
     sound: Bools = (checksums(records, seed) == records["checksum"]) & (records["position"] < end)
-    sound &= records["before"] == np.append(before, records["position"][:-1])[: len(records)]
+    sound &= records["gap"] == gaps(before, records["position"])
     return int(np.argmin(np.append(sound, np.False_)))
+
+
+def gaps(before: int, positions: Int64s) -> UInt32s:
+    """Return uint32[n]: how many positions each is after the one before it, the low bits of that."""
+    return np.diff(positions, prepend=before).astype(np.uint32)
 
 
 def checksums(records: Records, seed: np.uint64) -> UInt64s:

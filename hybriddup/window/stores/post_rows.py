@@ -25,7 +25,8 @@ CREATE_POSTS = """
         evidence TEXT,
         checksum INTEGER NOT NULL
     )"""
-"""``normalized`` is NULL where the text is compared as it was sent, ``evidence`` where the post was kept."""
+"""``normalized`` is NULL where the text is compared as it was sent, and of posts that were not kept, with which no text
+is compared; ``evidence`` where the post was kept."""
 POSITIVE = 2**63 - 1
 """SQLite's whole numbers have a sign."""
 

@@ -1,0 +1,30 @@
+"""Opening the window of a command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from hybriddup.window import AnyWindow, Window
+
+
+def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any) -> AnyWindow:
+    """Return the window that was asked for.
+
+    Parameters
+    ----------
+    rewind
+        Whether its time is put back to what the clock says, and by how much is told.
+    opening
+        As `hybriddup.Window.open` takes it.
+    """
+    window = Window.open(store, config, **opening)
+    if rewind:
+        try:
+            seconds = window.rewind()
+        except BaseException:
+            window.close()
+            raise
+        typer.echo(f"the window's time was put back by {seconds:,.0f} s", err=True)
+    return window
