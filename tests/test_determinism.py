@@ -95,7 +95,9 @@ def outcome_alone(name: str) -> bytes:
     return outcome(CONFIGS[name])
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "jieba" else ()) for name in CONFIGS]
+)
 def test_workers_do_not_change_a_byte(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One, two or three of them, threads or processes, whatever the index and the verifier."""
     started = start_processes_for_any_work(monkeypatch)

@@ -20,6 +20,7 @@ NOT_CALLED = {
     "bucket_keys",
     "growing_arrays",
     "hamming",
+    "nearest_hits",
     "popcount",
     "posting_lists",
     "ring_reads",

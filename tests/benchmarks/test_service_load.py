@@ -11,6 +11,7 @@ from tests.benchmarks.corpora import generate, read_texts, write_posts
 from tests.benchmarks.service_load import main
 
 
+@pytest.mark.slow
 def test_both_parts_are_measured_also_on_a_store_that_is_there(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -30,6 +31,7 @@ def test_both_parts_are_measured_also_on_a_store_that_is_there(
     assert [part["errors"] for part in (filled, several, again, last)] == [0] * 4
 
 
+@pytest.mark.slow
 def test_clients_that_do_not_wait_are_measured(capfd: pytest.CaptureFixture[str]) -> None:
     """So many connections, and posts a request, as are asked for."""
     main(["--window", "50", "--seconds", "0.2", "--warm-up", "0.1", "--eager", "4x8,2x16"])

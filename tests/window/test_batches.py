@@ -20,7 +20,7 @@ from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG
 
 CUTS = (1, 7, 256, 4096)
-N_POSTS = 900
+N_POSTS = 600
 ALPHABET = [chr(0x4E00 + 17 * place) for place in range(300)]
 RARE = 10**6
 """So that no shingle counts as common: a run learns that from its own texts, and a window from its first posts."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybriddup.data.records import ALL_PAIRS, Fingerprints
@@ -166,6 +166,7 @@ def test_what_is_found_is_what_dictionaries_of_lists_find(stream: tuple[Texts, l
     run(texts, cuts, most, PostingLists(n_texts, texts.keys.shape[1], most, wide=is_wide(texts)))
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 2**32), st.lists(st.integers(1, 299), max_size=20), st.sampled_from([0, 2, 9]))
 def test_crowded_look_ups_do_not_depend_on_the_cuts(seed: int, cuts: list[int], most: int) -> None:
     """Where nothing is forgotten meanwhile, as many are crowded in one batch as in several."""
