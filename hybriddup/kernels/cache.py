@@ -21,6 +21,8 @@ import numba
 import xxhash
 from numba import config
 
+from hybriddup.kernels.cache_lock import CacheLock
+
 KERNELS = Path(__file__).parent
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -56,6 +58,7 @@ def cache_folder() -> Path | None:
 
 
 KEEPS = cache_folder() is not None
+LOCK = CacheLock(cache_folder())
 
 
 def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
@@ -72,7 +75,14 @@ def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kerne
     if inner:
         options |= {"_nrt": False, "forceinline": True}
     decorator: Callable[[Kernel], Kernel] = numba.njit(cache=cache and KEEPS, **options)
-    return decorator
+
+    def compiled(kernel: Kernel) -> Kernel:
+        dispatcher: Any = decorator(kernel)
+        if cache and KEEPS:
+            dispatcher.compile = LOCK.around(dispatcher.compile)
+        return dispatcher  # type: ignore[no-any-return]
+
+    return compiled
 
 
 def is_compiling() -> bool:
@@ -93,7 +103,7 @@ def forget_other_versions() -> None:
         return
     version = version_of_sources()
     stamp = folder / STAMP
-    with suppress(OSError):
+    with LOCK, suppress(OSError):
         if stamp.exists() and stamp.read_text() == version:
             return
         for file in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:

@@ -18,6 +18,7 @@ TEXTS = [post.text for post in generate("copies", 400, read_texts(), seed=10)]
 NOT_CALLED = {
     "add_where",
     "bucket_keys",
+    "cache_lock",
     "growing_arrays",
     "hamming",
     "nearest_hits",

@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 import hybriddup
 from hybriddup.kernels import cache
+from hybriddup.kernels.cache_lock import CacheLock
 
 PACKAGE = Path(hybriddup.__file__).parent
 COMPILED = ("hamming.differing_bits-1.py311.nbi", "hamming.differing_bits-1.py311.1.nbc")
@@ -110,6 +112,7 @@ def test_every_kernel_counts_for_the_version(tmp_path: Path, monkeypatch: pytest
 DISTANCE = """
 import json
 from pathlib import Path
+from threading import Thread
 import numpy as np
 import hybriddup
 from hybriddup.kernels.cache import cache_folder
@@ -207,3 +210,50 @@ def test_every_kernel_is_compiled_by_the_decorator_that_can_do_without_a_cache()
     own = [name for name, source in sources.items() if re.search(r"from numba import .*\bn?jit\b", source)]
     assert own == []
     assert sum("from hybriddup.kernels.cache import njit" in source for source in sources.values()) > 10
+
+
+WAITS = """
+import numpy as np
+from hybriddup.kernels.cache import cache_folder
+from hybriddup.kernels.hamming import differing_bits
+print(cache_folder(), flush=True)
+input()
+words = np.array([[0], [0b10110]], np.uint64)
+print(differing_bits(words, 0, words, 1), flush=True)
+"""
+
+
+def test_one_process_at_a_time_compiles(copied: Path) -> None:
+    """Another one waits until it has finished, or has ended; numba could mix up what two of them write."""
+    environment = {**os.environ, "PYTHONPATH": str(copied), "NUMBA_CACHE_DIR": str(copied / "cache")}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", WAITS], env=environment, cwd=copied, text=True, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        folder = Path(process.stdout.readline().strip())
+        answers: list[str] = []
+        reading = Thread(target=lambda: answers.append(process.stdout.readline()))
+        with CacheLock(folder), CacheLock(None):
+            reading.start()
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            reading.join(3)
+            assert (answers, process.poll()) == ([], None)
+        reading.join(60)
+        assert answers == ["3\n"]
+
+
+def test_the_thread_that_holds_the_lock_may_take_it_again(tmp_path: Path) -> None:
+    """A kernel compiles those that it calls; another thread waits, also where no file can be locked."""
+    (tmp_path / "file").touch()
+    for folder in (tmp_path, tmp_path / "file" / "none", None):
+        lock, told = CacheLock(folder), list[str]()
+        tell = lock.around(told.append)
+        with lock, lock:
+            waiting = Thread(target=tell, args=("second",))
+            waiting.start()
+            tell("first")
+            waiting.join(0.2)
+        waiting.join(10)
+        assert told == ["first", "second"]
