@@ -21,6 +21,10 @@ from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.groups import Groups
 from hybriddup.steps.candidates.search import SearchedTexts
+from hybriddup.steps.parallel import map_slices
+
+FEWEST_DEPTHS = 1024
+"""Pairs whose depths are worth a thread."""
 
 
 class RunIndex:
@@ -86,9 +90,14 @@ class RunIndex:
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: which number from the newest the earlier text has in each group, 0 = none."""
-        numbers = self._text_numbers[earlier]
-        depths: Int64s = depths_in_rings(rows, numbers, as_starts(batch.probes), self._rings)
-        return depths
+        numbers, starts = self._text_numbers[earlier], as_starts(batch.probes)
+
+        def find(first: int, last: int) -> Int64s:
+            depths: Int64s = depths_in_rings(rows[first:last], numbers[first:last], starts, self._rings)
+            return depths
+
+        none = np.zeros((0, starts.shape[1]), np.int64)
+        return np.concatenate([none, *map_slices(find, len(rows), self._workers, FEWEST_DEPTHS)])
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Take in the kept ones of a batch, and count the look-ups that met a crowded group."""

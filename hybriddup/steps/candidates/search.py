@@ -12,7 +12,7 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
 
-FEWEST_A_SLICE = 512
+FEWEST_A_SLICE = 64
 """Texts to look up that are worth a thread."""
 
 
