@@ -166,6 +166,19 @@ def test_a_clock_that_was_ahead_for_long_is_put_right(
         assert window.stats().n_kept_in_window == 4
 
 
+def test_a_post_that_reaches_farther_back_than_its_copy_repeats_the_copy() -> None:
+    """The copy came too late for what both resemble, and was kept; the post was made before it and is not too late."""
+    with Window.open(None, CONFIG, horizon=100, time="event", workers=1, clock=lambda: NOW) as window:
+        window.add_many([Post("abcdefgx", "resembled", NOW - 100)])
+        copies = [Post("abcdefgh", "copy", NOW), Post("abcdefgh", "earlier", NOW - 1), Post("abcdefgh", "other", NOW)]
+        decisions = window.add_many(copies)
+    assert [(at.id, at.evidence and at.evidence.of) for at in decisions] == [
+        ("copy", None),
+        ("earlier", "copy"),
+        ("other", "copy"),
+    ]
+
+
 @pytest.mark.parametrize("to", [float("nan"), 1e300, "now", True])
 def test_a_window_is_not_put_back_to_what_is_no_time(to: object) -> None:
     """Nothing changes."""

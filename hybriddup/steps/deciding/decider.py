@@ -15,7 +15,7 @@ from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED, farthes
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
-from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, is_sure
+from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, is_sure, previous_copies
 from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs
 
 FEWEST_TEXTS = 128
@@ -74,7 +74,7 @@ class Decider:
         sure = is_sure(pairs, most_with_key, self.limits.max_bucket_size)
         farthest = farthest_wanted(pairs.later, pairs.distances, sure, enough.most_pairs)
         pairs = pairs.take(pairs.distances <= farthest[pairs.later])
-        held = np.zeros(len(batch), np.bool_)
+        held = reaches_farther_than_copies(batch)
         while True:
             evidence = Evidence()
             first = BatchContest(batch, pairs.anew(), most_with_key, None, self.limits, self.index, held)
@@ -151,3 +151,16 @@ class Decider:
         self.report.hit("max_candidates", last.n_cut)
         deciding = evidence.of(np.concatenate([first.deciding_codes(), last.deciding_codes()]))
         return Decisions(kept, exact, deciding, evidence.pairs(), evidence.n_verified, n_comparisons)
+
+
+def reaches_farther_than_copies(batch: Batch) -> Bools:
+    """Return bool[n]: which texts reach farther back in time than an equal one before them.
+
+    What they match need not remove that one, and then they repeat it first of all: all pairs must be known.
+    """
+    if batch.oldest is None or (np.diff(batch.oldest) >= 0).all():
+        return np.zeros(len(batch), np.bool_)
+    previous, least_far = previous_copies(batch.text_numbers), batch.oldest.copy()
+    for row in np.flatnonzero(previous != NONE).tolist():
+        least_far[row] = max(least_far[row], least_far[previous[row]])
+    return np.asarray(least_far > batch.oldest)
