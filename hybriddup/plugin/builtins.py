@@ -45,6 +45,7 @@ def _register_verifiers(registry: Registry) -> None:
     registry.add_verifier("lcs", "hybriddup.steps.verifiers.lcs:Lcs")
     registry.add_verifier("cosine", "hybriddup.steps.verifiers.cosine:Cosine")
     registry.add_verifier("jaccard", "hybriddup.steps.verifiers.jaccard:Jaccard")
+    registry.add_verifier("post", "hybriddup.steps.verifiers.post.verifier:Post")
     registry.add_verifier("hamming", "hybriddup.steps.verifiers.hamming:Hamming")
 
 

@@ -43,6 +43,7 @@ RUNS: Sequence[Mapping[str, Any]] = (
     {"weighter": {"use": "levels"}, "blocks": {"use": "shingles", "max_bucket_size": 2}},
     {"lengths": 40, "verifier": {"use": "lcs", "threshold": 0.8}},
     {"lengths": 40, "verifier": {"use": "cosine", "threshold": 0.8}},
+    {"lengths": 40, "verifier": {"use": "post", "threshold": 0.5}},
 )
 """What the runs change of the default configuration; ``lengths`` here is the one Hamming limit of all lengths."""
 WINDOWS: Sequence[Mapping[str, Any]] = (

@@ -137,7 +137,7 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
         ),
         (
             "posts.yaml:11: lengths[2].verifier.all[0].use: verifier 'edti' is not known. Did you mean 'edit'? "
-            "(available: cosine, edit, hamming, jaccard, lcs)"
+            "(available: cosine, edit, hamming, jaccard, lcs, post)"
         ),
     ]
 

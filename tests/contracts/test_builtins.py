@@ -45,7 +45,14 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
 OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("normalizer", "microblog"): [
         {},
-        {"urls": "mask", "mentions": "mask", "reposts": "drop_trail", "hashtags": "drop", "emoji": "mask"},
+        {
+            "urls": "mask",
+            "mentions": "mask",
+            "reposts": "drop_trail",
+            "hashtags": "drop",
+            "emoji": "mask",
+            "residue": "drop",
+        },
         {"unicode": "none", "case": "keep", "traditional": "keep", "white_space": "keep", "digits": "mask"},
     ],
     ("tokenizer", "char_ngrams"): [{}, {"cjk": [2, 3], "other": [4, 5]}],
@@ -59,6 +66,11 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("verifier", "cosine"): [{}, {"idf": False}, {"features": "char_ngrams"}],
     ("verifier", "jaccard"): [{}, {"features": "char_ngrams", "size": 3}],
     ("verifier", "lcs"): [{}, {"relative_to": "shorter"}],
+    ("verifier", "post"): [
+        {},
+        {"model": "twitter", "hashtags": "words"},
+        {"model": {"intercept": -1.0, "similar": [[0.5, 0], [1, 3]]}},
+    ],
 }
 """Options worth checking besides the defaults, and for block indexes the distance to check at."""
 

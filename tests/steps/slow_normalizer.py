@@ -24,6 +24,7 @@ def normalize_slowly(text: str, options: MicroblogOptions) -> str:
         text = rewrite(text, options, part, looked_for)
     if options.reposts == "drop_trail":
         text = first_comment(text)
+    text = rewrite(text, options, "residue", [*patterns.RESIDUE])
     return finish(text, options)
 
 
@@ -63,7 +64,7 @@ def rewrite(text: str, options: MicroblogOptions, part: str, looked_for: list[Pa
     treatment = getattr(options, part)
     if treatment == "keep":
         return text
-    left = {"mask": MASKS[part], "drop": " ", "drop_trail": CUT}[treatment]
+    left = {"mask": MASKS.get(part, ""), "drop": " ", "drop_trail": CUT}[treatment]
     for pattern in looked_for:
         text = re.sub(pattern.source, left, text, flags=re.IGNORECASE if options.case == "keep" else re.NOFLAG)
     return text

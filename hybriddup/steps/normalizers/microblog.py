@@ -55,6 +55,11 @@ class MicroblogOptions(ComponentOptions):
     emoji: Treatment = Field(
         "keep", description="Emoji, icons in private characters, and emoticons in brackets such as [doge]."
     )
+    residue: Literal["keep", "drop"] = Field(
+        "keep",
+        description="What Weibo and its crawlers leave in a text: 收起全文d, L新华网的秒拍视频, a place such as "
+        "2内江, and question marks that stand alone where emoji were.",
+    )
     digits: Literal["keep", "mask"] = Field("keep", description="mask: each run of digits becomes 0.")
     repeated_punctuation: Literal["keep", "collapse"] = Field(
         "collapse",
@@ -157,6 +162,7 @@ class MicroblogNormalizer:
             *self._rules_for(self.options.mentions, patterns.MENTION, replacement=self._left_by("mentions")),
             *self._rules_for(self.options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
             *self._trail_rules(),
+            *self._rules_for(self.options.residue, *patterns.RESIDUE, replacement=" "),
             *self._white_space_rules(),
         ]
 

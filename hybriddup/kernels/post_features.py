@@ -1,0 +1,290 @@
+"""Features of pairs of posts: how much they share, what one has and the other lacks, and where that stands.
+
+Of a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A word of one
+is *known* where the other has its stem, or one that begins with the same letters; words without weight are.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.key_groups import SPREAD
+from hybriddup.kernels.popcount import HALF, ONE
+from hybriddup.kernels.post_words import PostWords
+
+NAMES = (
+    "similar",
+    "contained",
+    "length",
+    "added",
+    "lost",
+    "similar_as_sent",
+    "only_in_shorter",
+    "only_in_longer",
+    "only_in_both",
+    "words_contained",
+    "words_shared",
+    "words_contained_by_weight",
+    "words_shared_by_weight",
+    "weight",
+    "run",
+    "run_share",
+    "head",
+    "tail",
+    "middle",
+    "unknown_in_shorter",
+    "numbers_differ",
+    "numbers_added",
+    "numbers_same",
+    "hashtags_shared",
+    "hashtags_differ",
+    "hashtags_of_one",
+    "little_said",
+    "emoji_differ",
+    "same_words",
+)
+"""In the order of the columns; `hybriddup.steps.verifiers.post` explains them."""
+LITTLE = 3.0
+"""Weight of the words of a post that says next to nothing."""
+
+
+class Table(NamedTuple):
+    """A set of numbers that is emptied by asking with another stamp."""
+
+    values: UInt64s
+    stamps: UInt64s
+    """uint64[n], uint64[n]: n is a power of two, more than twice what is put in."""
+
+
+@njit(cache=True, nogil=True)
+def make_table(n: int) -> Table:
+    """Return a set with room for so many numbers."""
+    size = 4
+    while size < 4 * n:
+        size *= 2
+    return Table(np.zeros(size, np.uint64), np.zeros(size, np.uint64))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def place_of(table: Table, value: np.uint64, stamp: np.uint64) -> np.uint64:
+    """Return where a number stands, or the free place where it belongs."""
+    mask = np.uint64(len(table.values) - 1)
+    place = (value * SPREAD >> HALF) & mask
+    while table.stamps[place] == stamp and table.values[place] != value:
+        place = (place + ONE) & mask
+    return place
+
+
+@njit(cache=True, nogil=True, inner=True)
+def put(table: Table, value: np.uint64, stamp: np.uint64) -> bool:
+    """Put a number in; return whether it is new."""
+    place = place_of(table, value, stamp)
+    is_new = table.stamps[place] != stamp
+    table.values[place], table.stamps[place] = value, stamp
+    return bool(is_new)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def has(table: Table, value: np.uint64, stamp: np.uint64) -> bool:
+    """Return whether a number was put in."""
+    return bool(table.stamps[place_of(table, value, stamp)] == stamp)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def mark_known(
+    words: PostWords, post: int, other: int, keys: Table, heads: Table, stamp: np.uint64, known: Bools
+) -> None:
+    """Mark which words of a post are known to another one."""
+    for word in range(words.offsets[other], words.offsets[other + 1]):
+        put(keys, words.keys[word], stamp)
+        put(heads, words.prefixes[word], stamp)
+    first = words.offsets[post]
+    for word in range(first, words.offsets[post + 1]):
+        is_known = words.weights[word] == 0 or has(keys, words.keys[word], stamp)
+        known[word - first] = is_known or has(heads, words.prefixes[word], stamp)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def weigh(words: PostWords, post: int, known: Bools, seen: Table, stamp: np.uint64) -> tuple[float, float]:
+    """Return the weight of a post's distinct words that are not known, and of all of them."""
+    unknown, total, first = 0.0, 0.0, words.offsets[post]
+    for word in range(first, words.offsets[post + 1]):
+        if put(seen, words.keys[word], stamp):
+            total += words.weights[word]
+            unknown += 0.0 if known[word - first] else words.weights[word]
+    return unknown, total
+
+
+@njit(cache=True, nogil=True, inner=True)
+def unknown_places(words: PostWords, post: int, known: Bools) -> tuple[int, int, int]:
+    """Return how many words with weight are unknown before the first known one, after the last, and between."""
+    first = words.offsets[post]
+    head, between, middle, is_any = np.int64(0), np.int64(0), np.int64(0), False
+    for place in range(words.offsets[post + 1] - first):
+        if words.weights[first + place] == 0:
+            continue
+        if known[place]:
+            middle += between if is_any else 0
+            is_any, between = True, np.int64(0)
+        elif is_any:
+            between += 1
+        else:
+            head += 1
+    return head, between, middle
+
+
+@njit(cache=True, nogil=True, inner=True)
+def longest_run(words: PostWords, a: int, b: int, heads: Table, pairs: Table, stamp: np.uint64) -> int:
+    """Return how many words of a stand in b one after another, by the beginnings of neighbors."""
+    for word in range(words.offsets[b], words.offsets[b + 1]):
+        put(heads, words.prefixes[word], stamp)
+        if word + 1 < words.offsets[b + 1]:
+            put(pairs, join_two(words.prefixes[word], words.prefixes[word + 1]), stamp)
+    run, longest, first = np.int64(0), np.int64(0), words.offsets[a]
+    for word in range(first, words.offsets[a + 1]):
+        if not has(heads, words.prefixes[word], stamp):
+            run = np.int64(0)
+        elif run > 0 and has(pairs, join_two(words.prefixes[word - 1], words.prefixes[word]), stamp):
+            run += 1
+        else:
+            run = np.int64(1)
+        longest = max(longest, run)
+    return longest
+
+
+@njit(cache=True, nogil=True, inner=True)
+def join_two(one: np.uint64, next_one: np.uint64) -> np.uint64:
+    """Return a number for two words in their order."""
+    return one * SPREAD ^ next_one
+
+
+@njit(cache=True, nogil=True, inner=True)
+def count_shared(values: UInt64s, first: int, last: int, other: int, other_last: int) -> int:
+    """Return how many of the rising numbers from ``first`` to ``last`` stand among those from ``other`` on, too."""
+    n = np.int64(0)
+    while first < last and other < other_last:
+        one, another = values[first], values[other]
+        n += one == another
+        first += one <= another
+        other += another <= one
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_before(words: PostWords, one: int, other: int) -> bool:
+    """Return whether a post has fewer letters than another one, or as many and earlier ones."""
+    start, end = words.letter_offsets[one], words.letter_offsets[one + 1]
+    other_start, other_end = words.letter_offsets[other], words.letter_offsets[other + 1]
+    if end - start != other_end - other_start:
+        return bool(end - start < other_end - other_start)
+    for i in range(end - start):
+        if words.letters[start + i] != words.letters[other_start + i]:
+            return bool(words.letters[start + i] < words.letters[other_start + i])
+    return True
+
+
+@njit(cache=True, nogil=True)
+def longest_post(words: PostWords) -> int:
+    """Return the words of the longest post."""
+    longest = np.int64(0)
+    for post in range(len(words.offsets) - 1):
+        longest = max(longest, words.offsets[post + 1] - words.offsets[post])
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def compare_posts(
+    words: PostWords, lengths: Int64s, earlier: Int64s, later: Int64s, common_letters: Int64s, common: Int64s
+) -> Float64s:
+    """Return float64[n_pairs, n_features]: the features of each pair, as `NAMES` lists them.
+
+    Parameters
+    ----------
+    lengths
+        int64[n_posts]: code points of the posts as they were normalized.
+    earlier, later
+        int64[n_pairs]: posts.
+    common_letters, common
+        int64[n_pairs]: the longest common subsequence of their letters, and of the normalized posts.
+    """
+    n = longest_post(words)
+    known_a, known_b = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    keys, heads, pairs = make_table(n), make_table(n), make_table(n)
+    features, stamp = np.zeros((len(earlier), len(NAMES)), np.float64), np.uint64(0)
+    for pair in range(len(earlier)):
+        a, b = earlier[pair], later[pair]
+        if not is_before(words, a, b):
+            a, b = b, a
+        row = features[pair]
+        note_letters_shared(words, lengths, a, b, common_letters[pair], common[pair], row)
+        mark_known(words, a, b, keys, heads, stamp + ONE, known_a)
+        mark_known(words, b, a, keys, heads, stamp + np.uint64(2), known_b)
+        only_a, weight_a = weigh(words, a, known_a, keys, stamp + np.uint64(3))
+        only_b, weight_b = weigh(words, b, known_b, keys, stamp + np.uint64(4))
+        note_words_shared(only_a, weight_a, only_b, weight_b, row)
+        run, stamp = longest_run(words, a, b, heads, pairs, stamp + np.uint64(5)), stamp + np.uint64(5)
+        note_places(words, a, b, known_a, known_b, run, row)
+        note_numbers(words, a, b, row)
+        note_beside(words, a, b, weight_a, row)
+    return features
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_letters_shared(
+    words: PostWords, lengths: Int64s, a: int, b: int, common_letters: int, common: int, row: Float64s
+) -> None:
+    """Write what the letters tell: columns 0 to 5."""
+    n_a = words.letter_offsets[a + 1] - words.letter_offsets[a]
+    n_b = words.letter_offsets[b + 1] - words.letter_offsets[b]
+    row[0] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
+    row[1] = common_letters / n_a if n_a > 0 else 0.0
+    row[2], row[3], row[4] = np.log1p(n_a), np.log1p(n_b - common_letters), np.log1p(n_a - common_letters)
+    row[5] = 2.0 * common / max(lengths[a] + lengths[b], 1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_words_shared(only_a: float, weight_a: float, only_b: float, weight_b: float, row: Float64s) -> None:
+    """Write what the words tell by their weight: columns 6 to 13."""
+    row[6], row[7], row[8] = np.log1p(only_a), np.log1p(only_b), np.log1p(min(only_a, only_b))
+    row[9] = 1.0 - only_a / max(weight_a, 1.0)
+    row[10] = 1.0 - (only_a + only_b) / max(weight_a + weight_b, 1.0)
+    row[11], row[12] = row[9] * np.log1p(weight_a), row[10] * np.log1p(weight_a + weight_b)
+    row[13] = np.log1p(weight_a)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_places(words: PostWords, a: int, b: int, known_a: Bools, known_b: Bools, run: int, row: Float64s) -> None:
+    """Write where words stand that the other post lacks: columns 14 to 19."""
+    head, tail, middle = unknown_places(words, b, known_b)
+    row[14], row[15] = np.log1p(run), run / max(words.offsets[a + 1] - words.offsets[a], 1)
+    row[16], row[17], row[18] = np.log1p(head), np.log1p(tail), np.log1p(middle)
+    head, tail, middle = unknown_places(words, a, known_a)
+    row[19] = np.log1p(head + tail + middle)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_numbers(words: PostWords, a: int, b: int, row: Float64s) -> None:
+    """Write whether the numbers agree: columns 20 to 22."""
+    first, last = words.number_offsets[a], words.number_offsets[a + 1]
+    other, other_last = words.number_offsets[b], words.number_offsets[b + 1]
+    shared = count_shared(words.numbers, first, last, other, other_last)
+    more_a, more_b = last - first > shared, other_last - other > shared
+    row[20], row[21] = np.float64(more_a and more_b), np.float64(more_a != more_b)
+    row[22] = np.float64(last > first and not more_a and not more_b)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_beside(words: PostWords, a: int, b: int, weight_a: float, row: Float64s) -> None:
+    """Write whether hashtags and emoji agree, and whether the words do: columns 23 to 28."""
+    first, last = words.tag_offsets[a], words.tag_offsets[a + 1]
+    other, other_last = words.tag_offsets[b], words.tag_offsets[b + 1]
+    n_a, n_b = last - first, other_last - other
+    shared = count_shared(words.tags, first, last, other, other_last)
+    row[23] = shared / max(n_a + n_b - shared, 1)
+    row[24] = np.float64(n_a > shared and n_b > shared)
+    row[25] = np.float64((n_a > 0) != (n_b > 0))
+    row[26] = np.float64(weight_a < LITTLE)
+    row[27] = np.float64(weight_a < LITTLE and words.emoji[a] != words.emoji[b])
+    row[28] = np.float64(row[0] == 1.0 and words.letter_offsets[a + 1] > words.letter_offsets[a])

@@ -1,0 +1,490 @@
+"""The words of posts and what stands beside them: hashtags, emoji, numbers, and the words of those who are quoted.
+
+Posts come normalized: case is folded, and quotes are marked by ``<repost>``. A word is a Han character, a number, or a
+run of other letters, which counts by its stem; it has a weight, which is 0 for the commonest English words.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.short_runs import sort_run
+
+HAN, LETTER, DIGIT, PICTURE = np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)
+KIND = np.uint8(7)
+IN_WORD = np.uint8(8)
+"""Classes of characters, by the bits of `KIND`; 0 = none of these. Besides, whether ``\\w`` matches a character."""
+HASH, LEFT, RIGHT, OPEN, CLOSE, APOSTROPHE, COMMA, POINT, SPACE, ELLIPSIS = 35, 60, 62, 91, 93, 39, 44, 46, 32, 0x2026
+REPOST = np.array([ord(letter) for letter in "<repost>"], np.uint32)
+LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
+CLAUSE = np.float32(8.0)
+"""Own words of less weight say nothing beside what is quoted: 8 Han characters, or some 5 English words."""
+FEWEST_OF_STEM, OF_PREFIX = 4, 4
+HEAVIEST, OF_WEIGHT = 8, np.float32(4.0)
+"""A word of other letters weighs a quarter for each of them, up to 8."""
+OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+"""Of the hash FNV-1a of 64 bits (Fowler, Noll, Vo 1991), here over code points."""
+
+
+class Dictionary(NamedTuple):
+    """What is known of words beforehand."""
+
+    classes: UInt8s
+    """uint8[0x110000]: the class of each code point."""
+    common: UInt64s
+    """uint64[n], rising: the hashes of words without weight."""
+    spelled: UInt64s
+    numbers: UInt64s
+    """uint64[n], uint64[n]: the hashes of spelled numbers, rising, and the keys of the numbers that they are."""
+    suffixes: UInt32s
+    """uint32[n, longest]: endings that are no part of a stem, 0 after the last letter; the first that fits goes."""
+
+
+class PostWords(NamedTuple):
+    """The words of some posts, one post after another."""
+
+    offsets: Int64s
+    """int64[n_posts + 1]: where the words of each begin."""
+    keys: UInt64s
+    """uint64[n_words]: hashes of stems, characters and values."""
+    prefixes: UInt64s
+    """uint64[n_words]: the same of the first letters of stems."""
+    weights: Float32s
+    letter_offsets: Int64s
+    letters: Int32s
+    """int64[n_posts + 1], int32[n_letters]: code points of the words, with a space after each that is no Han
+    character."""
+    number_offsets: Int64s
+    numbers: UInt64s
+    """int64[n_posts + 1], uint64[n]: keys of the numbers in all of a post, rising."""
+    tag_offsets: Int64s
+    tags: UInt64s
+    """int64[n_posts + 1], uint64[n]: hashes of the hashtags, rising, each once."""
+    emoji: UInt64s
+    """uint64[n_posts]: a hash of all emoji in order."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def hashed(value: np.uint64, code_point: int) -> np.uint64:
+    """Return a hash after one more code point."""
+    return (value ^ np.uint64(code_point)) * PRIME
+
+
+@njit(cache=True, nogil=True, inner=True)
+def kind_of(dictionary: Dictionary, code_point: int) -> int:
+    """Return the class of a code point."""
+    return np.uint8(dictionary.classes[code_point] & KIND)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_mask(points: UInt32s, place: int, end: int) -> int:
+    """Return where a mask such as ``<url>`` ends that begins here; ``place`` where none does."""
+    at = place + 1
+    while at < end and 97 <= points[at] <= 122:
+        at += 1
+    return at + 1 if at > place + 1 and at < end and points[at] == RIGHT else place
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_repost(points: UInt32s, place: int, end: int) -> bool:
+    """Return whether a mark of a quote begins here."""
+    if end - place < len(REPOST):
+        return False
+    for i in range(len(REPOST)):  # noqa: SIM110  (numba has no all)
+        if points[place + i] != REPOST[i]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_emoji(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
+    """Return where a run of pictures, or an emoticon such as ``[doge]``, ends that begins here; else ``place``."""
+    at = place
+    if points[place] == OPEN:
+        at += 1
+        while at < end and at - place <= LONGEST_EMOTICON and dictionary.classes[points[at]] & IN_WORD:
+            at += 1
+        if at == place + 1 or at == end or points[at] != CLOSE:
+            return place
+        first = points[place + 1]
+        return place if first == 95 or kind_of(dictionary, first) == DIGIT else at + 1
+    while at < end and kind_of(dictionary, points[at]) == PICTURE:
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_space(code_point: int) -> bool:
+    """Return whether this is white space, of which there is only one kind in normalized posts."""
+    return code_point == SPACE or 9 <= code_point <= 13
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_hashtag(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> tuple[int, int]:
+    """Return where the words of a hashtag end that begins here, and where it ends itself; ``place`` where none does."""
+    at = place + 1
+    while at < end and at - place <= LONGEST_HASHTAG and points[at] != HASH and points[at] != LEFT:
+        at += 1
+    is_closed = at < end and points[at] == HASH and at > place + 1
+    if is_closed and not is_space(points[place + 1]) and not is_space(points[at - 1]):
+        return at, at + 1
+    at, only_digits = place + 1, True
+    while at < end and dictionary.classes[points[at]] & IN_WORD:
+        only_digits &= kind_of(dictionary, points[at]) == DIGIT
+        at += 1
+    return (place, place) if only_digits else (at, at)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_number(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
+    """Return where a number ends that begins here: digits, with points and commas between them."""
+    at = place
+    while at < end:
+        if kind_of(dictionary, points[at]) == DIGIT or (
+            (points[at] == COMMA or points[at] == POINT)
+            and at + 1 < end
+            and kind_of(dictionary, points[at + 1]) == DIGIT
+        ):
+            at += 1
+        else:
+            break
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_of_thousands(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> bool:
+    """Return whether a comma within a number stands before three digits and no fourth."""
+    if place + 3 >= end:
+        return False
+    for i in range(1, 4):
+        if kind_of(dictionary, points[place + i]) != DIGIT:
+            return False
+    return place + 4 >= end or kind_of(dictionary, points[place + 4]) != DIGIT
+
+
+@njit(cache=True, nogil=True, inner=True)
+def key_of_number(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> np.uint64:
+    """Return the key of a number: 75,000 is 75000, and 007 is 7."""
+    key, is_leading = hashed(OFFSET_BASIS, 48), True
+    for at in range(place, end):
+        if points[at] == COMMA and is_of_thousands(points, at, end, dictionary):
+            continue
+        is_leading &= points[at] == 48
+        if not is_leading:
+            key = hashed(key, points[at])
+    return hashed(key, 48) if is_leading else key
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
+    """Return where a run of letters and digits ends that begins here, with apostrophes between them."""
+    at = place
+    while at < end:
+        kind = kind_of(dictionary, points[at])
+        if kind in (LETTER, DIGIT):
+            at += 1
+            continue
+        if points[at] != APOSTROPHE or at + 1 == end:
+            break
+        after = kind_of(dictionary, points[at + 1])
+        if after != LETTER and after != DIGIT:
+            break
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def hash_letters(points: UInt32s, place: int, end: int, most: int) -> np.uint64:
+    """Return the hash of up to so many letters, apostrophes left out."""
+    value, n = OFFSET_BASIS, 0
+    for at in range(place, end):
+        if points[at] != APOSTROPHE and n < most:
+            value = hashed(value, points[at])
+            n += 1
+    return value
+
+
+@njit(cache=True, nogil=True, inner=True)
+def place_in(table: UInt64s, value: np.uint64) -> int:
+    """Return the place of a value in a rising table; -1 where it is not there."""
+    place = np.searchsorted(table, value)
+    return np.int64(place) if place < len(table) and table[place] == value else np.int64(-1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def n_of_stem(points: UInt32s, place: int, end: int, suffixes: UInt32s) -> int:
+    """Return how many letters the stem of a word has, apostrophes not counted."""
+    n = 0
+    for at in range(place, end):
+        n += points[at] != APOSTROPHE
+    for i in range(len(suffixes)):
+        n_suffix = 0
+        while n_suffix < suffixes.shape[1] and suffixes[i, n_suffix] != 0:
+            n_suffix += 1
+        if n - n_suffix >= FEWEST_OF_STEM and ends_with(points, place, end, suffixes[i], n_suffix):
+            return n - n_suffix
+    return n
+
+
+@njit(cache=True, nogil=True)
+def ends_with(points: UInt32s, place: int, end: int, suffix: UInt32s, n: int) -> bool:
+    """Return whether the letters of a word, apostrophes left out, end in the first ``n`` of these."""
+    at = end - 1
+    for i in range(n - 1, -1, -1):
+        while at >= place and points[at] == APOSTROPHE:
+            at -= 1
+        if at < place or points[at] != suffix[i]:
+            return False
+        at -= 1
+    return True
+
+
+class Scratch(NamedTuple):
+    """What is found of one post, before it is known which of its words count."""
+
+    keys: UInt64s
+    prefixes: UInt64s
+    weights: Float32s
+    bounds: Int64s
+    """int64[n, 2]: of the letters of each word."""
+    parts: Int32s
+    """int32[n]: 0 for own words, then the number of the quote."""
+    numbers: UInt64s
+    tags: UInt64s
+    n: Int64s
+    """int64[4]: words, numbers, hashtags, and the number of the quote so far."""
+    emoji: UInt64s
+    """uint64[1]."""
+
+
+N_WORDS, N_NUMBERS, N_TAGS, PART = 0, 1, 2, 3
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_word(scratch: Scratch, key: np.uint64, prefix: np.uint64, weight: np.float32, first: int, last: int) -> None:
+    """Note a word."""
+    n = scratch.n[N_WORDS]
+    scratch.keys[n], scratch.prefixes[n], scratch.weights[n] = key, prefix, weight
+    scratch.bounds[n, 0], scratch.bounds[n, 1] = first, last
+    scratch.parts[n] = scratch.n[PART]
+    scratch.n[N_WORDS] += 1
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_number(scratch: Scratch, key: np.uint64, first: int, last: int) -> None:
+    """Note a number, which is a word, too."""
+    note_word(scratch, key, key, np.float32(1.0), first, last)
+    scratch.numbers[scratch.n[N_NUMBERS]] = key
+    scratch.n[N_NUMBERS] += 1
+
+
+@njit(cache=True, nogil=True)
+def note_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> None:
+    """Note a word of letters: by its stem, or as the number that it spells."""
+    whole = hash_letters(points, place, end, end - place)
+    spelled = place_in(dictionary.spelled, whole)
+    has_apostrophe = False
+    for at in range(place, end):
+        has_apostrophe |= points[at] == APOSTROPHE
+    if spelled >= 0 and not has_apostrophe:
+        note_number(scratch, dictionary.numbers[spelled], place, end)
+        return
+    n = n_of_stem(points, place, end, dictionary.suffixes)
+    key, prefix = hash_letters(points, place, end, n), hash_letters(points, place, end, min(n, OF_PREFIX))
+    weight = np.float32(min(end - place, HEAVIEST)) / OF_WEIGHT
+    note_word(scratch, key, prefix, np.float32(0.0) if place_in(dictionary.common, whole) >= 0 else weight, place, end)
+
+
+@njit(cache=True, nogil=True)
+def read_words(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> None:
+    """Note the words and numbers of the letters from ``place`` on; emoji and marks are passed over."""
+    while place < end:
+        kind, after = kind_of(dictionary, points[place]), place + 1
+        if points[place] == OPEN or kind == PICTURE:
+            after = max(end_of_emoji(points, place, end, dictionary), after)
+        elif points[place] == LEFT:
+            after = max(end_of_mask(points, place, end), after)
+        elif kind == DIGIT:
+            after = end_of_number(points, place, end, dictionary)
+            note_number(scratch, key_of_number(points, place, after, dictionary), place, after)
+        elif kind == HAN:
+            key = hashed(OFFSET_BASIS, points[place])
+            note_word(scratch, key, key, np.float32(1.0), place, after)
+        elif kind == LETTER:
+            after = end_of_letters(points, place, end, dictionary)
+            note_letters(points, place, after, dictionary, scratch)
+        place = after
+
+
+@njit(cache=True, nogil=True)
+def note_emoji(points: UInt32s, place: int, end: int, scratch: Scratch) -> None:
+    """Note emoji, after those before them."""
+    value = hashed(scratch.emoji[0], SPACE)
+    for at in range(place, end):
+        value = hashed(value, points[at])
+    scratch.emoji[0] = value
+
+
+@njit(cache=True, nogil=True)
+def note_hashtag(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> None:
+    """Note a hashtag by its letters and digits."""
+    value = OFFSET_BASIS
+    for at in range(place, end):
+        if dictionary.classes[points[at]] & IN_WORD and points[at] != 95:
+            value = hashed(value, points[at])
+    scratch.tags[scratch.n[N_TAGS]] = value
+    scratch.n[N_TAGS] += 1
+
+
+@njit(cache=True, nogil=True)
+def read_post(
+    points: UInt32s, place: int, end: int, dictionary: Dictionary, tags_are_words: bool, scratch: Scratch
+) -> None:
+    """Note what there is in a post."""
+    scratch.n[:], scratch.emoji[0], first = 0, OFFSET_BASIS, place
+    while place < end:
+        after = place + 1
+        if points[place] == LEFT and is_repost(points, place, end):
+            scratch.n[PART] += 1
+            after = place + len(REPOST)
+        elif points[place] == OPEN or kind_of(dictionary, points[place]) == PICTURE:
+            after = end_of_emoji(points, place, end, dictionary)
+            if after > place:
+                note_emoji(points, place, after, scratch)
+            after = max(after, place + 1)
+        elif points[place] == HASH:
+            words_end, tag_end = end_of_hashtag(points, place, end, dictionary)
+            if tag_end > place:
+                note_hashtag(points, place + 1, words_end, dictionary, scratch)
+                if tags_are_words:
+                    read_words(points, place + 1, words_end, dictionary, scratch)
+            after = max(tag_end, place + 1)
+        else:
+            while after < end and not begins_something(points[after], dictionary):
+                after += 1
+            read_words(points, place, after, dictionary, scratch)
+        place = after
+    if is_cut_off(points, first, end):
+        drop_last_word(scratch)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
+    """Return whether a post ends in three points, or in the sign for them."""
+    while end > first and points[end - 1] == SPACE:
+        end -= 1
+    if end > first and points[end - 1] == ELLIPSIS:
+        return True
+    return end > first + 2 and points[end - 1] == POINT and points[end - 2] == POINT and points[end - 3] == POINT
+
+
+@njit(cache=True, nogil=True, inner=True)
+def drop_last_word(scratch: Scratch) -> None:
+    """Take back the last word, of which the end is missing."""
+    if scratch.n[N_WORDS] == 0:
+        return
+    scratch.n[N_WORDS] -= 1
+    n_numbers = scratch.n[N_NUMBERS]
+    if n_numbers > 0 and scratch.numbers[n_numbers - 1] == scratch.keys[scratch.n[N_WORDS]]:
+        scratch.n[N_NUMBERS] -= 1
+
+
+@njit(cache=True, nogil=True, inner=True)
+def begins_something(code_point: int, dictionary: Dictionary) -> bool:
+    """Return whether a mark, emoji or a hashtag may begin with this, and no word."""
+    is_mark = code_point in (LEFT, OPEN, HASH)
+    return is_mark or kind_of(dictionary, code_point) == PICTURE
+
+
+@njit(cache=True, nogil=True)
+def part_that_counts(scratch: Scratch) -> int:
+    """Return which words count: -1 = all; where the own words hold no clause, those of the heaviest quote."""
+    n_parts = scratch.n[PART] + 1
+    weights = np.zeros(n_parts, np.float32)
+    for word in range(scratch.n[N_WORDS]):
+        weights[scratch.parts[word]] += scratch.weights[word]
+    if n_parts == 1 or weights[0] >= CLAUSE:
+        return np.int64(-1)
+    heaviest = np.argmax(weights[1:]) + 1
+    return np.int64(heaviest) if weights[heaviest] > 0 else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary, tags_are_words: bool) -> PostWords:
+    """Return the words of posts, and what stands beside them.
+
+    Parameters
+    ----------
+    points, offsets
+        The posts, as `hybriddup.data.records.EncodedTexts`.
+    tags_are_words
+        Whether the words of hashtags count as words of the post, as in ``#boston is strong``; they stand beside it in
+        ``#topic# my comment``.
+    """
+    n_posts, n = len(offsets) - 1, len(points)
+    keys, prefixes, weights = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.float32)
+    letters, numbers, tags = np.empty(2 * n, np.int32), np.empty(n, np.uint64), np.empty(n, np.uint64)
+    ends, emoji = np.zeros((n_posts + 1, 4), np.int64), np.zeros(n_posts, np.uint64)
+    longest = np.int64(0)
+    for post in range(n_posts):
+        longest = max(longest, offsets[post + 1] - offsets[post])
+    scratch = Scratch(
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.float32),
+        np.empty((longest, 2), np.int64),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint64),
+        np.zeros(4, np.int64),
+        np.zeros(1, np.uint64),
+    )
+    for post in range(n_posts):
+        read_post(points, offsets[post], offsets[post + 1], dictionary, tags_are_words, scratch)
+        n_words, n_letters, n_numbers, n_tags = ends[post, 0], ends[post, 1], ends[post, 2], ends[post, 3]
+        part = part_that_counts(scratch)
+        for word in range(scratch.n[N_WORDS]):
+            if part >= 0 and scratch.parts[word] != part:
+                continue
+            keys[n_words], prefixes[n_words] = scratch.keys[word], scratch.prefixes[word]
+            weights[n_words] = scratch.weights[word]
+            n_words += 1
+            first, last = scratch.bounds[word]
+            for at in range(first, last):
+                letters[n_letters] = points[at]
+                n_letters += 1
+            if last - first != 1 or kind_of(dictionary, points[first]) != HAN:
+                letters[n_letters] = SPACE
+                n_letters += 1
+        sort_run(scratch.numbers, 0, scratch.n[N_NUMBERS])
+        for i in range(scratch.n[N_NUMBERS]):
+            numbers[n_numbers] = scratch.numbers[i]
+            n_numbers += 1
+        sort_run(scratch.tags, 0, scratch.n[N_TAGS])
+        for i in range(scratch.n[N_TAGS]):
+            if i == 0 or scratch.tags[i] != scratch.tags[i - 1]:
+                tags[n_tags] = scratch.tags[i]
+                n_tags += 1
+        emoji[post] = scratch.emoji[0]
+        ends[post + 1, 0], ends[post + 1, 1], ends[post + 1, 2], ends[post + 1, 3] = (
+            n_words,
+            n_letters,
+            n_numbers,
+            n_tags,
+        )
+    n_words, n_letters, n_numbers, n_tags = ends[n_posts, 0], ends[n_posts, 1], ends[n_posts, 2], ends[n_posts, 3]
+    return PostWords(
+        ends[:, 0].copy(),
+        keys[:n_words].copy(),
+        prefixes[:n_words].copy(),
+        weights[:n_words].copy(),
+        ends[:, 1].copy(),
+        letters[:n_letters].copy(),
+        ends[:, 2].copy(),
+        numbers[:n_numbers].copy(),
+        ends[:, 3].copy(),
+        tags[:n_tags].copy(),
+        emoji,
+    )

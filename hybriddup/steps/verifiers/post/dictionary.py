@@ -1,0 +1,70 @@
+"""What is known of characters and words before any post is read."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+
+from hybriddup.data.records import UInt8s, UInt32s
+from hybriddup.kernels.post_words import DIGIT, HAN, IN_WORD, LETTER, OFFSET_BASIS, PICTURE, PRIME, Dictionary
+
+HAN_CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+PICTURES = (
+    "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+    "\ue000-\uf8ff\U0001f000-\U0001faff\u200d\ufe0f"
+)
+COMMON = (
+    "a an the of to in on at for and or is are was were be been has have had this that these those it its i you we "
+    "they he she my your our their me us them with by from as so do does did not no just all any some will would can "
+    "could should may via im there here what who how when where why but about into over up out now get got go if than "
+    "then too also amp lt gt quot rt http https htt ht"
+)
+"""English words that are in nearly every text, and what is left of marks and of links that were cut off; they have no
+weight."""
+NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+SUFFIXES = ("ings", "ing", "ers", "ies", "ied", "edly", "ed", "es", "s", "ly", "er")
+N_CODE_POINTS = 0x110000
+LAST_ASSIGNED = 0x40000
+"""No letter, digit or picture that is known to a class stands after it."""
+
+
+@cache
+def load_dictionary() -> Dictionary:
+    """Return what the kernels go by."""
+    spelled = sorted((hash_of(word), hash_of(f"0{value}")) for value, word in enumerate(NUMBERS))
+    hashes, values = zip(*spelled, strict=True)
+    common = np.array(sorted(map(hash_of, COMMON.split())), np.uint64)
+    return Dictionary(classes(), common, np.array(hashes, np.uint64), np.array(values, np.uint64), suffixes())
+
+
+def hash_of(word: str) -> int:
+    """Return the hash by which kernels know a word."""
+    value = int(OFFSET_BASIS)
+    for letter in word:
+        value = (value ^ ord(letter)) * int(PRIME) % 2**64
+    return value
+
+
+def classes() -> UInt8s:
+    """Return uint8[0x110000]: the class of each code point."""
+    made = np.zeros(N_CODE_POINTS, np.uint8)
+    characters = "".join(map(chr, range(LAST_ASSIGNED)))
+    for kind, pattern in (
+        (LETTER, r"[^\W_]"),
+        (DIGIT, r"\d"),
+        (HAN, f"[{HAN_CHARACTERS}]"),
+        (PICTURE, f"[{PICTURES}]"),
+    ):
+        for run in re.finditer(f"{pattern}+", characters):
+            made[run.start() : run.end()] = kind
+    for run in re.finditer(r"\w+", characters):
+        made[run.start() : run.end()] |= IN_WORD
+    return made
+
+
+def suffixes() -> UInt32s:
+    """Return uint32[n, longest]: the endings, each filled up with 0."""
+    longest = max(map(len, SUFFIXES))
+    return np.array([[*map(ord, suffix), *[0] * (longest - len(suffix))] for suffix in SUFFIXES], np.uint32)

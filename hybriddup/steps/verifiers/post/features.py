@@ -1,0 +1,74 @@
+"""What two posts share, as numbers.
+
+| feature | what it tells |
+|---|---|
+| similar | letters of the words in common and in order, as a share of both posts: 0 to 1 |
+| contained | the same as a share of the shorter post |
+| length, added, lost | letters of the shorter post; those that the longer one adds; those that it lacks (log) |
+| similar_as_sent | all characters in common and in order, hashtags and emoji too: 0 to 1 |
+| only_in_shorter, only_in_longer, only_in_both | weight of the words that the other lacks; the smaller one (log) |
+| words_contained, words_shared | share of the weight of the shorter post, and of both, that the other has: 0 to 1 |
+| words_contained_by_weight, words_shared_by_weight | the same times the weight (log) |
+| weight | of the words of the shorter post (log) |
+| run, run_share | words of the shorter post that stand in the longer one after another (log; as a share) |
+| head, tail, middle | words that only the longer post has: before what they share, after it, within (log) |
+| unknown_in_shorter | words of the shorter post that the longer one lacks (log) |
+| numbers_differ | 1 where each has a number that the other lacks; 75,000 is 75000, and three is 3 |
+| numbers_added, numbers_same | 1 where only one has such a number; 1 where both have the same ones |
+| hashtags_shared | hashtags of both, as a share of all of them: 0 to 1 |
+| hashtags_differ, hashtags_of_one | 1 where each has one that the other lacks; 1 where only one post has any |
+| little_said | 1 where the shorter post has hardly a word |
+| emoji_differ | 1 where that is so and the emoji differ |
+| same_words | 1 where the words are the same |
+
+*log* is the natural logarithm of one more than the number. Words of those who are quoted count where the own words hold
+no clause. A word of letters is known to the other post where that has its stem, or one that begins with the same four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybriddup.data.records import Float64s, Int64s, encode_texts
+from hybriddup.kernels.characters import renumber
+from hybriddup.kernels.lcs import lcs_lengths
+from hybriddup.kernels.post_features import NAMES, compare_posts
+from hybriddup.kernels.post_words import PostWords, parse_posts
+from hybriddup.steps.verifiers.characters import as_symbols
+from hybriddup.steps.verifiers.post.dictionary import load_dictionary
+
+__all__ = ["NAMES", "pair_features", "words_of"]
+
+
+def words_of(posts: Sequence[str], *, hashtags_are_words: bool) -> PostWords:
+    """Return the words of normalized posts, and what stands beside them."""
+    words: PostWords = parse_posts(*encode_texts(posts), load_dictionary(), hashtags_are_words)
+    return words
+
+
+def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s, *, hashtags_are_words: bool) -> Float64s:
+    """Return float64[n_pairs, n_features]: the features of pairs of normalized posts, in the order of `NAMES`.
+
+    Parameters
+    ----------
+    earlier, later
+        int64[n_pairs]: which posts; a pair has the same features the other way round. Pairs of one later post should
+        stand together.
+    hashtags_are_words
+        As of `hybriddup.kernels.post_words.parse_posts`.
+    """
+    words = words_of(posts, hashtags_are_words=hashtags_are_words)
+    lengths = np.fromiter(map(len, posts), np.int64, len(posts))
+    common = lcs_lengths(*as_symbols(posts), earlier, later)
+    features: Float64s = compare_posts(words, lengths, earlier, later, common_letters(words, earlier, later), common)
+    return features
+
+
+def common_letters(words: PostWords, earlier: Int64s, later: Int64s) -> Int64s:
+    """Return int64[n_pairs]: the longest common subsequence of the letters of the words of each pair."""
+    highest = int(words.letters.max(initial=0))
+    symbols, n_symbols = renumber(words.letters.astype(np.uint32), np.full(highest + 1, -1, np.int32))
+    lengths: Int64s = lcs_lengths(symbols, words.letter_offsets, n_symbols, earlier, later)
+    return lengths

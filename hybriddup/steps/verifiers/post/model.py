@@ -1,0 +1,112 @@
+"""A score of what two posts share: logistic, each feature adding what its own curve of straight lines says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import yaml
+
+from hybriddup.data.records import Float64s
+from hybriddup.kernels.post_features import NAMES
+
+Points = tuple[tuple[float, float], ...]
+DECIMALS = 12
+"""So that a score on its threshold is on it."""
+
+
+@dataclass(frozen=True)
+class PostModel:
+    """How features make a score: ``1 / (1 + exp(-sum))`` of the intercept and what the curves say.
+
+    Parameters
+    ----------
+    intercept
+        Where all curves say 0.
+    curves
+        Of each feature that counts, by name, points (value, contribution) by rising value. Between two points the
+        curve is straight, before the first and after the last level.
+
+    Examples
+    --------
+    >>> model = PostModel(0.0, {"similar": ((0.5, -2.0), (1.0, 2.0))})
+    >>> features = np.zeros((2, len(NAMES)))
+    >>> features[:, 0] = 0.75, 1.0
+    >>> model.scores(features).round(3).tolist()
+    [0.5, 0.881]
+    """
+
+    intercept: float
+    curves: Mapping[str, Points]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PostModel:
+        """Return the model of a mapping as `to_dict` returns it.
+
+        Raises
+        ------
+        ValueError
+            It is none: the message says what is wrong, and what is allowed.
+        """
+        if unknown := sorted(set(data) - {"intercept", *NAMES}):
+            raise ValueError(f"unknown feature {unknown[0]!r}; allowed: intercept, {', '.join(NAMES)}")
+        curves = {name: parse_points(name, points) for name, points in data.items() if name != "intercept"}
+        intercept = data.get("intercept", 0.0)
+        if not is_number(intercept):
+            raise ValueError(f"intercept must be a number; got {intercept!r}")
+        return cls(float(intercept), curves)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as a configuration writes it."""
+        return {
+            "intercept": self.intercept,
+            **{name: [list(p) for p in points] for name, points in self.curves.items()},
+        }
+
+    def contributions(self, features: Float64s) -> Float64s:
+        """Return float64[n_pairs, n_features]: what each feature adds; `features` are those of `NAMES`."""
+        added = np.zeros(features.shape)
+        for name, points in self.curves.items():
+            column = NAMES.index(name)
+            added[:, column] = np.interp(features[:, column], *np.array(points).T)
+        return added
+
+    def scores(self, features: Float64s) -> Float64s:
+        """Return float64[n_pairs]: 0.0 to 1.0."""
+        total = np.full(len(features), self.intercept)
+        for column in self.contributions(features).T:  # in the same order, however many pairs there are
+            total += column
+        scores: Float64s = np.round(1.0 / (1.0 + np.exp(-total.clip(-700.0, 700.0))), DECIMALS)
+        return scores
+
+
+def parse_points(name: str, points: object) -> Points:
+    """Return the points of a curve; ValueError where they are none."""
+    if not isinstance(points, (list, tuple)) or not points or not all(map(is_point, points)):
+        raise ValueError(f"{name} must be a list of points [value, contribution]; got {points!r}")
+    parsed = tuple((float(value), float(added)) for value, added in points)
+    if any(one[0] >= next_one[0] for one, next_one in pairwise(parsed)):
+        raise ValueError(f"the values of {name} must rise; got {[value for value, _ in parsed]}")
+    return parsed
+
+
+def is_point(point: object) -> bool:
+    """Return whether these are two numbers."""
+    return isinstance(point, (list, tuple)) and len(point) == 2 and all(map(is_number, point))
+
+
+def is_number(value: object) -> bool:
+    """Return whether this is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+@cache
+def shipped_models() -> dict[str, PostModel]:
+    """Return the models that come with hybriddup, by name."""
+    text = (files(__package__) / "models.yaml").read_text("utf-8")
+    return {name: PostModel.from_dict(data) for name, data in yaml.safe_load(text).items()}

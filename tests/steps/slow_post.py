@@ -1,0 +1,186 @@
+"""The plain twin of the kernels of `post`: what posts say, and what pairs of them share."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from math import log1p
+
+from rapidfuzz.distance import LCSseq
+
+from hybriddup.steps.verifiers.post.dictionary import COMMON, HAN_CHARACTERS, NUMBERS, PICTURES, SUFFIXES
+
+HAN = f"[{HAN_CHARACTERS}]"
+LETTER = f"(?![{HAN_CHARACTERS}{PICTURES}])[^\\W_]"
+TOKEN = re.compile(
+    rf"(?P<repost><repost>)|(?P<mask><[a-z]+>)|(?P<emoji>\[[^\W\d_]\w{{0,9}}\]|[{PICTURES}]+)"
+    r"|(?P<hashtag>#(?=[^\s#])[^#<]{0,60}?(?<=[^\s#])#|#(?=\d*[^\W\d])\w+)"
+    rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})|(?P<letters>(?:{LETTER})+(?:'(?:{LETTER})+)*)"
+)
+CLAUSE, LITTLE = 8.0, 3.0
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a post."""
+
+    key: str
+    prefix: str
+    weight: float
+    letters: str
+    is_number: bool = False
+
+
+@dataclass
+class Post:
+    """What a post says."""
+
+    whole: str
+    words: list[Word] = field(default_factory=list)
+    numbers: Counter[str] = field(default_factory=Counter)
+    hashtags: set[str] = field(default_factory=set)
+    emoji: list[str] = field(default_factory=list)
+
+    @property
+    def letters(self) -> str:
+        """The letters of the words."""
+        return "".join(word.letters for word in self.words)
+
+
+def stem(word: str) -> str:
+    """The word without its ending."""
+    for suffix in SUFFIXES:
+        if len(word) - len(suffix) >= 4 and word.endswith(suffix):
+            return word.removesuffix(suffix)
+    return word
+
+
+def number(digits: str) -> Word:
+    """A number as a word."""
+    value = re.sub(r",(?=\d{3}(?!\d))", "", digits).lstrip("0") or "0"
+    return Word(f"0{value}", f"0{value}", 1.0, f"{digits} ", is_number=True)
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of a text without hashtags."""
+    words = []
+    for match in TOKEN.finditer(text):
+        found = match[0]
+        if match.lastgroup == "han":
+            words.append(Word(found, found, 1.0, found))
+        elif match.lastgroup == "number":
+            words.append(number(found))
+        elif match.lastgroup == "letters" and found in NUMBERS:
+            words.append(Word(f"0{NUMBERS.index(found)}", f"0{NUMBERS.index(found)}", 1.0, f"{found} ", is_number=True))
+        elif match.lastgroup == "letters":
+            plain = found.replace("'", "")
+            weight = 0.0 if plain in COMMON.split() else min(len(found), 8) / 4
+            words.append(Word(stem(plain), stem(plain)[:4], weight, f"{found} "))
+    return words
+
+
+def read(text: str, *, hashtags_are_words: bool) -> Post:
+    """What a post says."""
+    post, parts = Post(text), list[list[Word]]([[]])
+    for match in TOKEN.finditer(text):
+        kind, found = match.lastgroup, match[0]
+        if kind == "repost":
+            parts.append([])
+        elif kind == "emoji":
+            post.emoji.append(found)
+        elif kind == "hashtag":
+            post.hashtags.add("".join(letter for letter in found if letter.isalnum()))
+            parts[-1] += words_of(found.strip("#")) if hashtags_are_words else []
+        elif kind != "mask":
+            parts[-1] += words_of(found)
+    if re.search(r"(?:\.\.\.|…) *\Z", text):
+        last = next((part for part in reversed(parts) if part), [])
+        del last[-1:]
+    weights = [sum(word.weight for word in part) for part in parts]
+    post.numbers = Counter(word.key for part in parts for word in part if word.is_number)
+    quotes_count = len(parts) > 1 and weights[0] < CLAUSE and max(weights[1:]) > 0
+    post.words = (
+        parts[weights.index(max(weights[1:]), 1)] if quotes_count else [word for part in parts for word in part]
+    )
+    return post
+
+
+def weigh(words: list[Word], known: list[bool]) -> tuple[float, float]:
+    """The weight of distinct words that are not known, and of all."""
+    distinct = {word.key: (word, is_known) for word, is_known in zip(reversed(words), reversed(known), strict=True)}
+    return (
+        sum(word.weight for word, is_known in distinct.values() if not is_known),
+        sum(word.weight for word, _ in distinct.values()),
+    )
+
+
+def places(words: list[Word], known: list[bool]) -> tuple[int, int, int]:
+    """How many words with weight are unknown before the first known one, after the last, and between."""
+    flags = [is_known for word, is_known in zip(words, known, strict=True) if word.weight]
+    if True not in flags:
+        return len(flags), 0, 0
+    head, tail = flags.index(True), flags[::-1].index(True)
+    return head, tail, flags[head : len(flags) - tail].count(False)
+
+
+def longest_run(a: Post, b: Post) -> int:
+    """How many words of a stand in b one after another, by neighbors."""
+    neighbors = {(one.prefix, other.prefix) for one, other in zip(b.words, b.words[1:], strict=False)}
+    heads = {word.prefix for word in b.words}
+    run = longest = 0
+    for place, word in enumerate(a.words):
+        goes_on = run and (a.words[place - 1].prefix, word.prefix) in neighbors
+        run = 0 if word.prefix not in heads else run + 1 if goes_on else 1
+        longest = max(longest, run)
+    return longest
+
+
+def features(x: Post, y: Post) -> list[float]:
+    """The features of a pair, in the order of the kernel."""
+    a, b = (x, y) if (len(x.letters), x.letters) <= (len(y.letters), y.letters) else (y, x)
+    n_a, n_b, common = len(a.letters), len(b.letters), LCSseq.similarity(a.letters, b.letters)
+    as_sent = 2 * LCSseq.similarity(a.whole, b.whole) / max(len(a.whole) + len(b.whole), 1)
+    known = []
+    for post, other in ((a, b), (b, a)):
+        keys, heads = {word.key for word in other.words}, {word.prefix for word in other.words}
+        known.append([not word.weight or word.key in keys or word.prefix in heads for word in post.words])
+    (only_a, weight_a), (only_b, weight_b) = weigh(a.words, known[0]), weigh(b.words, known[1])
+    contained = 1 - only_a / max(weight_a, 1)
+    shared = 1 - (only_a + only_b) / max(weight_a + weight_b, 1)
+    head, tail, middle = places(b.words, known[1])
+    run = longest_run(a, b)
+    more = bool(a.numbers - b.numbers), bool(b.numbers - a.numbers)
+    tags = bool(a.hashtags - b.hashtags), bool(b.hashtags - a.hashtags)
+    all_tags = a.hashtags | b.hashtags
+    return [
+        2 * common / (n_a + n_b) if n_a + n_b else 1.0,
+        common / n_a if n_a else 0.0,
+        log1p(n_a),
+        log1p(n_b - common),
+        log1p(n_a - common),
+        as_sent,
+        log1p(only_a),
+        log1p(only_b),
+        log1p(min(only_a, only_b)),
+        contained,
+        shared,
+        contained * log1p(weight_a),
+        shared * log1p(weight_a + weight_b),
+        log1p(weight_a),
+        log1p(run),
+        run / max(len(a.words), 1),
+        log1p(head),
+        log1p(tail),
+        log1p(middle),
+        log1p(sum(places(a.words, known[0]))),
+        float(all(more)),
+        float(more[0] != more[1]),
+        float(bool(a.numbers) and not any(more)),
+        len(a.hashtags & b.hashtags) / max(len(all_tags), 1),
+        float(all(tags)),
+        float(bool(a.hashtags) != bool(b.hashtags)),
+        float(weight_a < LITTLE),
+        float(weight_a < LITTLE and a.emoji != b.emoji),
+        float(a.letters == b.letters and n_a > 0),
+    ]

@@ -1,0 +1,174 @@
+"""The `post` verifier: what posts say, what pairs share, and the score of that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import hybriddup
+from hybriddup.data.records import CandidatePairs
+from hybriddup.errors import ConfigError
+from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.tokenizers.words import Words
+from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers.post.features import NAMES, pair_features
+from hybriddup.steps.verifiers.post.fitting import fit_model
+from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
+from hybriddup.steps.verifiers.post.verifier import Post
+from tests.steps.slow_post import features, read
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+PIECES = [
+    *("你", "妈妈", "喊你回家", "疫情通报", "确诊3例", "かな", "한글", "𠀀"),
+    *("flood", "floods", "flooding", "the", "don't", "dont", "o'", "'", "three", "3", "075", "75,000", "75000", "1,5"),
+    *("1.5.", "٣", "²", "b52", "3d", "İ", "é", "_", "rt"),
+    *("#", "#武汉#", "# 武汉#", "#a b#", "#flood", "#1", "#1a", "##", "#" + "长" * 60 + "#", "#" + "长" * 61 + "#"),
+    *(
+        "[doge]",
+        "[泪]",
+        "[1]",
+        "[a b]",
+        "[" + "好" * 10 + "]",
+        "[" + "好" * 11 + "]",
+        "[_a]",
+        "[",
+        "😀",
+        "😀👍🏽",
+        "❶",
+        "\u200d",
+    ),
+    *("<repost>", "<url>", "<", ">", "<rep", "...", "…", ". . .", ".", ",", " ", "  ", "，", "\t", "\ud800", "\x00"),
+]
+texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(max_size=12)
+
+
+@given(st.lists(texts, min_size=2, max_size=6), st.booleans())
+@example(["#武汉#早", "早 #武汉#"], False)
+@example(["<repost>a 3 ...", "three <repost> <repost>"], True)
+def test_features_equal_the_plain_twin(posts: list[str], hashtags_are_words: bool) -> None:
+    """Of any posts, in either order."""
+    earlier, later = np.triu_indices(len(posts))
+    read_posts = [read(post, hashtags_are_words=hashtags_are_words) for post in posts]
+    expected = [features(read_posts[a], read_posts[b]) for a, b in zip(earlier.tolist(), later.tolist(), strict=True)]
+    for one, other in ((earlier, later), (later, earlier)):
+        found = pair_features(posts, one, other, hashtags_are_words=hashtags_are_words)
+        assert found == pytest.approx(np.array(expected), abs=1e-12)
+
+
+def test_no_pairs_have_no_features() -> None:
+    """Nor do no posts."""
+    nothing = np.zeros(0, np.int64)
+    assert pair_features([], nothing, nothing, hashtags_are_words=True).shape == (0, len(NAMES))
+
+
+JUDGED = [
+    ("weibo", 1, "#初恋# 初恋是永生难忘的，哪怕是最小的茅舍也足够", "#新闻#初恋是永生难忘的，哪怕是最小的茅舍也足够 ?"),
+    (
+        "weibo",
+        1,
+        "今天全市没有新增病例，请大家放心出行 L新华网的微博视频",
+        "【通报】今天全市没有新增病例，请大家放心出行 收起全文d",
+    ),
+    (
+        "weibo",
+        1,
+        "真好//@张三:明天早上八点在广场集合，带好身份证和口罩",
+        "//@李四:明天早上八点在广场集合，带好身份证和口罩",
+    ),
+    ("weibo", 0, "#今天下雪了# 终于等到了，好开心", "#今天下雪了# 冷死我了，不想出门"),
+    ("weibo", 0, "今天新增确诊病例12例，累计报告病例330例", "今天新增确诊病例15例，累计报告病例345例"),
+    ("weibo", 0, "#新款手机发布# 价格太贵了买不起", "#新款手机发布#"),
+    (
+        "twitter",
+        1,
+        "RT @news: Floods kill 3, force 75,000 from Calgary homes",
+        "Floods kill three, force 75000 from Calgary homes",
+    ),
+    (
+        "twitter",
+        1,
+        "Mayor opens the new bridge downtown http://t.co/a",
+        "Mayor opens the new bridge downtown via @paper",
+    ),
+    ("twitter", 0, "Floods kill three, force thousands from homes", "Floods kill two, force thousands from homes"),
+    ("twitter", 0, "Driver needed in Red Deer, apply now!", "Nurse needed in Spruce Grove, apply now!"),
+]
+
+
+@pytest.mark.parametrize(("model", "label", "a", "b"), JUDGED)
+def test_shipped_models_judge_as_people_do(model: str, label: int, a: str, b: str) -> None:
+    """Pairs written for this test: another hashtag, a tail of the platform; other facts, comments, fillings."""
+    options: dict[str, Any] = {"reposts": "mask"}
+    options |= {"residue": "drop"} if model == "weibo" else {"repeated_punctuation": "keep"}
+    posts = MicroblogNormalizer(MicroblogOptions(**options)).normalize_batch([a, b])
+    assert score(posts, model=model, hashtags="apart" if model == "weibo" else "words") == (label == 1)
+
+
+def score(posts: list[str], **options: Any) -> bool:
+    """Whether two posts match at the threshold that models are fitted for."""
+    verifier = Post(Post.Options(**options))
+    verifier.prepare(VerifierContext(posts, Words(), 128, 1))
+    pair = CandidatePairs(np.array([0]), np.array([1]), np.zeros(1, np.int32))
+    return bool(verifier.score_pairs(pair, np.full(1, 0.5))[0] >= 0.5)
+
+
+def test_a_configuration_may_bring_its_own_model() -> None:
+    """Curves of the features that count, and no others."""
+    model = {"intercept": -1.0, "similar": [[0.5, -3.0], [1.0, 3.0]], "numbers_differ": [[0, 0], [1, -9]]}
+    config = {
+        "normalizer": {"use": "none"},
+        "weighter": {"use": "tf"},
+        "lengths": [{"max_hamming_distance": 60, "verifier": {"use": "post", "model": model, "threshold": 0.5}}],
+    }
+    texts = [
+        "we met 3 old friends at the station",
+        "we met 3 old friends at a station",
+        "we met 4 old friends at a station",
+    ]
+    assert hybriddup.dedupe(texts, config=config).kept == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("weibos", "no model has the name 'weibos'; allowed: sms, twitter, weibo"),
+        ({"simlar": [[0, 1]]}, "unknown feature 'simlar'; allowed: intercept, similar"),
+        ({"intercept": "much"}, "intercept must be a number; got 'much'"),
+        ({"similar": 3}, "similar must be a list of points"),
+        ({"similar": [[0, 1, 2]]}, "similar must be a list of points"),
+        ({"similar": []}, "similar must be a list of points"),
+        ({"similar": [[0.5, 1], [0.5, 2]]}, "the values of similar must rise; got [0.5, 0.5]"),
+    ],
+)
+def test_what_is_no_model_is_refused(model: Any, message: str) -> None:
+    """With what is allowed."""
+    config = {"lengths": [{"verifier": {"use": "post", "model": model, "threshold": 0.5}}]}
+    with pytest.raises(ConfigError) as refused:
+        hybriddup.load_settings(config)
+    assert message in str(refused.value)
+
+
+def test_models_come_back_from_plain_data() -> None:
+    """So that a fitted one can be written into a configuration."""
+    for model in shipped_models().values():
+        assert PostModel.from_dict(json.loads(json.dumps(model.to_dict()))) == model
+
+
+def test_a_fitted_model_finds_what_labels_mean() -> None:
+    """Pairs that match by words, unless numbers differ; what it says of each was fitted without it."""
+    rng = np.random.default_rng(3)
+    found = rng.random((400, len(NAMES)))
+    found[:, NAMES.index("numbers_differ")] = rng.random(400) < 0.3
+    labels = (found[:, NAMES.index("words_shared")] > 0.5) & (found[:, NAMES.index("numbers_differ")] == 0)
+    fitted = fit_model(found, labels, precision=0.9)
+    assert (fitted.matches & labels).sum() / fitted.matches.sum() > 0.85
+    assert (fitted.matches & labels).sum() / labels.sum() > 0.8
+    assert ((fitted.model.scores(found) >= 0.5) == labels).mean() > 0.93
+    numbers = dict(fitted.model.curves["numbers_differ"])
+    assert numbers[1.0] < numbers[0.0] - 1.0
