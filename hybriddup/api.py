@@ -128,9 +128,9 @@ def fingerprint(
     raw = corpus_from_posts(texts, "text", "id").texts
 
     def make() -> UInt64s:
-        normalized = components.normalizer.normalize_batch(raw)
-        components.fingerprinter.fit(normalized)
-        return components.fingerprinter.fingerprint(normalized).bits
+        compared = components.compared(components.normalizer.normalize_batch(raw))
+        components.fingerprinter.fit(compared)
+        return components.fingerprinter.fingerprint(compared).bits
 
     return undisturbed(make)
 

@@ -5,6 +5,7 @@ Import this module only where scikit-learn is wanted: nothing else in the packag
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if not texts:
             raise TextInputError("fit needs at least one text; got 0.")
         self._build()
-        self.fingerprinter_.fit(self.normalizer_.normalize_batch(texts))
+        self.components_.fingerprinter.fit(self._compared(texts))
         return self
 
     def transform(self, X: Any) -> UInt64s | UInt8s:  # noqa: N803 - scikit-learn's name
@@ -100,18 +101,19 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             `fit` was not called.
         """
         check_is_fitted(self)
-        texts = self.normalizer_.normalize_batch(read_texts(X))
-        words = self.fingerprinter_.fingerprint(texts).bits
+        words = self.components_.fingerprinter.fingerprint(self._compared(read_texts(X))).bits
         return words if self.output == "words" else unpack_bits(words)
 
     def _build(self) -> None:
         self.settings_, manager = open_session(self.config)
-        components = Components.create(self.settings_, manager.registry, self.workers or available_workers())
-        self.normalizer_, self.fingerprinter_ = components.normalizer, components.fingerprinter
+        self.components_ = Components.create(self.settings_, manager.registry, self.workers or available_workers())
+
+    def _compared(self, texts: list[str]) -> Sequence[str]:
+        return self.components_.compared(self.components_.normalizer.normalize_batch(texts))
 
     @property
     def _n_features_out(self) -> int:
-        n_bits = self.fingerprinter_.n_bits
+        n_bits = self.components_.fingerprinter.n_bits
         return n_bits if self.output == "bits" else n_bits // 64
 
     def __sklearn_tags__(self) -> Tags:

@@ -128,7 +128,7 @@ class LengthBand(_Section):
     up_to: int | None = Field(
         None,
         ge=1,
-        description="Longest text of the band in code points after normalizing, inclusive; left out in the last band.",
+        description="Longest text of the band in code points of what is compared, inclusive; left out in the last band.",
     )
     exact_only: bool = Field(
         False, description="Whether texts of the band are repeats only where they are equal after normalizing."
@@ -201,6 +201,12 @@ class Settings(_Section):
     normalizer: ComponentSettings = Field(
         ComponentSettings(use="microblog"),
         description="What two posts may differ in and still be equal, such as case, URLs and mentions.",
+    )
+    compare: Literal["all", "body", "body_with_hashtags"] = Field(
+        "all",
+        description="What near repeats are looked for by: all of a post, or its body, the words without what stands "
+        "beside them (links, emoji, hashtags unless they belong to the body), where these hold a clause: 8 Han "
+        "characters, or some five other words. Exact repeats are equal in all parts.",
     )
     tokenizer: ComponentSettings = Field(
         ComponentSettings(use="char_ngrams", options={"cjk": [1, 2], "other": [3, 3]}),

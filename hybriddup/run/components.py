@@ -21,7 +21,8 @@ from hybriddup.steps.deciding.contest import Limits
 from hybriddup.steps.deciding.most_candidates import most_candidates
 from hybriddup.steps.fingerprints import Fingerprinter
 from hybriddup.steps.normalizers import Normalizer
-from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
+from hybriddup.steps.posts.parts import bodies_of
+from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.weight_tables import FittedTable
 from hybriddup.steps.weighters import FittedWeighter
@@ -92,8 +93,22 @@ class Components:
             verifier.use_learned(learned.get(verifier_part(key), {}))
         return replace(self, learned=recipe)
 
+    def compared(self, normalized: Sequence[str]) -> Sequence[str]:
+        """Return what is compared of normalized posts; the posts themselves where that is all of them."""
+        compare = self.settings.compare
+        if compare == "all":
+            return normalized
+        with_hashtags = compare == "body_with_hashtags"
+        return bodies_of(normalized, hashtags_are_words=with_hashtags, workers=self.fingerprinter.workers)
+
+    def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
+        """Return normalized posts, and what is compared of them, as verifiers look at them."""
+        maker = self.fingerprinter
+        whole = None if compared is posts else posts
+        return VerifierContext(compared, maker.tokenizer, maker.n_bits, workers, whole)
+
     def learn_blocks(self, texts: Sequence[str]) -> None:
-        """Let the block index learn from the distinct texts of a corpus, where nothing was learned before."""
+        """Let the block index learn from what is compared of a corpus, where nothing was learned before."""
         if self.block_index.learns and self.learned is None:
             self.block_index.learn(texts_at(texts, spread_rows(len(texts), LEARNED_FROM)))
 

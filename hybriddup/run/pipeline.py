@@ -116,10 +116,11 @@ class Run:
         texts = take_texts(normalized, self.find_equal(normalized, corpus.texts).distinct)
         maker = self.components.fingerprinter
         with self.clock.step("learn", len(texts)):
-            maker.expect(texts)
-            maker.fit(texts)
-            self.components.learn_blocks(texts)
-            self.components.plan.prepare(VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers))
+            compared = self.components.compared(texts)
+            maker.expect(compared)
+            maker.fit(compared)
+            self.components.learn_blocks(compared)
+            self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()
 
     def normalize(self, raw: Sequence[str]) -> list[str]:
@@ -137,23 +138,25 @@ class Run:
         maker = self.components.fingerprinter
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
-            maker.fit(texts)
-            simhashes = maker.fingerprint(texts, self.clock.progress.advance)
+            compared = self.components.compared(texts)
+            maker.fit(compared)
+            simhashes = maker.fingerprint(compared, self.clock.progress.advance)
+        context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
         bits, comparable = simhashes.bits, simhashes.is_comparable
         if parted is not equal:
             rows = np.searchsorted(equal.distinct, equal.first_of[parted.distinct])
-            texts, bits, comparable = take_texts(normalized, parted.distinct), bits[rows], comparable[rows]
-        return self.group(parted, texts, bits, comparable)
+            context, bits, comparable = context.take(rows), bits[rows], comparable[rows]
+        return self.group(parted, context, bits, comparable)
 
-    def group(self, equal: EqualTexts, texts: Sequence[str], bits: UInt64s, comparable: Bools) -> DistinctTexts:
+    def group(self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools) -> DistinctTexts:
         """Return the distinct texts with the groups of their keys."""
+        texts = context.texts
         by_length = LimitsByLength.of(self.components.bands, text_lengths(texts))
         is_near = comparable & by_length.is_near()
         with self.clock.step("block index", len(texts)):
             self.components.learn_blocks(texts)
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers)
-        context = VerifierContext(texts, self.components.fingerprinter.tokenizer, 64 * bits.shape[1], self.workers)
         return DistinctTexts(equal, context, self.columns(bits, by_length, context), is_near, groups)
 
     def columns(self, bits: UInt64s, by_length: LimitsByLength, context: VerifierContext) -> TextColumns:

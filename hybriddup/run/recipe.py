@@ -14,6 +14,8 @@ from hybriddup.steps.options import spell, to_plain
 RECIPE_FORMAT = 1
 """Raised when hybriddup itself comes to make other fingerprints from the same parts."""
 
+COMPARED_BEFORE = "all"
+"""What was compared before there was a choice, so that recipes keep their ids."""
 RECIPE_ROLES = ("normalizer", "tokenizer", "weighter", "hasher")
 
 
@@ -35,6 +37,8 @@ def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str,
         own = dict(recipe()) if callable(recipe) else {}
         parts[role] = {**getattr(settings, role).to_dict(), **own}
     parts["fingerprint"] = {"bits": settings.fingerprint.bits}
+    if settings.compare != COMPARED_BEFORE:  # left out where it is as it was before it could be set
+        parts["compare"] = settings.compare
     plain: dict[str, Any] = json.loads(json.dumps(parts, default=to_plain))
     return plain
 

@@ -16,7 +16,6 @@ from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockIndex, count_shared
 from hybriddup.steps.exact import find_equal_texts
-from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.number_guard import number_keys
 
 
@@ -27,7 +26,9 @@ class ExplainedText:
     text: str
     normalized: str
     length: int
-    """Code points after normalizing."""
+    """Code points of what is compared."""
+    compared: str
+    """The normalized text, or its body by the setting ``compare``."""
     tokens: list[tuple[str, float]]
     """Each token with its weight, in order."""
     fingerprint: str
@@ -91,8 +92,9 @@ def learn_from(components: Components, corpus: Sequence[str] | None) -> None:
         return
     normalized = components.normalizer.normalize_batch(corpus)
     distinct = [normalized[place] for place in find_equal_texts(normalized, corpus).distinct.tolist()]
-    maker.fit(distinct)
-    components.learn_blocks(distinct)
+    compared = components.compared(distinct)
+    maker.fit(compared)
+    components.learn_blocks(compared)
 
 
 class Explainer:
@@ -103,11 +105,12 @@ class Explainer:
         self.raw = raw
         self.is_fitted = is_fitted
         self.normalized = components.normalizer.normalize_batch(raw)
-        self.lengths = text_lengths(self.normalized)
+        self.compared = components.compared(self.normalized)
+        self.lengths = text_lengths(self.compared)
         maker = components.fingerprinter
-        self.tokens = maker.tokenizer.tokenize_batch(self.normalized)
+        self.tokens = maker.tokenizer.tokenize_batch(self.compared)
         self.weights = maker.weighter.weigh_batch(self.tokens)
-        self.simhashes = maker.fingerprint(self.normalized)
+        self.simhashes = maker.fingerprint(self.compared)
         self.limits = components.bands.limits_of(self.lengths)
         distance = int(np.bitwise_count(self.simhashes.bits[0] ^ self.simhashes.bits[1]).sum())
         self.pair = CandidatePairs(np.array([0]), np.array([1]), np.array([distance], np.int32))
@@ -164,18 +167,19 @@ class Explainer:
             self.raw[which],
             self.normalized[which],
             int(self.lengths[which]),
+            self.compared[which],
             list(zip(self.tokens.strings(which), map(float, self.weights[span]), strict=True)),
             "".join(f"{word:016x}" for word in self.simhashes.bits[which].tolist()),
         )
 
     def numbers_match(self) -> bool:
         """Return whether both texts have the same runs of digits."""
-        keys = number_keys(self.normalized)
+        keys = number_keys(self.compared)
         return bool(keys[0] == keys[1])
 
     def count_keys(self) -> tuple[int, int]:
         """Return how many keys the two share, and by how many B is looked up."""
-        return shared_keys(self.components.block_index, self.normalized, self.simhashes.bits)
+        return shared_keys(self.components.block_index, self.compared, self.simhashes.bits)
 
     @cached_property
     def evidence(self) -> tuple[str | None, float | None, float | None]:
@@ -193,8 +197,7 @@ class Explainer:
 
     def prepare_verifiers(self) -> None:
         """Let the verifiers look at the two texts."""
-        maker = self.components.fingerprinter
-        self.bands.plan.prepare(VerifierContext(self.normalized, maker.tokenizer, maker.n_bits, workers=1))
+        self.bands.plan.prepare(self.components.verifier_context(self.normalized, self.compared, workers=1))
 
     def judge(self, limit: int) -> tuple[str, str]:
         """Return the reason and the verdict."""

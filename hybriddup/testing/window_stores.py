@@ -123,8 +123,8 @@ class Course:
         asked = self.rng.permutation(np.arange(self.first, n, dtype=np.int64))[:300]
         given = self.store.posts(asked)
         require(given == [self.posts[each] for each in asked], "posts() returns posts as they were appended", asked)
-        texts = [self.posts[each].compared_text for each in asked]
-        require(self.store.texts(asked) == texts, "texts() returns the texts in the form compared", asked)
+        texts = [self.posts[each].normalized_text for each in asked]
+        require(self.store.texts(asked) == texts, "texts() returns the normalized texts", asked)
         ids = [post.id for post in given]
         require(self.store.ids(asked) == ids, "ids() returns the ids of the posts", asked)
         self.compare_ids(held)

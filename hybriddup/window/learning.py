@@ -89,7 +89,7 @@ def prepare_blocks(steps: Steps, store: WindowStore) -> bool:
 
 
 def sample_texts(store: WindowStore) -> Sequence[str]:
-    """Return some compared texts of the store, spread evenly; a text that is empty says nothing and is left out."""
+    """Return some normalized texts of the store, spread evenly; a text that is empty says nothing and is left out."""
     first, n = store.first_position, store.next_position - store.first_position
     positions = first + spread_rows(n, N_SAMPLED)
     return [text for text in store.texts(positions.astype(np.int64)) if text]
@@ -102,11 +102,11 @@ def learn_from(store: WindowStore, steps: Steps, learned: dict[str, bytes]) -> N
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
-    texts = [post.compared_text for post in posts if post.kept]
+    texts = [post.normalized_text for post in posts if post.kept]
     context = steps.verifier_context(texts)
     index = steps.components.block_index
     if index.learns and store.meta(BLOCKS) is None:
-        index.learn(texts)
+        index.learn(context.texts)
         learned[BLOCKS] = pack_arrays(index.learned())
     for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
         if store.meta(VERIFIER + key) is None:

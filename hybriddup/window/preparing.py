@@ -22,6 +22,7 @@ from hybriddup.data.records import (
 from hybriddup.run.components import Components
 from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
+from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.characters import count_classes
 from hybriddup.steps.verifiers.number_guard import number_keys
 from hybriddup.window.exact_keys import exact_keys, hash_keys
@@ -31,7 +32,7 @@ FEWEST_BESIDE = 128
 """Texts for whose sketches another thread is woken."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
-"""Returns the compared texts at some positions of the window."""
+"""Returns the normalized texts at some positions of the window."""
 
 
 class PreparedTexts(NamedTuple):
@@ -40,6 +41,8 @@ class PreparedTexts(NamedTuple):
     positions: Int64s
     """int64[n], rising; by one in a batch that is decided."""
     normalized: Sequence[str]
+    compared: Sequence[str]
+    """What is compared of these, as `hybriddup.run.components.Components.compared` says."""
     keys: list[tuple[bool, str]]
     """What each must be equal in to be an exact repeat."""
     hashes: UInt64s
@@ -67,18 +70,17 @@ class Steps:
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
         workers = self.workers if len(raw) >= FEWEST_BESIDE else 1
-        sketches_of = start_in_background(lambda: self.sketches(normalized), workers)
-        simhashes, lengths = self.components.fingerprinter.fingerprint(normalized), text_lengths(normalized)
+        compared = self.components.compared(normalized)
+        sketches_of = start_in_background(lambda: self.sketches(compared), workers)
+        simhashes, lengths = self.components.fingerprinter.fingerprint(compared), text_lengths(compared)
         keys = exact_keys(normalized, raw, simhashes.has_tokens)
         chosen = np.flatnonzero(simhashes.is_comparable & self.components.bands.may_be_near(lengths))
         prints = Fingerprints(
             positions[chosen], simhashes.bits[chosen], self.components.bands.limits_of(lengths[chosen])
         )
         sketches = sketches_of()
-        live = self.live_texts(
-            [normalized[place] for place in chosen.tolist()], prints, None if sketches is None else sketches[chosen]
-        )
-        return PreparedTexts(positions, normalized, keys, hash_keys(keys), lengths, live, chosen)
+        live = self.live_texts(texts_at(compared, chosen), prints, None if sketches is None else sketches[chosen])
+        return PreparedTexts(positions, normalized, compared, keys, hash_keys(keys), lengths, live, chosen)
 
     def live_texts(self, texts: Sequence[str], prints: Fingerprints, sketches: UInt64s | None) -> LiveTexts:
         """Return texts with their block keys."""
@@ -86,26 +88,27 @@ class Steps:
         keys = index.keys(texts, prints.bits)
         return LiveTexts(prints, sketches, keys, index.probes(keys, prints.bits) if index.probes_others else keys)
 
-    def fit(self, texts: Sequence[str]) -> None:
+    def fit(self, normalized: Sequence[str]) -> None:
         """Fit the weighter on these texts, in place of what it weighed by before."""
         maker = self.components.fingerprinter
-        maker.weighter.fit(maker.tokenizer.tokenize_batch(texts))
+        maker.weighter.fit(maker.tokenizer.tokenize_batch(self.components.compared(normalized)))
 
     def sketches(self, texts: Sequence[str]) -> UInt64s | None:
         """Return uint64[n, 2]: the sketches of the characters; None where no verifier tells how many are needed."""
         return count_classes(texts, 1).sketches if self.counts_characters else None
 
-    def verifier_context(self, texts: Sequence[str]) -> VerifierContext:
+    def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
         """Return these texts as verifiers look at them."""
-        maker = self.components.fingerprinter
-        return VerifierContext(texts, maker.tokenizer, maker.n_bits, self.workers)
+        return self.components.verifier_context(normalized, self.components.compared(normalized), self.workers)
 
     @cached_property
     def counts_characters(self) -> bool:
         """Whether a verifier tells how many characters a pair needs in common."""
         return bool(self.components.bands.least_in_common().any())
 
-    def verify(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> tuple[Bools, VerifiedPairs]:
+    def verify(
+        self, pairs: CandidatePairs, prepared: PreparedTexts, normalized_at: TextsAt
+    ) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs], which pairs the verifier of their length accepts, and these.
 
         Parameters
@@ -113,24 +116,25 @@ class Steps:
         pairs
             Positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
         """
-        local = self.localize(pairs, prepared, texts_at)
+        local = self.localize(pairs, prepared, normalized_at)
         accepted, verified = self.components.bands.verify(local.pairs, local.lengths, local.number_keys)
         return accepted, verified.of(pairs.take(accepted))
 
-    def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, texts_at: TextsAt) -> LocalPairs:
+    def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, normalized_at: TextsAt) -> LocalPairs:
         """Return the pairs by place among the texts that they need, and let the verifiers look at these texts."""
         first, positions = int(prepared.positions[0]), np.unique(np.concatenate([pairs.earlier, pairs.later]))
         n_of_window = int(np.searchsorted(positions, first))
         in_batch = (positions[n_of_window:] - first).tolist()
-        texts = [*texts_at(positions[:n_of_window]), *(prepared.normalized[place] for place in in_batch)]
+        texts = [*normalized_at(positions[:n_of_window]), *(prepared.normalized[place] for place in in_batch)]
         local = CandidatePairs(
             np.searchsorted(positions, pairs.earlier),
             np.searchsorted(positions, pairs.later),
             pairs.hamming_distances,
         )
-        self.components.plan.renew(self.verifier_context(texts))
-        keys = number_keys(texts) if self.components.settings.numbers_must_match else None
-        return LocalPairs(local, text_lengths(texts), keys)
+        context = self.verifier_context(texts)
+        self.components.plan.renew(context)
+        keys = number_keys(context.texts) if self.components.settings.numbers_must_match else None
+        return LocalPairs(local, text_lengths(context.texts), keys)
 
 
 class LocalPairs(NamedTuple):

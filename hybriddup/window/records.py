@@ -56,8 +56,8 @@ class StoredPost(NamedTuple):
         return self.evidence is None
 
     @property
-    def compared_text(self) -> str:
-        """The text of a kept post in the form in which it is compared."""
+    def normalized_text(self) -> str:
+        """The text of a kept post after normalizing."""
         return self.text if self.normalized is None else self.normalized
 
 

@@ -307,7 +307,7 @@ class WindowState:
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
         try:
             if weights_learn:
-                self.steps.fit([post.compared_text for posts in self.store.kept_since(0) for post in posts])
+                self.steps.fit([post.normalized_text for posts in self.store.kept_since(0) for post in posts])
                 self.unsaved |= fitted_meta(self.steps.components)
             learn_from(self.store, self.steps, self.unsaved)
         finally:

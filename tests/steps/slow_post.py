@@ -9,7 +9,7 @@ from math import log1p
 
 from rapidfuzz.distance import LCSseq
 
-from hybriddup.steps.verifiers.post.dictionary import COMMON, HAN_CHARACTERS, NUMBERS, PICTURES, SUFFIXES
+from hybriddup.steps.posts.dictionary import COMMON, HAN_CHARACTERS, NUMBERS, PICTURES, SUFFIXES
 
 HAN = f"[{HAN_CHARACTERS}]"
 LETTER = f"(?![{HAN_CHARACTERS}{PICTURES}])[^\\W_]"

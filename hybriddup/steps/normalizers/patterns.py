@@ -73,18 +73,20 @@ EMOJI = Pattern(
 """A run of emoji, of symbols drawn like them, of private characters (what Weibo's and old phones' icons are), of
 ``[doge]`` and the like: brackets around one to ten letters or digits, a letter first."""
 
-_BEGINS, _ENDS = rf"(?<![^ {BOUNDARY}]", rf"(?=[ {BOUNDARY}]|\Z)"
+_ENDS = rf"(?=[ {BOUNDARY}]|\Z)"
 _UNIT = "[年月日时号个人点名次位周天岁万亿千百十例]"
+_CLIP = (
+    rf"l(?<![a-z0-9]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
+    "的(?:微博|秒拍|优酷|美拍|腾讯|土豆|酷燃|快手|抖音|西瓜|一直播)"
+)
 RESIDUE = (
-    Pattern(r"(?:收起全文d?|展开全文c?)(?![a-z])", "全文"),
+    Pattern(r"收起全文d?+(?![a-z])", "收起全文"),
+    Pattern(r"展开全文c?+(?![a-z])", "展开全文"),
     Pattern(r"查看图片", "查看图片"),
-    Pattern(
-        rf"l(?<![a-z0-9]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
-        "的(?:微博|秒拍|优酷|美拍|腾讯|土豆|酷燃|快手|抖音|西瓜|一直播)(?:视频|直播)",
-        "的",
-    ),
-    Pattern(rf"2{_BEGINS}2)(?!{_UNIT})[\u4e00-\u9fff]{{2,12}}+(?:·[\u4e00-\u9fff]{{2,12}}+)?+{_ENDS}", "2"),
-    Pattern(rf"\?{_BEGINS}\?)\?*+{_ENDS}", "?"),
+    Pattern(f"{_CLIP}视频", "视频"),
+    Pattern(f"{_CLIP}直播", "直播"),
+    Pattern(rf" 2(?!{_UNIT})[\u4e00-\u9fff]{{2,12}}+(?:·[\u4e00-\u9fff]{{2,12}}+)?+{_ENDS}", " 2"),
+    Pattern(rf" \?++{_ENDS}", " ?"),
 )
 """What Weibo and its crawlers leave in a text: ``收起全文d``, ``L新华网的秒拍视频``, ``2内江`` (a place, after the
 shape of its icon), and question marks that stand alone, which were emoji. What stands alone may do so once what stands

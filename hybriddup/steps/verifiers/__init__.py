@@ -1,31 +1,47 @@
 """Verify: candidate pairs -> scores. Stage 2, a second look at the text itself; it decides precision."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 from numpy.typing import NDArray
 
-from hybriddup.data.records import CandidatePairs, CharacterCounts, Float64s, Int32s
+from hybriddup.data.records import CandidatePairs, CharacterCounts, Float64s, Int32s, Int64s
 from hybriddup.steps.tokenizers import Tokenizer
+from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.characters import count_classes
 
 
 @dataclass(frozen=True)
 class VerifierContext:
-    """What a verifier may look at: the distinct normalized texts of the run, by position, and how they were split."""
+    """What a verifier may look at: the distinct texts of the run, by position, and how they were split."""
 
     texts: Sequence[str]
+    """What is compared: the normalized posts, or their bodies by the setting ``compare``."""
     tokenizer: Tokenizer
     bits: int
     """Width of the fingerprint."""
     workers: int
+    normalized: Sequence[str] | None = None
+    """All of the normalized posts where the texts are only their bodies; None = the texts are all."""
+
+    @property
+    def posts(self) -> Sequence[str]:
+        """The normalized posts with all their parts."""
+        return self.texts if self.normalized is None else self.normalized
 
     @cached_property
     def characters(self) -> CharacterCounts:
         """How many characters of each class the texts have, counted when first asked for."""
         return count_classes(self.texts, self.workers)
+
+    def take(self, rows: Int64s) -> VerifierContext:
+        """Return the same of some texts, which may stand among these several times."""
+        normalized = None if self.normalized is None else texts_at(self.normalized, rows)
+        return replace(self, texts=texts_at(self.texts, rows), normalized=normalized)
 
     def release(self) -> None:
         """Let go of what was counted, when no more pairs are asked about."""

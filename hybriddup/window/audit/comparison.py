@@ -8,6 +8,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s
 from hybriddup.steps.deciding.pairs import no_pairs
+from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.stores import WindowStore
@@ -83,7 +84,8 @@ def chosen_texts(prepared: PreparedTexts, places: Int64s) -> PreparedTexts:
     rows = np.flatnonzero(np.isin(prepared.places, places))
     return PreparedTexts(
         prepared.positions[places],
-        [prepared.normalized[place] for place in places.tolist()],
+        texts_at(prepared.normalized, places),
+        texts_at(prepared.compared, places),
         [prepared.keys[place] for place in places.tolist()],
         prepared.hashes[places],
         prepared.lengths[places],

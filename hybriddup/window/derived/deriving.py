@@ -28,7 +28,7 @@ ROOM_TO_GROW = 1.5
 def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
     """Return posts of the store as they were when they were looked up."""
     positions = np.array([post.position for post in posts], np.int64)
-    return steps.prepare([post.text for post in posts], [post.compared_text for post in posts], positions)
+    return steps.prepare([post.text for post in posts], [post.normalized_text for post in posts], positions)
 
 
 def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> DerivedState:

@@ -63,7 +63,7 @@ class WindowStore(Protocol):
         ...
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the texts in the form in which they are compared, in the order asked.
+        """Return the normalized texts, in the order asked.
 
         Raises
         ------

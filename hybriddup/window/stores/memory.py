@@ -65,8 +65,8 @@ class MemoryStore:
         return [self._posts[place] if place >= self._first else None for place in places]
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the texts in the form in which they are compared."""
-        return [post.compared_text for post in self.posts(positions)]
+        """Return the normalized texts."""
+        return [post.normalized_text for post in self.posts(positions)]
 
     def ids(self, positions: Int64s) -> list[PostId]:
         """Return the ids of the posts at these positions."""

@@ -146,8 +146,8 @@ class SqliteStore:
             return found
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the texts in the form in which they are compared."""
-        return [post.compared_text for post in self.posts(positions)]
+        """Return the normalized texts."""
+        return [post.normalized_text for post in self.posts(positions)]
 
     def ids(self, positions: Int64s) -> list[PostId]:
         """Return the ids of the posts at these positions."""

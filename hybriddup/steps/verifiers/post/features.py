@@ -31,21 +31,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import Float64s, Int64s, encode_texts
+from hybriddup.data.records import Float64s, Int64s
 from hybriddup.kernels.characters import renumber
 from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.kernels.post_features import NAMES, compare_posts
-from hybriddup.kernels.post_words import PostWords, parse_posts
+from hybriddup.kernels.post_words import PostWords
+from hybriddup.steps.posts.parts import words_of
 from hybriddup.steps.verifiers.characters import as_symbols
-from hybriddup.steps.verifiers.post.dictionary import load_dictionary
 
-__all__ = ["NAMES", "pair_features", "words_of"]
-
-
-def words_of(posts: Sequence[str], *, hashtags_are_words: bool) -> PostWords:
-    """Return the words of normalized posts, and what stands beside them."""
-    words: PostWords = parse_posts(*encode_texts(posts), load_dictionary(), hashtags_are_words)
-    return words
+__all__ = ["NAMES", "pair_features"]
 
 
 def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s, *, hashtags_are_words: bool) -> Float64s:
