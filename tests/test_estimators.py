@@ -184,7 +184,8 @@ def test_bits_serve_as_features_of_other_estimators() -> None:
     """Nearest neighbors by Hamming distance find the near repeat."""
     from sklearn.neighbors import NearestNeighbors
 
-    pipeline = make_pipeline(SimhashVectorizer(output="bits"), NearestNeighbors(n_neighbors=2, metric="hamming"))
+    vectorizer = SimhashVectorizer(config={"compare": "all"}, output="bits")
+    pipeline = make_pipeline(vectorizer, NearestNeighbors(n_neighbors=2, metric="hamming"))
     pipeline.fit(TEXTS)
     bits = pipeline[0].transform(TEXTS)
     assert pipeline[-1].kneighbors(bits, return_distance=False)[:, 1].tolist() == [2, 4, 0, 5, 1, 3]

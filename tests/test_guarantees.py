@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein
 
 import hybriddup
 from hybriddup.config.load import open_session
@@ -21,13 +21,14 @@ from hybriddup.config.settings import LengthBand, Settings
 from hybriddup.data.records import Removed, Tokens
 from hybriddup.run.result import Result
 from tests.posts import generated_posts, load_sample
+from tests.steps import slow_post
 
 POSTS = load_sample("posts.jsonl")
 SAMPLE = [post["text"] for post in POSTS]
 GENERATED = generated_posts(3, 1500)
 CORPORA = {"samples": SAMPLE, "generated": GENERATED}
-BY_EDITS = ["benchmark", "headlines", "sms", "twitter", "weibo"]
-"""Configurations whose pairs are judged by the edit similarity."""
+SHORT = ["benchmark", "headlines", "sms", "twitter", "weibo"]
+"""Configurations for short texts, whose scores are computed anew here."""
 
 corpora = pytest.mark.parametrize("corpus", CORPORA)
 
@@ -45,16 +46,21 @@ def settings_of(config: str) -> Settings:
 
 
 def normalized(config: Any, texts: Sequence[str]) -> list[str]:
-    """The texts as the verifier saw them."""
+    """The texts after normalizing."""
     settings, manager = open_session(config, entry_points=False)
     return list(manager.registry.create("normalizer", settings.normalizer).normalize_batch(list(texts)))
 
 
-def compared(config: Any, posts: Sequence[str], removed: Sequence[Removed]) -> list[tuple[str, str]]:
-    """Each removed post and its keeper, normalized."""
+def with_keepers(config: Any, posts: Sequence[str], removed: Sequence[Removed]) -> list[tuple[str, str]]:
+    """The keeper of each removed post and that post, normalized."""
     later = normalized(config, [posts[post.row] for post in removed])
     earlier = normalized(config, [posts[post.keeper_row] for post in removed])
     return list(zip(earlier, later, strict=True))
+
+
+def compared(config: str, a: str, b: str) -> tuple[str, str]:
+    """What is compared of two normalized posts."""
+    return (slow_post.body(a), slow_post.body(b)) if settings_of(config).compare == "body" else (a, b)
 
 
 @corpora
@@ -67,50 +73,48 @@ def test_keeper_of_every_removed_post_is_kept_and_comes_before_it(config: str, c
     assert all(post.keeper_row < post.row for post in result.removed)
 
 
-def score_anew(verifier: dict[str, Any], a: str, b: str) -> float:
-    """The score of a verifier as a configuration writes it, by rapidfuzz alone."""
-    if verifier["use"] == "lcs":
-        lengths = (len(a), len(b))
-        total = min(lengths) if verifier["relative_to"] == "shorter" else max(lengths)
-        return LCSseq.similarity(a, b) / total
-    scorer = {"indel": Indel, "levenshtein": Levenshtein}[verifier.get("distance", "indel")]
-    return scorer.normalized_similarity(a, b)
+def score_anew(config: str, verifier: dict[str, Any], a: str, b: str) -> float:
+    """The score of a verifier as a configuration writes it, by rapidfuzz and plain Python alone."""
+    texts = compared(config, a, b)
+    if verifier["use"] == "post":
+        return slow_post.score(a, b, texts, slow_post.model_of(a, b, verifier["model"]))
+    return Indel.normalized_similarity(*texts)
 
 
 def band_of(config: str, a: str, b: str) -> tuple[int, LengthBand]:
     """The length band of the shorter text, with the shortest length that belongs to it."""
-    shorter = min(len(a), len(b))
+    shorter = min(map(len, compared(config, a, b)))
     return next(item for item in settings_of(config).bands() if item[1].up_to is None or shorter <= item[1].up_to)
 
 
 def verifiers_of(config: str, a: str, b: str) -> list[dict[str, Any]]:
-    """The verifiers that must all accept a pair, as the configuration writes them, by the shorter text."""
+    """The verifiers of which one must accept a pair, as the configuration writes them, by the shorter text."""
     _, band = band_of(config, a, b)
     assert band.verifier is not None
     written = band.verifier.to_dict()
-    assert "any" not in written
-    return written.get("all", [written])
+    assert "all" not in written
+    return written.get("any", [written])
 
 
 @corpora
-@pytest.mark.parametrize("config", BY_EDITS)
-def test_reported_score_is_that_of_rapidfuzz(config: str, corpus: str) -> None:
+@pytest.mark.parametrize("config", SHORT)
+def test_reported_score_is_that_of_the_two_texts(config: str, corpus: str) -> None:
     """Computed anew from the two texts alone, for every near removal, for the verifier that it names."""
     near = [post for post in run(config, corpus).removed if post.reason == "near"]
     assert near
-    for post, (a, b) in zip(near, compared(config, CORPORA[corpus], near), strict=True):
-        anew = {(v["use"], v["threshold"]): score_anew(v, a, b) for v in verifiers_of(config, a, b)}
-        assert anew[post.verifier, post.threshold] == pytest.approx(post.score, abs=1e-12)
+    for post, (a, b) in zip(near, with_keepers(config, CORPORA[corpus], near), strict=True):
+        anew = {(v["use"], v["threshold"]): score_anew(config, v, a, b) for v in verifiers_of(config, a, b)}
+        assert anew[post.verifier, post.threshold] == pytest.approx(post.score, abs=1e-9)
 
 
 @corpora
-@pytest.mark.parametrize("config", BY_EDITS)
-def test_every_removed_post_reaches_every_threshold_of_its_length(config: str, corpus: str) -> None:
-    """By scores computed anew; where verifiers are combined by ``all``, by each of them."""
+@pytest.mark.parametrize("config", SHORT)
+def test_every_removed_post_reaches_a_threshold_of_its_length(config: str, corpus: str) -> None:
+    """By scores computed anew; where verifiers are combined by ``any``, by one of them."""
     removed = run(config, corpus).removed
-    for post, (a, b) in zip(removed, compared(config, CORPORA[corpus], removed), strict=True):
+    for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
         if post.reason == "near":
-            assert all(score_anew(v, a, b) >= v["threshold"] - 1e-12 for v in verifiers_of(config, a, b))
+            assert any(score_anew(config, v, a, b) >= v["threshold"] - 1e-9 for v in verifiers_of(config, a, b))
             assert post.score >= post.threshold
 
 
@@ -119,7 +123,7 @@ def test_every_removed_post_reaches_every_threshold_of_its_length(config: str, c
 def test_exact_repeats_are_equal_after_normalizing(config: str, corpus: str) -> None:
     """And only they are called exact."""
     removed = run(config, corpus).removed
-    for post, (a, b) in zip(removed, compared(config, CORPORA[corpus], removed), strict=True):
+    for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
         assert (a == b) == (post.reason == "exact")
 
 
@@ -128,7 +132,7 @@ def test_exact_repeats_are_equal_after_normalizing(config: str, corpus: str) -> 
 def test_band_is_that_of_the_shorter_text(config: str, corpus: str) -> None:
     """And its Hamming limit holds."""
     removed = run(config, corpus).removed
-    for post, (a, b) in zip(removed, compared(config, CORPORA[corpus], removed), strict=True):
+    for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
         lower, band = band_of(config, a, b)
         assert post.length_band == band.name(lower)
         if post.reason == "near":
@@ -150,10 +154,10 @@ def test_reported_distance_is_that_of_the_fingerprints(corpus: str) -> None:
 def test_levenshtein_scores_are_those_of_rapidfuzz() -> None:
     """The other edit distance."""
     band = {"max_hamming_distance": 40, "verifier": {"use": "edit", "distance": "levenshtein", "threshold": 0.8}}
-    config = {"lengths": [band]}
+    config = {"compare": "all", "lengths": [band]}
     near = [post for post in hybriddup.dedupe(SAMPLE, config=config).removed if post.reason == "near"]
     assert near
-    for post, (a, b) in zip(near, compared(config, SAMPLE, near), strict=True):
+    for post, (a, b) in zip(near, with_keepers(config, SAMPLE, near), strict=True):
         assert Levenshtein.normalized_similarity(a, b) == pytest.approx(post.score, abs=1e-12)
 
 
@@ -200,7 +204,7 @@ def test_sentences_of_the_design_are_duplicates(config: str, pair: list[str]) ->
     assert hybriddup.dedupe(pair, config=config).kept == [0]
 
 
-@pytest.mark.parametrize("config", BY_EDITS)
+@pytest.mark.parametrize("config", SHORT)
 def test_text_between_its_own_copies_is_found_again(config: str) -> None:
     """Equal fingerprints are paired, however many share them."""
     text = "明天早上九点在学校门口集合，请带好水和午饭"
@@ -215,10 +219,10 @@ TRUTH = load_sample("truth.jsonl")
 ROWS = {post["id"]: row for row, post in enumerate(POSTS)}
 
 FLOORS = {
-    "weibo": {"exact": 49, "near": 71},
-    "twitter": {"exact": 49, "near": 64},
-    "sms": {"exact": 43, "near": 65},
-    "headlines": {"exact": 34, "near": 66},
+    "weibo": {"exact": 50, "near": 70},
+    "twitter": {"exact": 50, "near": 70},
+    "sms": {"exact": 47, "near": 67},
+    "headlines": {"exact": 39, "near": 67},
     "benchmark": {"exact": 42, "near": 68},
 }
 """Labeled repeats, of 50 exact and 77 near ones, that end in one cluster with the post that they repeat. Of the near
@@ -226,10 +230,10 @@ ones, two are beyond any edit threshold; ``benchmark`` normalizes nothing, and `
 mentions and repost marks and ask for a high score, each on purpose."""
 
 MERGED_DIFFERENT: dict[str, dict[str, int]] = {
-    "weibo": {"name": 3, "negation": 3, "number": 12, "numeral": 1, "place": 4, "product": 1, "weekday": 2},
-    "twitter": {"name": 2, "negation": 3, "number": 8, "numeral": 1, "place": 2, "product": 1, "weekday": 2},
-    "sms": {"name": 3, "negation": 3, "numeral": 1, "place": 4, "product": 2, "weekday": 2},
-    "headlines": {"greeting": 1, "name": 2, "negation": 3, "numeral": 1, "place": 4, "product": 2, "weekday": 2},
+    "weibo": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "weekday": 2},
+    "twitter": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "weekday": 2},
+    "sms": {"name": 2, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
+    "headlines": {"name": 2, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
     "benchmark": {"greeting": 2, "link_only": 1, "name": 4, "negation": 4, "number": 14, "numeral": 1}
     | {"opposite": 2, "place": 4, "product": 3, "weekday": 2},
     "articles": {},

@@ -128,7 +128,7 @@ class LengthBand(_Section):
     up_to: int | None = Field(
         None,
         ge=1,
-        description="Longest text of the band in code points of what is compared, inclusive; left out in the last band.",
+        description="Longest text of the band, in code points of what is compared, inclusive; left out in the last.",
     )
     exact_only: bool = Field(
         False, description="Whether texts of the band are repeats only where they are equal after normalizing."
@@ -171,16 +171,10 @@ Keep = Annotated[
 ]
 
 
-def _near(up_to: int | None, max_hamming_distance: int, threshold: float) -> LengthBand:
-    verifier = SingleVerifier(use="edit", threshold=threshold)
-    return LengthBand(up_to=up_to, max_hamming_distance=max_hamming_distance, verifier=verifier)
-
-
+_POST = SingleVerifier(use="post", threshold=0.5, options={"model": "by_script"})
 DEFAULT_LENGTHS = (
-    LengthBand(up_to=6, exact_only=True),
-    _near(30, 44, 0.88),
-    _near(60, 40, 0.85),
-    _near(None, 40, 0.78),
+    LengthBand(up_to=4, exact_only=True),
+    LengthBand(max_hamming_distance=40, verifier=_POST),
 )
 
 
@@ -199,14 +193,14 @@ class Settings(_Section):
         "each run's posts.",
     )
     normalizer: ComponentSettings = Field(
-        ComponentSettings(use="microblog"),
+        ComponentSettings(use="microblog", options={"reposts": "mask", "residue": "drop"}),
         description="What two posts may differ in and still be equal, such as case, URLs and mentions.",
     )
-    compare: Literal["all", "body", "body_with_hashtags"] = Field(
-        "all",
+    compare: Literal["all", "body"] = Field(
+        "body",
         description="What near repeats are looked for by: all of a post, or its body, the words without what stands "
-        "beside them (links, emoji, hashtags unless they belong to the body), where these hold a clause: 8 Han "
-        "characters, or some five other words. Exact repeats are equal in all parts.",
+        "beside them (links, emoji, hashtags of posts with a Han character), where these are five Han characters, or "
+        "some three other words. Exact repeats are equal in all parts.",
     )
     tokenizer: ComponentSettings = Field(
         ComponentSettings(use="char_ngrams", options={"cjk": [1, 2], "other": [3, 3]}),

@@ -92,26 +92,46 @@ def has(table: Table, value: np.uint64, stamp: np.uint64) -> bool:
     return bool(table.stamps[place_of(table, value, stamp)] == stamp)
 
 
+class WordSet(NamedTuple):
+    """The words of one post, to be asked for."""
+
+    keys: Table
+    heads: Table
+    """The words' keys, and those of the letters that they begin with."""
+    is_first: Bools
+    """bool[n]: which words have not stood in the post before."""
+
+
+@njit(cache=True, nogil=True)
+def make_word_set(n: int) -> WordSet:
+    """Return a set with room for the words of a post with so many."""
+    return WordSet(make_table(n), make_table(n), np.zeros(n, np.bool_))
+
+
 @njit(cache=True, nogil=True, inner=True)
-def mark_known(
-    words: PostWords, post: int, other: int, keys: Table, heads: Table, stamp: np.uint64, known: Bools
-) -> None:
-    """Mark which words of a post are known to another one."""
-    for word in range(words.offsets[other], words.offsets[other + 1]):
-        put(keys, words.keys[word], stamp)
-        put(heads, words.prefixes[word], stamp)
+def put_words(words: PostWords, post: int, into: WordSet, stamp: np.uint64) -> None:
+    """Make a set that of the words of a post."""
     first = words.offsets[post]
     for word in range(first, words.offsets[post + 1]):
-        is_known = words.weights[word] == 0 or has(keys, words.keys[word], stamp)
-        known[word - first] = is_known or has(heads, words.prefixes[word], stamp)
+        into.is_first[word - first] = put(into.keys, words.keys[word], stamp)
+        put(into.heads, words.prefixes[word], stamp)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def weigh(words: PostWords, post: int, known: Bools, seen: Table, stamp: np.uint64) -> tuple[float, float]:
+def mark_known(words: PostWords, post: int, other: WordSet, stamp: np.uint64, known: Bools) -> None:
+    """Mark which words of a post are known to another one."""
+    first = words.offsets[post]
+    for word in range(first, words.offsets[post + 1]):
+        is_known = words.weights[word] == 0 or has(other.keys, words.keys[word], stamp)
+        known[word - first] = is_known or has(other.heads, words.prefixes[word], stamp)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def weigh(words: PostWords, post: int, known: Bools, is_first: Bools) -> tuple[float, float]:
     """Return the weight of a post's distinct words that are not known, and of all of them."""
     unknown, total, first = 0.0, 0.0, words.offsets[post]
     for word in range(first, words.offsets[post + 1]):
-        if put(seen, words.keys[word], stamp):
+        if is_first[word - first]:
             total += words.weights[word]
             unknown += 0.0 if known[word - first] else words.weights[word]
     return unknown, total
@@ -136,15 +156,15 @@ def unknown_places(words: PostWords, post: int, known: Bools) -> tuple[int, int,
 
 
 @njit(cache=True, nogil=True, inner=True)
-def longest_run(words: PostWords, a: int, b: int, heads: Table, pairs: Table, stamp: np.uint64) -> int:
+def longest_run(
+    words: PostWords, a: int, b: int, heads: Table, heads_stamp: np.uint64, pairs: Table, stamp: np.uint64
+) -> int:
     """Return how many words of a stand in b one after another, by the beginnings of neighbors."""
-    for word in range(words.offsets[b], words.offsets[b + 1]):
-        put(heads, words.prefixes[word], stamp)
-        if word + 1 < words.offsets[b + 1]:
-            put(pairs, join_two(words.prefixes[word], words.prefixes[word + 1]), stamp)
+    for word in range(words.offsets[b], words.offsets[b + 1] - 1):
+        put(pairs, join_two(words.prefixes[word], words.prefixes[word + 1]), stamp)
     run, longest, first = np.int64(0), np.int64(0), words.offsets[a]
     for word in range(first, words.offsets[a + 1]):
-        if not has(heads, words.prefixes[word], stamp):
+        if not has(heads, words.prefixes[word], heads_stamp):
             run = np.int64(0)
         elif run > 0 and has(pairs, join_two(words.prefixes[word - 1], words.prefixes[word]), stamp):
             run += 1
@@ -210,24 +230,35 @@ def compare_posts(
         int64[n_pairs]: the longest common subsequence of their letters, and of the normalized posts.
     """
     n = longest_post(words)
-    known_a, known_b = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    keys, heads, pairs = make_table(n), make_table(n), make_table(n)
-    features, stamp = np.zeros((len(earlier), len(NAMES)), np.float64), np.uint64(0)
+    known_earlier, known_later, pairs = np.zeros(n, np.bool_), np.zeros(n, np.bool_), make_table(n)
+    of_earlier, of_later = make_word_set(n), make_word_set(n)
+    features, stamp, later_stamp = np.zeros((len(earlier), len(NAMES)), np.float64), np.uint64(0), np.uint64(0)
     for pair in range(len(earlier)):
-        a, b = earlier[pair], later[pair]
-        if not is_before(words, a, b):
-            a, b = b, a
+        one, other = earlier[pair], later[pair]
+        stamp += ONE
+        put_words(words, one, of_earlier, stamp)
+        if pair == 0 or other != later[pair - 1]:
+            later_stamp = stamp
+            put_words(words, other, of_later, later_stamp)
+        mark_known(words, one, of_later, later_stamp, known_earlier)
+        mark_known(words, other, of_earlier, stamp, known_later)
+        only_one, weight_one = weigh(words, one, known_earlier, of_earlier.is_first)
+        only_other, weight_other = weigh(words, other, known_later, of_later.is_first)
         row = features[pair]
-        note_letters_shared(words, lengths, a, b, common_letters[pair], common[pair], row)
-        mark_known(words, a, b, keys, heads, stamp + ONE, known_a)
-        mark_known(words, b, a, keys, heads, stamp + np.uint64(2), known_b)
-        only_a, weight_a = weigh(words, a, known_a, keys, stamp + np.uint64(3))
-        only_b, weight_b = weigh(words, b, known_b, keys, stamp + np.uint64(4))
-        note_words_shared(only_a, weight_a, only_b, weight_b, row)
-        run, stamp = longest_run(words, a, b, heads, pairs, stamp + np.uint64(5)), stamp + np.uint64(5)
-        note_places(words, a, b, known_a, known_b, run, row)
-        note_numbers(words, a, b, row)
-        note_beside(words, a, b, weight_a, row)
+        if is_before(words, one, other):
+            note_letters_shared(words, lengths, one, other, common_letters[pair], common[pair], row)
+            note_words_shared(only_one, weight_one, only_other, weight_other, row)
+            run = longest_run(words, one, other, of_later.heads, later_stamp, pairs, stamp)
+            note_places(words, one, other, known_earlier, known_later, run, row)
+            note_numbers(words, one, other, row)
+            note_beside(words, one, other, weight_one, row)
+        else:
+            note_letters_shared(words, lengths, other, one, common_letters[pair], common[pair], row)
+            note_words_shared(only_other, weight_other, only_one, weight_one, row)
+            run = longest_run(words, other, one, of_earlier.heads, stamp, pairs, stamp)
+            note_places(words, other, one, known_later, known_earlier, run, row)
+            note_numbers(words, other, one, row)
+            note_beside(words, other, one, weight_other, row)
     return features
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.short_runs import sort_run
 
@@ -64,6 +64,8 @@ class PostWords(NamedTuple):
     """int64[n_posts + 1], uint64[n]: hashes of the hashtags, rising, each once."""
     emoji: UInt64s
     """uint64[n_posts]: a hash of all emoji in order."""
+    is_han: Bools
+    """bool[n_posts]: whether a post has a Han character."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -297,24 +299,33 @@ def note_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary, 
     note_word(scratch, key, prefix, np.float32(0.0) if place_in(dictionary.common, whole) >= 0 else weight, place, end)
 
 
+@njit(cache=True, nogil=True, inner=True)
+def read_word(points: UInt32s, place: int, end: int, kind: int, dictionary: Dictionary, scratch: Scratch) -> int:
+    """Note the word or number that begins here with a character of this class; return where it ends."""
+    if kind == HAN:
+        key = hashed(OFFSET_BASIS, points[place])
+        note_word(scratch, key, key, np.float32(1.0), place, place + 1)
+        return np.int64(place + 1)
+    if kind == DIGIT:
+        after = end_of_number(points, place, end, dictionary)
+        note_number(scratch, key_of_number(points, place, after, dictionary), place, after)
+        return np.int64(after)
+    after = end_of_letters(points, place, end, dictionary)
+    note_letters(points, place, after, dictionary, scratch)
+    return np.int64(after)
+
+
 @njit(cache=True, nogil=True)
 def read_words(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> None:
-    """Note the words and numbers of the letters from ``place`` on; emoji and marks are passed over."""
+    """Note the words and numbers of a hashtag; emoji and marks are passed over."""
     while place < end:
         kind, after = kind_of(dictionary, points[place]), place + 1
-        if points[place] == OPEN or kind == PICTURE:
+        if kind in (HAN, LETTER, DIGIT):
+            after = read_word(points, place, end, kind, dictionary, scratch)
+        elif points[place] == OPEN or kind == PICTURE:
             after = max(end_of_emoji(points, place, end, dictionary), after)
         elif points[place] == LEFT:
             after = max(end_of_mask(points, place, end), after)
-        elif kind == DIGIT:
-            after = end_of_number(points, place, end, dictionary)
-            note_number(scratch, key_of_number(points, place, after, dictionary), place, after)
-        elif kind == HAN:
-            key = hashed(OFFSET_BASIS, points[place])
-            note_word(scratch, key, key, np.float32(1.0), place, after)
-        elif kind == LETTER:
-            after = end_of_letters(points, place, end, dictionary)
-            note_letters(points, place, after, dictionary, scratch)
         place = after
 
 
@@ -338,6 +349,14 @@ def note_hashtag(points: UInt32s, place: int, end: int, dictionary: Dictionary, 
     scratch.n[N_TAGS] += 1
 
 
+@njit(cache=True, nogil=True, inner=True)
+def has_han(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> bool:
+    """Return whether there is a Han character."""
+    while place < end and kind_of(dictionary, points[place]) != HAN:
+        place += 1
+    return bool(place < end)
+
+
 @njit(cache=True, nogil=True)
 def read_post(
     points: UInt32s, place: int, end: int, dictionary: Dictionary, tags_are_words: bool, scratch: Scratch
@@ -345,11 +364,15 @@ def read_post(
     """Note what there is in a post."""
     scratch.n[:], scratch.emoji[0], first = 0, OFFSET_BASIS, place
     while place < end:
-        after = place + 1
-        if points[place] == LEFT and is_repost(points, place, end):
+        kind, after = kind_of(dictionary, points[place]), place + 1
+        if kind in (HAN, LETTER, DIGIT):
+            after = read_word(points, place, end, kind, dictionary, scratch)
+        elif points[place] == LEFT and is_repost(points, place, end):
             scratch.n[PART] += 1
             after = place + len(REPOST)
-        elif points[place] == OPEN or kind_of(dictionary, points[place]) == PICTURE:
+        elif points[place] == LEFT:
+            after = max(end_of_mask(points, place, end), after)
+        elif points[place] == OPEN or kind == PICTURE:
             after = end_of_emoji(points, place, end, dictionary)
             if after > place:
                 note_emoji(points, place, after, scratch)
@@ -361,10 +384,6 @@ def read_post(
                 if tags_are_words:
                     read_words(points, place + 1, words_end, dictionary, scratch)
             after = max(tag_end, place + 1)
-        else:
-            while after < end and not begins_something(points[after], dictionary):
-                after += 1
-            read_words(points, place, after, dictionary, scratch)
         place = after
     if is_cut_off(points, first, end):
         drop_last_word(scratch)
@@ -391,13 +410,6 @@ def drop_last_word(scratch: Scratch) -> None:
         scratch.n[N_NUMBERS] -= 1
 
 
-@njit(cache=True, nogil=True, inner=True)
-def begins_something(code_point: int, dictionary: Dictionary) -> bool:
-    """Return whether a mark, emoji or a hashtag may begin with this, and no word."""
-    is_mark = code_point in (LEFT, OPEN, HASH)
-    return is_mark or kind_of(dictionary, code_point) == PICTURE
-
-
 @njit(cache=True, nogil=True)
 def part_that_counts(scratch: Scratch) -> int:
     """Return which words count: -1 = all; where the own words hold no clause, those of the heaviest quote."""
@@ -412,21 +424,22 @@ def part_that_counts(scratch: Scratch) -> int:
 
 
 @njit(cache=True, nogil=True)
-def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary, tags_are_words: bool) -> PostWords:
+def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary) -> PostWords:
     """Return the words of posts, and what stands beside them.
+
+    The words of hashtags stand beside a post that has a Han character, as in ``#话题#我的看法``; they are words of any
+    other post, as in ``#boston is strong``.
 
     Parameters
     ----------
     points, offsets
         The posts, as `hybriddup.data.records.EncodedTexts`.
-    tags_are_words
-        Whether the words of hashtags count as words of the post, as in ``#boston is strong``; they stand beside it in
-        ``#topic# my comment``.
     """
     n_posts, n = len(offsets) - 1, len(points)
     keys, prefixes, weights = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.float32)
     letters, numbers, tags = np.empty(2 * n, np.int32), np.empty(n, np.uint64), np.empty(n, np.uint64)
     ends, emoji = np.zeros((n_posts + 1, 4), np.int64), np.zeros(n_posts, np.uint64)
+    is_han = np.zeros(n_posts, np.bool_)
     longest = np.int64(0)
     for post in range(n_posts):
         longest = max(longest, offsets[post + 1] - offsets[post])
@@ -442,7 +455,8 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary, tags_a
         np.zeros(1, np.uint64),
     )
     for post in range(n_posts):
-        read_post(points, offsets[post], offsets[post + 1], dictionary, tags_are_words, scratch)
+        is_han[post] = has_han(points, offsets[post], offsets[post + 1], dictionary)
+        read_post(points, offsets[post], offsets[post + 1], dictionary, not is_han[post], scratch)
         n_words, n_letters, n_numbers, n_tags = ends[post, 0], ends[post, 1], ends[post, 2], ends[post, 3]
         part = part_that_counts(scratch)
         for word in range(scratch.n[N_WORDS]):
@@ -487,4 +501,5 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary, tags_a
         ends[:, 3].copy(),
         tags[:n_tags].copy(),
         emoji,
+        is_han,
     )

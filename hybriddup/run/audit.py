@@ -28,7 +28,7 @@ from hybriddup.steps.deciding.contest import Verify
 AUDITED_SHARE = 3 / 8
 """Share of the bits in which audited pairs may differ; four more than the run allows where that is wider still."""
 WIDER_BY = 4
-MAX_PAIRS = 200_000
+MAX_PAIRS = 100_000
 """About as many pairs as the verifiers are asked about; where more come up, the sample is made smaller."""
 FIRST_LOOK = 64
 """Posts by which it is estimated how many pairs will come up."""

@@ -95,11 +95,9 @@ class Components:
 
     def compared(self, normalized: Sequence[str]) -> Sequence[str]:
         """Return what is compared of normalized posts; the posts themselves where that is all of them."""
-        compare = self.settings.compare
-        if compare == "all":
+        if self.settings.compare == "all":
             return normalized
-        with_hashtags = compare == "body_with_hashtags"
-        return bodies_of(normalized, hashtags_are_words=with_hashtags, workers=self.fingerprinter.workers)
+        return bodies_of(normalized, self.fingerprinter.workers)
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
         """Return normalized posts, and what is compared of them, as verifiers look at them."""

@@ -49,9 +49,9 @@ def test_the_schema_is_json_schema(run: Run) -> None:
 
 
 def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_path: Path) -> None:
-    """The default's limits are too wide for 64 bits; the file can be used all the same."""
+    """The default's limit is too wide for 64 bits; the file can be used all the same."""
     (tmp_path / "narrow.yaml").write_text("fingerprint: {bits: 64}\n", "utf-8")
     ran = run("config", "check", "narrow.yaml")
 
     assert (ran.code, ran.out) == (0, "narrow.yaml: ok\n")
-    assert "warning: narrow.yaml: lengths[1].max_hamming_distance is 44 of 64 bits." in ran.err
+    assert "warning: narrow.yaml: lengths[1].max_hamming_distance is 40 of 64 bits." in ran.err

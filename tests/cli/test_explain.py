@@ -16,7 +16,7 @@ def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
     assert ran.code == 0
     labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
     assert [label for label in labels if f"\n{label}  " not in ran.out] == []
-    assert ran.out.splitlines()[-1].startswith("B repeats A: the edit score 0.8824 reaches the threshold 0.88")
+    assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.666 reaches the threshold 0.5")
 
 
 def test_texts_that_differ_are_explained_too(run: Run) -> None:
@@ -35,7 +35,7 @@ def test_the_explanation_for_machines_is_json(run: Run) -> None:
     """With the same facts."""
     explanation = json.loads(run("explain", REPEATED, NEARLY, "--json").out)
     assert explanation["matches"] is True
-    assert explanation["length_band"] == "7-30"
+    assert explanation["length_band"] == "5-"
     assert explanation["a"]["text"] == REPEATED
 
 

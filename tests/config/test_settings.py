@@ -74,6 +74,7 @@ def test_settings_are_written_in_the_order_of_the_steps() -> None:
         "plugins",
         "recipe",
         "normalizer",
+        "compare",
         "tokenizer",
         "weighter",
         "hasher",

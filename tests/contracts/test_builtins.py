@@ -68,7 +68,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("verifier", "lcs"): [{}, {"relative_to": "shorter"}],
     ("verifier", "post"): [
         {},
-        {"model": "twitter", "hashtags": "words"},
+        {"model": "twitter"},
         {"model": {"intercept": -1.0, "similar": [[0.5, 0], [1, 3]]}},
     ],
 }

@@ -39,6 +39,7 @@ def recipes() -> list[dict[str, Any]]:
     written = [
         {
             "normalizer": {"use": "none"},
+            "compare": "all",
             "tokenizer": {"use": "char_ngrams", "cjk": [1, 2], "other": [2, 3]},
             "weighter": {"use": weighter},
             "hasher": {"use": hasher},

@@ -157,9 +157,9 @@ def test_metrics_are_those_of_prometheus() -> None:
         for sample in family.samples
     }
     assert samples["hybriddup_posts_total",] == 3
-    assert samples["hybriddup_decisions_total", "7-30", "near"] == 1
-    assert samples["hybriddup_decisions_total", "7-30", "kept"] == 1
-    assert samples["hybriddup_decisions_total", "0-6", "kept"] == 1
+    assert samples["hybriddup_decisions_total", "5-", "near"] == 1
+    assert samples["hybriddup_decisions_total", "5-", "kept"] == 1
+    assert samples["hybriddup_decisions_total", "0-4", "kept"] == 1
     assert samples["hybriddup_requests_refused_total", "invalid_post"] == 1
     assert samples["hybriddup_request_seconds_count", "/v1/posts", "200", "POST"] == 1
     assert samples["hybriddup_request_seconds_count", "/v1/posts/{id}", "404", "GET"] == 1

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import log1p
+from itertools import pairwise
+from math import exp, log1p
+from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
+from hybriddup.kernels.post_features import NAMES
 from hybriddup.steps.posts.dictionary import COMMON, HAN_CHARACTERS, NUMBERS, PICTURES, SUFFIXES
+from hybriddup.steps.verifiers.post.model import shipped_models
 
 HAN = f"[{HAN_CHARACTERS}]"
 LETTER = f"(?![{HAN_CHARACTERS}{PICTURES}])[^\\W_]"
@@ -18,7 +23,7 @@ TOKEN = re.compile(
     r"|(?P<hashtag>#(?=[^\s#])[^#<]{0,60}?(?<=[^\s#])#|#(?=\d*[^\W\d])\w+)"
     rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})|(?P<letters>(?:{LETTER})+(?:'(?:{LETTER})+)*)"
 )
-CLAUSE, LITTLE = 8.0, 3.0
+CLAUSE, BODY, LITTLE, LEAST_CONTAINED = 8.0, 5.0, 3.0, 0.75
 
 
 @dataclass(frozen=True)
@@ -80,8 +85,9 @@ def words_of(text: str) -> list[Word]:
     return words
 
 
-def read(text: str, *, hashtags_are_words: bool) -> Post:
+def read(text: str) -> Post:
     """What a post says."""
+    hashtags_are_words = re.search(HAN, text) is None
     post, parts = Post(text), list[list[Word]]([[]])
     for match in TOKEN.finditer(text):
         kind, found = match.lastgroup, match[0]
@@ -184,3 +190,39 @@ def features(x: Post, y: Post) -> list[float]:
         float(weight_a < LITTLE and a.emoji != b.emoji),
         float(a.letters == b.letters and n_a > 0),
     ]
+
+
+def body(text: str) -> str:
+    """What is compared of a post."""
+    post = read(text)
+    return post.letters.rstrip() if sum(word.weight for word in post.words) >= BODY else text
+
+
+def curve(points: list[list[float]], value: float) -> float:
+    """The contribution of a value."""
+    for (x, low), (next_x, high) in pairwise(points):
+        if x <= value < next_x:
+            return low + (high - low) * (value - x) / (next_x - x)
+    return points[0][1] if value < points[0][0] else points[-1][1]
+
+
+def score(a: str, b: str, compared: tuple[str, str], model: Mapping[str, Any]) -> float:
+    """The score of two normalized posts, of which this is compared, by a model as a configuration writes it."""
+    x, y = read(a), read(b)
+    if a == b:
+        return 1.0
+    if LCSseq.similarity(*compared) / min(map(len, compared)) < LEAST_CONTAINED:
+        return 0.0
+    values = dict(zip(NAMES, features(x, y), strict=True))
+    if values["similar"] == 1 and not any(values[at] for at in ("hashtags_differ", "hashtags_of_one", "emoji_differ")):
+        return 1.0
+    if values["little_said"] and values["hashtags_differ"]:
+        return 0.0
+    total = model["intercept"] + sum(curve(points, values[name]) for name, points in model.items() if name in values)
+    return 1 / (1 + exp(-total))
+
+
+def model_of(a: str, b: str, name: str) -> dict[str, Any]:
+    """The shipped model that judges a pair."""
+    by_script = "weibo" if re.search(HAN, a + b) else "twitter"
+    return shipped_models()[by_script if name == "by_script" else name].to_dict()

@@ -15,13 +15,14 @@ import hybriddup
 from hybriddup.data.records import CandidatePairs
 from hybriddup.errors import ConfigError
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.posts.parts import bodies_of
 from hybriddup.steps.tokenizers.words import Words
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.post.features import NAMES, pair_features
 from hybriddup.steps.verifiers.post.fitting import fit_model
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 from hybriddup.steps.verifiers.post.verifier import Post
-from tests.steps.slow_post import features, read
+from tests.steps.slow_post import body, features, read
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PIECES = [
@@ -48,26 +49,39 @@ PIECES = [
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(max_size=12)
 
 
-@given(st.lists(texts, min_size=2, max_size=6), st.booleans())
-@example(["#武汉#早", "早 #武汉#"], False)
-@example(["<repost>a 3 ...", "three <repost> <repost>"], True)
-def test_features_equal_the_plain_twin(posts: list[str], hashtags_are_words: bool) -> None:
+@given(st.lists(texts, min_size=2, max_size=6))
+@example(["#武汉#早", "早 #武汉#"])
+@example(["#a day", "a #day"])
+@example(["<repost>a 3 ...", "three <repost> <repost>"])
+def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     """Of any posts, in either order."""
     earlier, later = np.triu_indices(len(posts))
-    read_posts = [read(post, hashtags_are_words=hashtags_are_words) for post in posts]
+    read_posts = [read(post) for post in posts]
     expected = [features(read_posts[a], read_posts[b]) for a, b in zip(earlier.tolist(), later.tolist(), strict=True)]
     for one, other in ((earlier, later), (later, earlier)):
-        found = pair_features(posts, one, other, hashtags_are_words=hashtags_are_words)
-        assert found == pytest.approx(np.array(expected), abs=1e-12)
+        found = pair_features(posts, one, other)
+        assert found.values == pytest.approx(np.array(expected), abs=1e-12)
+
+
+@given(st.lists(texts, max_size=6))
+@example(["#武汉#早", "#武汉#早上好早上好", "a very #sunny day for everyone", "<repost>今天的天气真好"])
+def test_bodies_equal_the_plain_twin(posts: list[str]) -> None:
+    """Of any posts, by any number of threads."""
+    assert bodies_of(posts) == bodies_of(posts, workers=2) == list(map(body, posts))
 
 
 def test_no_pairs_have_no_features() -> None:
     """Nor do no posts."""
     nothing = np.zeros(0, np.int64)
-    assert pair_features([], nothing, nothing, hashtags_are_words=True).shape == (0, len(NAMES))
+    assert pair_features([], nothing, nothing).values.shape == (0, len(NAMES))
 
 
 JUDGED = [
+    ("weibo", 1, "大家晚安！", "大家晚安~~"),
+    ("weibo", 1, "#早安# [太阳] http://t.cn/abc", "#早安#[太阳]"),
+    ("weibo", 0, "#早安#[太阳]", "#晚安#[月亮]"),
+    ("weibo", 0, "#三月新增病例3例#", "#四月新增病例4例#"),
+    ("twitter", 1, "goodnight", "Goodnight!!"),
     ("weibo", 1, "#初恋# 初恋是永生难忘的，哪怕是最小的茅舍也足够", "#新闻#初恋是永生难忘的，哪怕是最小的茅舍也足够 ?"),
     (
         "weibo",
@@ -107,7 +121,7 @@ def test_shipped_models_judge_as_people_do(model: str, label: int, a: str, b: st
     options: dict[str, Any] = {"reposts": "mask"}
     options |= {"residue": "drop"} if model == "weibo" else {"repeated_punctuation": "keep"}
     posts = MicroblogNormalizer(MicroblogOptions(**options)).normalize_batch([a, b])
-    assert score(posts, model=model, hashtags="apart" if model == "weibo" else "words") == (label == 1)
+    assert score(posts, model=model) == score(posts) == (label == 1)
 
 
 def score(posts: list[str], **options: Any) -> bool:
@@ -137,7 +151,7 @@ def test_a_configuration_may_bring_its_own_model() -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("weibos", "no model has the name 'weibos'; allowed: sms, twitter, weibo"),
+        ("weibos", "no model has the name 'weibos'; allowed: by_script, sms, twitter, weibo"),
         ({"simlar": [[0, 1]]}, "unknown feature 'simlar'; allowed: intercept, similar"),
         ({"intercept": "much"}, "intercept must be a number; got 'much'"),
         ({"similar": 3}, "similar must be a list of points"),

@@ -33,8 +33,8 @@ def test_repeat_names_the_post_that_it_matches_and_the_evidence() -> None:
         kept, repeat = window.add_many([{"text": FIRST, "id": "a"}, {"text": SECOND, "id": "b"}])
     assert kept.kept
     assert repeat.evidence is not None
-    assert (repeat.evidence.of, repeat.evidence.reason, repeat.evidence.verifier) == ("a", "near", "edit")
-    assert repeat.evidence.score >= repeat.evidence.threshold == 0.88
+    assert (repeat.evidence.of, repeat.evidence.reason, repeat.evidence.verifier) == ("a", "near", "post")
+    assert repeat.evidence.score >= repeat.evidence.threshold == 0.5
     assert (
         repeat.to_dict()
         == {
@@ -156,13 +156,13 @@ def run_clients(window: Window, texts: list[str], decisions: list[Decision]) -> 
 def test_similar_posts_come_best_first_and_nothing_changes() -> None:
     """A near miss is shown with its score."""
     with Window.open() as window:
-        window.add_many([SECOND, "完全不同的一句话说的是天气"])
+        window.add_many([SECOND, "今天新增确诊病例12例，累计报告病例330例"])
         before = window.stats()
         found = window.match(FIRST)
         assert [(match.id, match.is_match) for match in found] == [("#0", True)]
-        near_miss = window.match("你妈妈叫你回家吃饭啦，现在就走吧")
-        assert [match.is_match for match in near_miss] == [False]
-        assert 0.5 < near_miss[0].score < near_miss[0].threshold
+        near_miss = window.match("今天新增确诊病例15例，累计报告病例345例")
+        assert [(match.id, match.is_match) for match in near_miss] == [("#1", False)]
+        assert 0.1 < near_miss[0].score < near_miss[0].threshold
         assert window.match(SECOND)[0].score == 1.0
         assert window.match(SECOND, limit=0) == []
         assert window.stats().n_posts == before.n_posts == 2

@@ -7,56 +7,57 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import encode_texts
-from hybriddup.kernels.post_words import CLAUSE, PostWords, parse_posts
+from hybriddup.kernels.post_words import PostWords, parse_posts
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.dictionary import load_dictionary
 
-POSTS_A_SLICE = 2048
+BODY = 5.0
+"""Words of less weight are no body: 5 Han characters, or some 3 words of other letters. With 8, as many posts more are
+found as are lost for the whole posts that are then compared, whose hashtags are most of them."""
+POSTS_A_SLICE = 1024
 """Few enough that what is found of them stays in the cache."""
 
 
-def words_of(posts: Sequence[str], *, hashtags_are_words: bool) -> PostWords:
+def words_of(posts: Sequence[str]) -> PostWords:
     """Return the words of normalized posts, and what stands beside them."""
-    words: PostWords = parse_posts(*encode_texts(posts), load_dictionary(), hashtags_are_words)
+    words: PostWords = parse_posts(*encode_texts(posts), load_dictionary())
     return words
 
 
-def bodies_of(posts: Sequence[str], *, hashtags_are_words: bool, workers: int = 1) -> list[str]:
+def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
     """Return the body of each post: the words that count, without what stands beside them and between them.
 
     These are its own words and those that it quotes, or the quoted ones alone where its own hold no clause. A post
-    whose words are less than a clause has no body: the post itself is returned.
+    with words of less weight than `BODY` has no body: the post itself is returned.
 
     Parameters
     ----------
     posts
         Normalized; quotes are marked by ``<repost>``.
-    hashtags_are_words
-        Whether the words of hashtags are words of the post.
     workers
         Threads.
 
     Examples
     --------
-    >>> bodies_of(["#日常# 今天的天气真的非常好!", "#日常# 早安"], hashtags_are_words=False)
-    ['今天的天气真的非常好', '#日常# 早安']
+    >>> bodies_of(["#日常# 今天的天气真的非常好!", "#日常# 早安", "a very sunny day, #goodmorning"])
+    ['今天的天气真的非常好', '#日常# 早安', 'a very sunny day goodmorning']
     """
 
     def bodies_of_slice(first: int, last: int) -> list[str]:
         bodies: list[str] = []
         for start in range(first, last, POSTS_A_SLICE):
-            bodies += bodies_of_few(posts[start : min(start + POSTS_A_SLICE, last)], hashtags_are_words)
+            bodies += bodies_of_few(posts[start : min(start + POSTS_A_SLICE, last)])
         return bodies
 
-    return sum(map_slices(bodies_of_slice, len(posts), workers, POSTS_A_SLICE), [])
+    return [body for bodies in map_slices(bodies_of_slice, len(posts), workers, POSTS_A_SLICE) for body in bodies]
 
 
-def bodies_of_few(posts: Sequence[str], hashtags_are_words: bool) -> list[str]:
+def bodies_of_few(posts: Sequence[str]) -> list[str]:
     """Return the bodies of so few posts that their words lie in the cache."""
-    words = words_of(posts, hashtags_are_words=hashtags_are_words)
+    words = words_of(posts)
     letters = words.letters.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
     weights = np.concatenate([np.zeros(1), np.cumsum(words.weights, dtype=np.float64)])
-    has_body = (weights[words.offsets[1:]] - weights[words.offsets[:-1]] >= 5.0).tolist()
+    has_body = (weights[words.offsets[1:]] - weights[words.offsets[:-1]] >= BODY).tolist()
     bounds = words.letter_offsets.tolist()
     return [
         letters[bounds[place] : bounds[place + 1]].rstrip() if has_body[place] else post

@@ -311,7 +311,7 @@ def test_probes_are_all_flips_within_the_radius(block_bits: int, radius: int) ->
 
 def test_blocks_too_few_for_the_distance_are_refused() -> None:
     """The message says what is needed and why."""
-    with pytest.raises(ConfigError, match="n_blocks must be at least 45 because max_hamming_distance is 44"):
+    with pytest.raises(ConfigError, match="n_blocks must be at least 41 because max_hamming_distance is 40"):
         load_settings({"blocks": {"use": "blocks", "n_blocks": 4}})
 
 

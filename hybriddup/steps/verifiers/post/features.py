@@ -22,16 +22,18 @@
 | same_words | 1 where the words are the same |
 
 *log* is the natural logarithm of one more than the number. Words of those who are quoted count where the own words hold
-no clause. A word of letters is known to the other post where that has its stem, or one that begins with the same four.
+no clause, and those of hashtags in posts without a Han character. A word of letters is known to the other post where
+that has its stem, or one that begins with the same four.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float64s, Int64s
+from hybriddup.data.records import Bools, Float64s, Int64s
 from hybriddup.kernels.characters import renumber
 from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.kernels.post_features import NAMES, compare_posts
@@ -42,22 +44,29 @@ from hybriddup.steps.verifiers.characters import as_symbols
 __all__ = ["NAMES", "pair_features"]
 
 
-def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s, *, hashtags_are_words: bool) -> Float64s:
-    """Return float64[n_pairs, n_features]: the features of pairs of normalized posts, in the order of `NAMES`.
+class PairFeatures(NamedTuple):
+    """What pairs of posts share."""
+
+    values: Float64s
+    """float64[n_pairs, n_features], in the order of `NAMES`."""
+    is_han: Bools
+    """bool[n_pairs]: whether one of the two has a Han character."""
+
+
+def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s) -> PairFeatures:
+    """Return the features of pairs of normalized posts.
 
     Parameters
     ----------
     earlier, later
         int64[n_pairs]: which posts; a pair has the same features the other way round. Pairs of one later post should
         stand together.
-    hashtags_are_words
-        As of `hybriddup.kernels.post_words.parse_posts`.
     """
-    words = words_of(posts, hashtags_are_words=hashtags_are_words)
+    words = words_of(posts)
     lengths = np.fromiter(map(len, posts), np.int64, len(posts))
     common = lcs_lengths(*as_symbols(posts), earlier, later)
     features: Float64s = compare_posts(words, lengths, earlier, later, common_letters(words, earlier, later), common)
-    return features
+    return PairFeatures(features, words.is_han[earlier] | words.is_han[later])
 
 
 def common_letters(words: PostWords, earlier: Int64s, later: Int64s) -> Int64s:
