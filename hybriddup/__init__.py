@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hybriddup.api import dedupe, explain, fingerprint, learn
+    from hybriddup.api import dedupe, evaluate, explain, fingerprint, learn, tune
     from hybriddup.config.load import load_settings
     from hybriddup.config.settings import Settings
     from hybriddup.data.records import Removed
@@ -33,11 +33,13 @@ __all__ = [
     "SimhashVectorizer",
     "Window",
     "dedupe",
+    "evaluate",
     "explain",
     "fingerprint",
     "hookimpl",
     "learn",
     "load_settings",
+    "tune",
 ]
 
 # Loaded when first used: numba, scikit-learn and the rest take longer than printing --help should.
@@ -51,11 +53,13 @@ _HOME = {
     "SimhashVectorizer": "hybriddup.estimators",
     "Window": "hybriddup.window",
     "dedupe": "hybriddup.api",
+    "evaluate": "hybriddup.api",
     "explain": "hybriddup.api",
     "fingerprint": "hybriddup.api",
     "hookimpl": "hybriddup.plugin.spec",
     "learn": "hybriddup.api",
     "load_settings": "hybriddup.config.load",
+    "tune": "hybriddup.api",
 }
 
 

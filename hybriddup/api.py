@@ -1,8 +1,8 @@
-"""The Python API: `dedupe`, `learn`, `fingerprint` and `explain`. Each makes its own components; nothing is global."""
+"""The Python API, from `dedupe` to `tune`. Each call makes its own components; nothing is global."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,15 @@ from hybriddup.data.records import UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 
+LabeledPair = tuple[str, str, bool] | Mapping[str, Any]
+"""Two texts, and whether they should be duplicates."""
+
 if TYPE_CHECKING:
     from hybriddup.run.learned import LearnedRecipe
     from hybriddup.run.result import Result
+    from hybriddup.study.evaluate import Evaluation
     from hybriddup.study.explain import Explanation
+    from hybriddup.study.tune import Tuned
 
 
 def dedupe(
@@ -225,6 +230,81 @@ def explain(
 
     settings, manager = open_session(config, plugins)
     return explain_texts(a, b, settings, manager.registry, corpus)
+
+
+def evaluate(
+    pairs: Iterable[LabeledPair],
+    *,
+    config: Config = DEFAULT_CONFIG,
+    workers: int | None = None,
+    plugins: Iterable[str | ModuleType] = (),
+) -> Evaluation:
+    """Return how well a configuration decides about labeled pairs: precision, recall, F1, and the pairs judged wrongly.
+
+    Parameters
+    ----------
+    pairs
+        Tuples of two texts and a label, or mappings with ``a``, ``b`` and ``label``; True or 1 = the two should be
+        duplicates.
+    config, workers, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    ConfigError
+        The configuration cannot be used.
+    InputError
+        There are no pairs, or one of them is none.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> pairs = [("good morning, all", "Good morning all!", True), ("good morning, all", "see you at lunch", False)]
+    >>> hybriddup.evaluate(pairs).total.decision.f1
+    1.0
+    """
+    from hybriddup.study.evaluate import evaluate as evaluate_pairs
+    from hybriddup.study.labeled import label_pairs
+
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    labeled = label_pairs(pairs)
+    return undisturbed(lambda: evaluate_pairs(labeled, settings, manager.registry, workers=workers))
+
+
+def tune(
+    pairs: Iterable[LabeledPair],
+    *,
+    config: Config = DEFAULT_CONFIG,
+    precision: float | None = None,
+    workers: int | None = None,
+    plugins: Iterable[str | ModuleType] = (),
+) -> Tuned:
+    """Return a configuration that was fitted to labeled pairs (``settings``), and what it reaches.
+
+    Parameters
+    ----------
+    pairs
+        As for `evaluate`; at least ten of either label, and a hundred are enough to begin with.
+    precision
+        0.0 to 1.0: share of the pairs called duplicates that should be; None = the best F1 is taken.
+    config, workers, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    ConfigError
+        The configuration cannot be used.
+    InputError
+        There are too few pairs, or one of them is none.
+    """
+    from hybriddup.study.labeled import label_pairs
+    from hybriddup.study.tune import tune as tune_pairs
+
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    labeled = label_pairs(pairs)
+    return undisturbed(lambda: tune_pairs(labeled, settings, manager.registry, precision=precision, workers=workers))
 
 
 def config_name(config: Config) -> str:

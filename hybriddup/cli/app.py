@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hybriddup.cli import config, dedupe, evaluate, explain, learn, plan, plugins, serve, warm_up, watch
+from hybriddup.cli import config, dedupe, evaluate, explain, learn, plan, plugins, serve, tune, warm_up, watch
 from hybriddup.cli.commands import Commands, LongCommand
 from hybriddup.cli.options import EXIT_CODES, Debug
 
@@ -54,6 +54,7 @@ LONG_COMMANDS = (
     ("watch", watch.watch, watch.EPILOG, "Decide posts as they come, line by line."),
     ("explain", explain.explain, explain.EPILOG, "Show why two texts match or not."),
     ("evaluate", evaluate.evaluate, evaluate.EPILOG, "Measure precision and recall on labeled pairs."),
+    ("tune", tune.tune, tune.EPILOG, "Fit a configuration to labeled pairs."),
     ("learn", learn.learn, learn.EPILOG, "Learn from posts what runs and windows share."),
     ("plan", plan.plan, plan.EPILOG, "Show which block index suits how many posts."),
     ("warm-up", warm_up.warm_up, warm_up.EPILOG, "Compile the kernels before the first run."),

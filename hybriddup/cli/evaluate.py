@@ -13,9 +13,11 @@ EPILOG = f"""\b
 Examples:
   hybriddup evaluate pairs.jsonl
   hybriddup evaluate pairs.csv --config mine.yaml --json
+  hybriddup evaluate pairs.jsonl --curve --wrong wrong.jsonl
 
 PAIRS has three fields or columns: a and b, the texts, and label: 1, true or "duplicate" where they should match; 0,
 false or "different" where not. Recall of stage 1 bounds the recall of the decision: a pair it misses is never compared.
+The curve tells what each threshold would reach, if all length bands had it.
 
 {EXIT_CODES}"""
 
@@ -30,7 +32,15 @@ def evaluate(
         ),
     ],
     config: options.Config = DEFAULT_CONFIG,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Also print precision and recall of every threshold from 0.05 to 1.")
+    ] = False,
+    wrong: options.Wrong = None,
+    force: options.ForceFiles = False,
     plugin: options.Plugins = None,
+    a_field: options.AField = "a",
+    b_field: options.BField = "b",
+    label_field: options.LabelField = "label",
     format: options.Format = None,  # noqa: A002  named as its option
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
@@ -39,15 +49,20 @@ def evaluate(
 ) -> None:
     """Measure precision, recall and F1 on labeled pairs, of the decision and of stage 1 alone, by length of text."""
     from hybriddup.cli.evaluate_job import perform
+    from hybriddup.files.pairs import PairFields
 
     n_bad = perform(
         pairs,
+        fields=PairFields(a_field, b_field, label_field),
         config=config,
         plugins=plugin or (),
         format_name=format,
         max_line=max_line,
         workers=workers,
         as_json=json,
+        with_curve=curve,
+        wrong=wrong,
+        force=force,
     )
     if n_bad > 0:
         raise typer.Exit(EXIT_BAD_LINES)

@@ -3,120 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from hybriddup.cli.output import print_json
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.cli.tables import print_table
+from hybriddup.cli.wrong_pairs import write_wrong_pairs
 from hybriddup.config import open_session
-from hybriddup.data.corpus import BadRecord
-from hybriddup.errors import InputError
-from hybriddup.files.formats import Fields, TextColumnError
-from hybriddup.files.inputs import Inputs, open_inputs
+from hybriddup.files.outputs import Outputs
+from hybriddup.files.pairs import PairFields, PairsFile, read_pairs
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.terminal import show_progress
+from hybriddup.steps.parallel import available_workers
 from hybriddup.study.evaluate import BandMeasures, Evaluation, LabeledPairs, Measures, evaluate
-
-LABELS = {"1": True, "true": True, "duplicate": True, "0": False, "false": False, "different": False}
-
-
-@dataclass
-class PairsFile:
-    """What a file of pairs holds."""
-
-    a: list[str] = field(default_factory=list)
-    b: list[str] = field(default_factory=list)
-    labels: list[bool] = field(default_factory=list)
-    bad: list[BadRecord] = field(default_factory=list)
-    """Records that are no labeled pair, and why."""
+from hybriddup.study.scored_pairs import CurvePoint, curve_of, score_labeled, thresholds_of
 
 
 def perform(
     file: str,
     *,
+    fields: PairFields,
     config: str,
     plugins: Sequence[str],
     format_name: str | None,
     max_line: int,
     workers: int | None,
     as_json: bool,
+    with_curve: bool,
+    wrong: str | None,
+    force: bool,
 ) -> int:
     """Print how well a configuration decides about the pairs in a file; return the number of bad lines."""
     settings, manager = open_session(config, plugins)
-    read = read_pairs(file, manager.registry, format_name, max_line)
-    pairs = LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
-    with show_progress(quiet=as_json) as progress:
-        evaluation = evaluate(pairs, settings, manager.registry, workers=workers, progress=progress)
+    with Outputs([file], force=force) as outputs:
+        target = None if wrong is None else outputs.add(wrong, "--wrong")
+        read, pairs = labeled_pairs(file, manager.registry, format_name, max_line, fields)
+        with show_progress(quiet=as_json) as progress:
+            evaluation = evaluate(pairs, settings, manager.registry, workers=workers, progress=progress)
+        points: tuple[CurvePoint, ...] = ()
+        if with_curve or target is not None:
+            scored = score_labeled(pairs, settings, manager.registry, workers or available_workers())
+            points = curve_of(scored) if with_curve else ()
+            if target is not None:
+                places = np.sort(np.concatenate([evaluation.missed, evaluation.mistaken]))
+                write_wrong_pairs(target, pairs, scored, thresholds_of(settings), places)
+        outputs.commit()
     if as_json:
-        print_json({"config": config, "n_bad_lines": len(read.bad), **evaluation.to_dict()})
+        curve = {"curve": [point._asdict() for point in points]} if with_curve else {}
+        print_json({"config": config, "n_bad_lines": len(read.bad), **evaluation.to_dict(), **curve})
     else:
         print_evaluation(evaluation, config)
+        print_curve(points)
     print_bad_records(read.bad, len(read.bad), "left out of the measures")
     return len(read.bad)
 
 
-def read_pairs(file: str, registry: Registry, format_name: str | None, max_line: int) -> PairsFile:
-    """Return the labeled pairs of a file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or holds no usable pair.
-    """
-    found = PairsFile()
-    with open_inputs([file], registry, format_name, max_line) as inputs:
-        with suppress(TextColumnError):
-            _read(found, inputs, file)
-        if not found.labels:
-            fault = _missing_field(inputs)
-            raise InputError(
-                f"{file} holds no pair with the texts a and b and a label, which is one of {', '.join(LABELS)}"
-                f"{'; ' + fault if fault else ''}."
-            )
-    return found
-
-
-def _read(found: PairsFile, inputs: Inputs, file: str) -> None:
-    # A reader yields three fields of each record: here they are the first text, the label and the second text.
-    for batch in inputs.reader.read(inputs.sources[0], Fields(text="a", id="label", order="b")):
-        found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
-        for row, *pair in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
-            _add(found, file, row, *pair)
-
-
-def _missing_field(inputs: Inputs) -> str:
-    """Return which of the fields no record has, and what the first one has instead; empty where each is somewhere.
-
-    Readers say what they found in place of the text, so each field is asked for as the text.
-    """
-    for name in ("a", "b", "label"):
-        try:
-            batches = list(inputs.reader.read(inputs.sources[0], Fields(text=name)))
-        except TextColumnError as error:
-            if error.absent or name != "label":  # a label may be a number
-                return error.fault
-            continue
-        bad = [line for batch in batches for line in batch.bad if line.lacks_text_field]
-        if bad and len(bad) == batches[-1].end:
-            return bad[0].reason
-    return ""
-
-
-def _add(found: PairsFile, file: str, row: int, a: str, b: Any, label: Any) -> None:
-    """Add one pair, or the reason why it is none."""
-    wanted = LABELS.get(str(label).strip().lower())
-    if not isinstance(b, str):
-        found.bad.append(BadRecord(file, 0, row, "field 'b' is missing or not a string"))
-    elif wanted is None:
-        found.bad.append(BadRecord(file, 0, row, f"field 'label' must be one of {', '.join(LABELS)}; got {label!r}"))
-    else:
-        found.a.append(a)
-        found.b.append(b)
-        found.labels.append(wanted)
+def labeled_pairs(
+    file: str, registry: Registry, format_name: str | None, max_line: int, fields: PairFields
+) -> tuple[PairsFile, LabeledPairs]:
+    """Return what a file of pairs holds, and the pairs."""
+    read = read_pairs(file, registry, format_name, max_line, fields)
+    return read, LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
 
 
 def print_evaluation(evaluation: Evaluation, config: str) -> None:
@@ -128,11 +76,20 @@ def print_evaluation(evaluation: Evaluation, config: str) -> None:
     print_table([["config", config], ["recipe id", evaluation.recipe_id]])
 
 
+def print_curve(points: Sequence[CurvePoint]) -> None:
+    """Print what each threshold would reach, if all length bands had it."""
+    if points:
+        headers = ("threshold", "duplicates found", "precision", "recall", "F1")
+        rows = [[f"{point.threshold:.2f}", f"{point.n_found:,}", *shares(point)] for point in points]
+        print_table(rows, headers=headers, right=range(len(headers)))
+
+
 def _row(band: BandMeasures) -> list[str]:
     counts = [band.length_band, f"{band.n_pairs:,}", f"{band.decision.n_wanted:,}"]
-    return [*counts, *_shares(band.decision), *_shares(band.stage_1)]
+    return [*counts, *shares(band.decision), *shares(band.stage_1)]
 
 
-def _shares(measures: Measures) -> list[str]:
+def shares(measures: Measures | CurvePoint) -> list[str]:
+    """Return precision, recall and F1 as text; a dash where nothing can be divided."""
     values = (measures.precision, measures.recall, measures.f1)
     return ["-" if value is None else f"{value:.3f}" for value in values]

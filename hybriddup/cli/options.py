@@ -79,6 +79,18 @@ Workers = Annotated[
         "--workers", "-j", min=1, max=1024, metavar="N", help="Cores to use; all that are available when left out."
     ),
 ]
+AField = Annotated[str, typer.Option("--a-field", metavar="FIELD", help="Field or column of the first text.")]
+BField = Annotated[str, typer.Option("--b-field", metavar="FIELD", help="Field or column of the second text.")]
+LabelField = Annotated[
+    str, typer.Option("--label-field", metavar="FIELD", help="Field or column that says whether the two should match.")
+]
+Wrong = Annotated[
+    str | None,
+    typer.Option(
+        "--wrong", metavar="FILE", show_default=False, help="File for the pairs that are judged wrongly, JSON Lines."
+    ),
+]
+ForceFiles = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Debug = Annotated[
     bool,

@@ -117,9 +117,9 @@ def evaluate(
     raw = [*pairs.a, *pairs.b]
     normalized = run.normalize(raw)
     texts = run.fingerprint(run.find_equal(normalized, raw), normalized, raw)
-    pair_positions = _pair_positions(texts.equal, len(pairs.a))
+    pair_positions = positions_of_pairs(texts.equal, len(pairs.a))
     exact = pair_positions[:, 0] == pair_positions[:, 1]
-    candidates = _candidates(run, texts, pair_positions[~exact])
+    candidates = candidates_of(run, texts, pair_positions[~exact])
     _, verified = run.verifier(texts)(candidates)
     found = exact | _members(pair_positions, np.stack([verified.earlier, verified.later], axis=1))
     stage_1 = exact | _members(pair_positions, np.stack([candidates.earlier, candidates.later], axis=1))
@@ -134,12 +134,12 @@ def evaluate(
     )
 
 
-def _pair_positions(equal: EqualTexts, n_pairs: int) -> Int64s:
+def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
     """Return int64[n_pairs, 2]: the positions of the two distinct texts of each pair, the smaller first."""
     return np.sort(equal.text_numbers.reshape(2, n_pairs).T, axis=1)
 
 
-def _candidates(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
+def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
     """Return which of the wanted pairs, int64[n, 2], share a key and are within their limits; each once."""
     earlier, later = np.unique(wanted, axis=0).T
     index, groups = run.components.block_index, texts.groups
@@ -156,8 +156,13 @@ def _candidates(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePair
 
 def _members(pairs: Int64s, others: Int64s) -> Bools:
     """Return bool[n_pairs]: whether each pair of positions, the smaller first, is among the others."""
-    shift = np.int64(32)
-    return np.isin((pairs[:, 0] << shift) | pairs[:, 1], (others[:, 0] << shift) | others[:, 1])
+    return places_among(pairs, others) >= 0
+
+
+def places_among(pairs: Int64s, others: Int64s) -> Int64s:
+    """Return int64[n_pairs]: where each pair of positions, the smaller first, is among the others; -1 = nowhere."""
+    place_of = {(int(a), int(b)): place for place, (a, b) in enumerate(others.tolist())}
+    return np.array([place_of.get((int(a), int(b)), -1) for a, b in pairs.tolist()], np.int64)
 
 
 def _by_band(lengths: Int32s, bands: Bands, found: Bools, stage_1: Bools, labels: Bools) -> list[BandMeasures]:

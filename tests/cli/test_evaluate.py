@@ -34,6 +34,46 @@ def test_measures_are_those_of_the_pairs(run: Run, tmp_path: Path) -> None:
     assert (evaluation["missed"], evaluation["mistaken"]) == ([2], [3, 5])
 
 
+def test_fields_may_have_any_name(run: Run, tmp_path: Path) -> None:
+    """As their user calls them."""
+    renamed = ({"first": at["a"], "second": at["b"], "same": at["label"]} for at in PAIRS)
+    write_posts(tmp_path / "pairs.jsonl", *renamed)
+    names = ("--a-field", "first", "--b-field", "second", "--label-field", "same")
+    evaluation = json.loads(run("evaluate", "pairs.jsonl", *names, "--json").out)
+    assert evaluation["total"]["decision"]["n_found"] == 4
+    ran = run("evaluate", "pairs.jsonl", "--a-field", "first", "--b-field", "second")
+    assert ran.code == 2
+    assert "no pair with the texts first and second and a label" in ran.err
+
+
+def test_the_curve_tells_what_each_threshold_would_reach(run: Run, tmp_path: Path) -> None:
+    """The one that is set reaches what the table says; the higher, the fewer are found."""
+    file = write_posts(tmp_path / "pairs.jsonl", *PAIRS)
+    evaluation = json.loads(run("evaluate", file, "--curve", "--json").out)
+    curve = {point["threshold"]: point for point in evaluation["curve"]}
+    found = [point["n_found"] for point in evaluation["curve"]]
+    assert len(curve) == 20
+    assert found == sorted(found, reverse=True)
+    assert curve[0.5]["n_found"] == evaluation["total"]["decision"]["n_found"]
+    assert curve[1.0]["n_found"] < curve[0.5]["n_found"]
+    assert run("evaluate", file, "--curve").out.splitlines()[-1].split()[0] == "1.00"
+
+
+def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
+    """Each with its score and threshold; a file that exists is left alone."""
+    file = write_posts(tmp_path / "pairs.jsonl", *PAIRS)
+    assert run("evaluate", file, "--wrong", "wrong.jsonl").code == 0
+    wrong = [json.loads(line) for line in (tmp_path / "wrong.jsonl").read_text("utf-8").splitlines()]
+    assert [(at["a"], at["b"], at["label"]) for at in wrong] == [
+        (REPEATED, OTHER, 1),
+        (OTHER, OTHER, 0),
+        ("", "", 0),
+    ]
+    assert all(at["score"] is None for at in wrong)
+    assert wrong[0]["threshold"] == 0.5
+    assert run("evaluate", file, "--wrong", "wrong.jsonl").code == 2
+
+
 def test_bands_part_the_pairs(run: Run, tmp_path: Path) -> None:
     """By the shorter text; each pair is in one."""
     evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)

@@ -1,0 +1,95 @@
+"""Labeled pairs of texts from files."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hybriddup.data.corpus import BadRecord
+from hybriddup.errors import InputError
+from hybriddup.files.formats import Fields, TextColumnError
+from hybriddup.files.inputs import Inputs, open_inputs
+from hybriddup.plugin.registry import Registry
+
+LABELS = {"1": True, "true": True, "duplicate": True, "0": False, "false": False, "different": False}
+
+
+class PairFields(NamedTuple):
+    """Names of the fields of a labeled pair."""
+
+    a: str = "a"
+    b: str = "b"
+    label: str = "label"
+
+
+@dataclass
+class PairsFile:
+    """What a file of pairs holds."""
+
+    a: list[str] = field(default_factory=list)
+    b: list[str] = field(default_factory=list)
+    labels: list[bool] = field(default_factory=list)
+    bad: list[BadRecord] = field(default_factory=list)
+    """Records that are no labeled pair, and why."""
+
+
+def read_pairs(file: str, registry: Registry, format_name: str | None, max_line: int, fields: PairFields) -> PairsFile:
+    """Return the labeled pairs of a file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or holds no usable pair.
+    """
+    found = PairsFile()
+    with open_inputs([file], registry, format_name, max_line) as inputs:
+        with suppress(TextColumnError):
+            _read(found, inputs, file, fields)
+        if not found.labels:
+            fault = _missing_field(inputs, fields)
+            raise InputError(
+                f"{file} holds no pair with the texts {fields.a} and {fields.b} and a {fields.label}, which is one of "
+                f"{', '.join(LABELS)}{'; ' + fault if fault else ''}."
+            )
+    return found
+
+
+def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> None:
+    # A reader yields three fields of each record: here they are the first text, the label and the second text.
+    for batch in inputs.reader.read(inputs.sources[0], Fields(text=fields.a, id=fields.label, order=fields.b)):
+        found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
+        for row, *pair in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
+            _add(found, file, row, fields, *pair)
+
+
+def _missing_field(inputs: Inputs, fields: PairFields) -> str:
+    """Return which of the fields no record has, and what the first one has instead; empty where each is somewhere.
+
+    Readers say what they found in place of the text, so each field is asked for as the text.
+    """
+    for name in fields:
+        try:
+            batches = list(inputs.reader.read(inputs.sources[0], Fields(text=name)))
+        except TextColumnError as error:
+            if error.absent or name != fields.label:  # a label may be a number
+                return error.fault
+            continue
+        bad = [line for batch in batches for line in batch.bad if line.lacks_text_field]
+        if bad and len(bad) == batches[-1].end:
+            return bad[0].reason
+    return ""
+
+
+def _add(found: PairsFile, file: str, row: int, fields: PairFields, a: str, b: Any, label: Any) -> None:
+    """Add one pair, or the reason why it is none."""
+    wanted = LABELS.get(str(label).strip().lower())
+    if not isinstance(b, str):
+        found.bad.append(BadRecord(file, 0, row, f"field {fields.b!r} is missing or not a string"))
+    elif wanted is None:
+        reason = f"field {fields.label!r} must be one of {', '.join(LABELS)}; got {label!r}"
+        found.bad.append(BadRecord(file, 0, row, reason))
+    else:
+        found.a.append(a)
+        found.b.append(b)
+        found.labels.append(wanted)

@@ -1,0 +1,71 @@
+"""`hybriddup tune`: a configuration fitted to labeled pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hybriddup.config import load_settings
+from tests.cli.support import Run, write_posts
+from tests.study.test_tune import made_pairs, similar
+
+CONFIG = """\
+normalizer: {use: none}
+compare: all
+weighter: {use: tf}
+blocks: {use: scan}
+lengths: [{max_hamming_distance: 127, verifier: {use: edit, threshold: 0.95}}]
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Pairs and a configuration."""
+    labeled = made_pairs(120, similar(0.7))
+    write_posts(tmp_path / "pairs.jsonl", *({"a": a, "b": b, "label": int(label)} for a, b, label in labeled))
+    (tmp_path / "edit.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+def test_a_configuration_is_written_that_can_be_used(run: Run, files: Path) -> None:
+    """With what it reaches, and the pairs that are left."""
+    ran = run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--wrong", "wrong.jsonl")
+    assert ran.code == 0
+    assert [line.split()[0] for line in ran.out.splitlines()[:3]] == ["95", "before", "after"]
+    verifier = load_settings(files / "mine.yaml").lengths[0].verifier
+    assert verifier is not None
+    assert 0.6 < verifier.threshold < 0.8  # type: ignore[union-attr]
+    assert (files / "mine.yaml").read_text().startswith("# Fitted by `hybriddup tune pairs.jsonl --config edit.yaml`")
+    assert run("config", "check", "mine.yaml").code == 0
+    n_wrong = len((files / "wrong.jsonl").read_text().splitlines())
+    assert f"still wrong  {n_wrong}\n" in ran.out
+
+
+def test_machines_get_json(run: Run, files: Path) -> None:
+    """The same measures."""
+    ran = run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--json")
+    told = json.loads(ran.out)
+    assert told["way"] == "threshold"
+    assert told["after"]["measures"]["f1"] > told["before"]["measures"]["f1"]
+
+
+def test_files_that_exist_are_replaced_only_if_asked(run: Run, files: Path) -> None:
+    """Nothing is written otherwise."""
+    (files / "mine.yaml").write_text("keep: last\n")
+    ran = run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--wrong", "wrong.jsonl")
+    assert ran.code == 2
+    assert "mine.yaml exists already" in ran.err
+    assert (files / "mine.yaml").read_text() == "keep: last\n"
+    assert not (files / "wrong.jsonl").exists()
+    assert run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--force").code == 0
+
+
+def test_too_few_pairs_are_an_error_that_says_what_to_do(run: Run, tmp_path: Path) -> None:
+    """Nothing is written."""
+    write_posts(tmp_path / "pairs.jsonl", {"a": "p", "b": "q", "label": 0})
+    ran = run("tune", "pairs.jsonl", "-o", "mine.yaml")
+    assert (ran.code, ran.out) == (2, "")
+    assert "got 0 and 1. Judge more pairs." in ran.err
+    assert not (tmp_path / "mine.yaml").exists()
