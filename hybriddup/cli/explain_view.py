@@ -7,6 +7,9 @@ import typer
 from hybriddup.cli.tables import print_table
 from hybriddup.study.explain import ExplainedText, Explanation
 
+MOST_REASONS = 8
+"""Lines of what makes a score; JSON has all of them."""
+
 
 def print_explanation(explanation: Explanation) -> None:
     """Print the steps of both texts, what was compared, and the verdict."""
@@ -20,7 +23,8 @@ def _text_rows(text: ExplainedText, other: ExplainedText) -> list[list[str]]:
     others = {token for token, _ in other.tokens}
     return [
         ["text", _shown(text.text)],
-        ["normalized", f"{_shown(text.normalized)}  ({text.length} characters)"],
+        ["normalized", _shown(text.normalized)],
+        ["compared", f"{_shown(text.compared)}  ({text.length} characters)"],
         ["tokens", _tokens(text.tokens)],
         ["not in other", _tokens([(token, weight) for token, weight in text.tokens if token not in others])],
         ["fingerprint", text.fingerprint],
@@ -41,6 +45,7 @@ def _pair_rows(explanation: Explanation) -> list[list[str]]:
         ["block keys", _keys(explanation)],
         ["numbers", "the same" if explanation.numbers_match else "different"],
         ["second look", _score(explanation)],
+        *([["" if place else "because", reason] for place, reason in enumerate(explanation.reasons[:MOST_REASONS])]),
     ]
 
 

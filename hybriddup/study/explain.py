@@ -59,6 +59,8 @@ class Explanation:
     """The verifier that decides; None where the band removes exact repeats only."""
     score: float | None
     threshold: float | None
+    reasons: list[str]
+    """What makes the score, a line each, the strongest first; none where the verifier does not tell."""
     verdict: str
     """One sentence."""
 
@@ -137,6 +139,7 @@ class Explainer:
             verifier=verifier,
             score=score,
             threshold=threshold,
+            reasons=self.reasons,
             verdict=verdict,
         )
 
@@ -185,6 +188,7 @@ class Explainer:
     def evidence(self) -> tuple[str | None, float | None, float | None]:
         """The deciding verifier, its exact score and its threshold."""
         judge = self.bands.plan.judges[self.band]
+        self.reasons: list[str] = []
         if judge is None:
             return None, None, None
         self.prepare_verifiers()
@@ -193,6 +197,8 @@ class Explainer:
         if not judgement.accepted[0]:
             # of a refused pair that is any number under the threshold; asked with 0.0, a verifier gives the score
             score = float(self.bands.plan.verifiers[which].score_pairs(self.pair, np.zeros(1))[0])
+        tell = getattr(self.bands.plan.verifiers[which], "explain_pair", None)
+        self.reasons = [] if tell is None else tell(0, 1)
         return self.bands.plan.names[which], score, float(judgement.thresholds[0])
 
     def prepare_verifiers(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import exp
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,20 @@ def test_what_cannot_be_explained_is_an_error(run: Run, tmp_path: Path, argument
     ran = run("explain", *arguments)
     assert ran.code == 2
     assert message in " ".join(ran.err.split())
+
+
+def test_what_makes_a_score_is_told(run: Run) -> None:
+    """What each feature adds, the strongest first, or the rule that decides."""
+    numbers = json.loads(
+        run("explain", "今天新增确诊病例12例，累计330例", "今天新增确诊病例15例，累计345例", "--json").out
+    )
+    added = [float(line.rsplit(": ", 1)[1]) for line in numbers["reasons"]]
+    assert any(line.startswith("numbers_differ 1: -") for line in numbers["reasons"])
+    assert list(map(abs, added[:-1])) == sorted(map(abs, added[:-1]), reverse=True)
+    assert 1 / (1 + exp(-sum(added))) == pytest.approx(numbers["score"], abs=0.02)  # two decimals each
+    assert "because" in run("explain", "今天新增确诊病例12例，累计330例", "今天新增确诊病例15例，累计345例").out
+    for other, reason in (
+        ("good morning all my friends!", "only marks and links differ: 1"),
+        ("nice evening to you", "of the shorter text stands in the other one, less than 0.75: 0"),
+    ):
+        assert reason in run("explain", "good morning all my friends", other).out

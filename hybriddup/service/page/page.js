@@ -2,6 +2,7 @@
 // Texts of posts only ever become text nodes, never markup.
 
 const REFRESH_MS = 2000;
+const MOST_REASONS = 8;
 const TOKEN_KEY = "hybriddup-token";
 const byId = (id) => document.getElementById(id);
 
@@ -114,6 +115,7 @@ function stepRows({ a, b }) {
   return [
     stepRow("Text", a.text, b.text),
     stepRow("Normalized", a.normalized, b.normalized),
+    stepRow("Compared", a.compared, b.compared),
     stepRow("Characters", String(a.length), String(b.length)),
     stepRow("Tokens; dashed: not in the other", tokensOf(a, b), tokensOf(b, a), "tokens"),
     stepRow("Fingerprint", a.fingerprint, b.fingerprint, "mono"),
@@ -132,6 +134,7 @@ function pairRows(found) {
     ["Block keys", keys],
     ["Numbers", found.numbers_match ? "the same" : "different"],
     ["Second look", score],
+    ...(found.reasons.length ? [["Because", found.reasons.slice(0, MOST_REASONS).join("; ")]] : []),
   ];
   return rows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)));
 }

@@ -65,6 +65,8 @@ class LeastInCommon(NamedTuple):
 class Verifier(Protocol):
     """Scores pairs of texts from 0.0 (nothing in common) to 1.0 (same); symmetric in the two texts.
 
+    One that can tell what makes a score has a method ``explain_pair(earlier, later)``, which returns lines of text.
+
     Scores are compared with ``score >= threshold``, so a pair exactly on the threshold must not come out a rounding
     error below it: divide two whole numbers once, or round to 12 decimals.
     """

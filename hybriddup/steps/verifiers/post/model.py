@@ -76,6 +76,13 @@ class PostModel:
             added[:, column] = np.interp(features[:, column], *np.array(points).T)
         return added
 
+    def explain(self, features: Float64s) -> list[str]:
+        """Return what the features of a pair, float64[n_features], add to the sum: the strongest first, a line each."""
+        added = self.contributions(features[None])[0]
+        strongest = sorted(np.flatnonzero(added).tolist(), key=lambda column: -abs(added[column]))
+        lines = [f"{NAMES[column]} {features[column]:.3g}: {added[column]:+.2f}" for column in strongest]
+        return [*lines, f"to begin with: {self.intercept:+.2f}"]
+
     def scores(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: 0.0 to 1.0."""
         total = np.full(len(features), self.intercept)

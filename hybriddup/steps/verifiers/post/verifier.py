@@ -92,6 +92,19 @@ class Post:
             scores[chosen] = self._score_posts(positions, earlier[chosen], later[chosen])
         return scores
 
+    def explain_pair(self, earlier: int, later: int) -> list[str]:
+        """Return what makes the score of a pair, a line each: a rule that decides it, or what each feature adds."""
+        positions, one, other = np.array([earlier, later]), np.array([0]), np.array([1])
+        share = float(contained(texts_at(self._context.texts, positions), one, other)[0])
+        if share < LEAST_CONTAINED:
+            return [f"{share:.2f} of the shorter text stands in the other one, less than {LEAST_CONTAINED}: 0"]
+        features, is_han = pair_features(texts_at(self._context.posts, positions), one, other)
+        if says_the_same(features)[0]:
+            return ["only marks and links differ: 1"]
+        if has_other_topics(features)[0]:
+            return ["next to nothing is said, and the hashtags are others: 0"]
+        return self.models[0 if is_han[0] else 1].explain(features[0])
+
     def _score_posts(self, positions: Int64s, earlier: Int64s, later: Int64s) -> Float64s:
         needed, places = np.unique(np.concatenate([earlier, later]), return_inverse=True)
         posts = texts_at(self._context.posts, positions[needed])
