@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hybriddup.cli import config, dedupe, evaluate, explain, learn, plan, plugins, serve, tune, warm_up, watch
+from hybriddup.cli import config, dedupe, evaluate, explain, label, learn, plan, plugins, serve, tune, warm_up, watch
 from hybriddup.cli.commands import Commands, LongCommand
 from hybriddup.cli.options import EXIT_CODES, Debug
 
@@ -62,5 +62,6 @@ LONG_COMMANDS = (
 for name, function, epilog, short_help in LONG_COMMANDS:
     app.command(name, cls=LongCommand, epilog=epilog, short_help=short_help)(function)
 app.command("serve", epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
+app.command("label", epilog=label.EPILOG, short_help="Judge pairs of your own posts, for tune.")(label.label)
 app.command("plugins", short_help="List plugins and what they bring.")(plugins.plugins)
 app.add_typer(config.app, name="config")

@@ -23,6 +23,10 @@ class PairFields(NamedTuple):
     label: str = "label"
 
 
+UNSURE = "unsure"
+"""The label of a pair of which nobody is sure; it is passed over."""
+
+
 @dataclass
 class PairsFile:
     """What a file of pairs holds."""
@@ -83,6 +87,8 @@ def _missing_field(inputs: Inputs, fields: PairFields) -> str:
 
 def _add(found: PairsFile, file: str, row: int, fields: PairFields, a: str, b: Any, label: Any) -> None:
     """Add one pair, or the reason why it is none."""
+    if str(label).strip().lower() == UNSURE:
+        return
     wanted = LABELS.get(str(label).strip().lower())
     if not isinstance(b, str):
         found.bad.append(BadRecord(file, 0, row, f"field {fields.b!r} is missing or not a string"))

@@ -1,0 +1,184 @@
+"""What `hybriddup label` does: choose pairs of posts, show them, write the answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rapidfuzz.distance import Indel
+
+from hybriddup.cli.summary_view import print_bad_records
+from hybriddup.config import open_session
+from hybriddup.errors import InputError, OutputError
+from hybriddup.files.formats import Fields
+from hybriddup.files.inputs import open_inputs, read_corpus
+from hybriddup.files.pairs import UNSURE
+from hybriddup.run.terminal import show_progress
+from hybriddup.steps.parallel import available_workers
+from hybriddup.study.label_choice import Chooser, score_candidates
+
+LABELS: dict[str, bool | None] = {"y": True, "n": False, "u": None}
+QUESTION = "the same post? [y]es [n]o [u]nsure [b]ack [q]uit: "
+
+
+def perform(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    config: str,
+    plugins: Sequence[str],
+    text_field: str,
+    format_name: str | None,
+    max_line: int,
+    workers: int | None,
+) -> int:
+    """Ask about pairs of posts until the user quits or all were asked about; return the number of bad posts."""
+    settings, manager = open_session(config, plugins)
+    answers = AnswerFile(Path(output))
+    with (
+        open_inputs(inputs, manager.registry, format_name, max_line) as opened,
+        show_progress(quiet=False) as progress,
+    ):
+        progress.start("read", None, "posts")
+        corpus, _ = read_corpus(opened, Fields(text_field), advance=progress.advance)
+        progress.finish()
+    candidates = score_candidates(corpus.texts, settings, manager.registry, workers or available_workers())
+    chooser = Chooser(candidates)
+    for texts, label in answers.earlier():
+        chooser.answered(texts, label)
+    n = ask_all(chooser, answers)
+    typer.echo(f"{n:,} answers in {output}; with a hundred, try: hybriddup tune {output} -o mine.yaml", err=True)
+    print_bad_records(corpus.bad_records, corpus.n_bad_records, "not looked at")
+    return corpus.n_bad_records
+
+
+class AnswerFile:
+    """A file of labeled pairs that answers are added to, one a line.
+
+    Raises
+    ------
+    InputError
+        The file is there and holds something else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        for number, line in enumerate(self._lines, 1):
+            if not is_answer(line):
+                raise InputError(f"{path}:{number}: no answer of `hybriddup label`. Name another file with -o.")
+
+    def __len__(self) -> int:
+        """Return the number of answers."""
+        return len(self._lines)
+
+    def earlier(self) -> list[tuple[tuple[str, str], bool | None]]:
+        """Return the answers: two texts and the label, None where nobody was sure."""
+        pairs = map(json.loads, self._lines)
+        return [((at["a"], at["b"]), None if at["label"] == UNSURE else bool(at["label"])) for at in pairs]
+
+    def add(self, texts: tuple[str, str], label: bool | None) -> None:
+        """Write one more answer."""
+        answer = {"a": texts[0], "b": texts[1], "label": UNSURE if label is None else int(label)}
+        is_plain = all(text.encode("utf-8", "ignore").decode() == text for text in texts)  # no lone surrogates
+        self._lines.append(json.dumps(answer, ensure_ascii=not is_plain))
+        self._write("a", self._lines[-1] + "\n")
+
+    def take_back(self) -> None:
+        """Delete the last answer."""
+        del self._lines[-1]
+        self._write("w", "".join(line + "\n" for line in self._lines))
+
+    def _write(self, mode: str, text: str) -> None:
+        try:
+            with self.path.open(mode, encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError as error:
+            raise OutputError(f"{self.path} cannot be written to: {error.strerror}.") from error
+
+
+def is_answer(line: str) -> bool:
+    """Return whether a line is an answer of an earlier session."""
+    try:
+        at: Any = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(at, dict) and isinstance(at.get("a"), str) and isinstance(at.get("b"), str) and "label" in at
+
+
+def ask_all(chooser: Chooser, answers: AnswerFile) -> int:
+    """Ask about one pair after another; return the number of answers in the file."""
+    asked: list[int] = []
+    place = chooser.next()
+    while place is not None:
+        answer = ask(len(answers) + 1, chooser.texts_of(place))
+        if answer == "q":
+            break
+        if answer == "b":
+            if asked:
+                place = asked.pop()
+                chooser.forget(place)
+                answers.take_back()
+            continue
+        answers.add(chooser.texts_of(place), LABELS[answer])
+        chooser.note(place, LABELS[answer])
+        asked.append(place)
+        place = chooser.next()
+    return len(answers)
+
+
+def ask(number: int, texts: tuple[str, str]) -> str:
+    """Show two posts and return the answer: a letter of `LABELS`, b or q; the end of the input is q."""
+    a, b = marked(*texts)
+    typer.echo(f"\n--- {number}\nA: {a}\nB: {b}")
+    while True:
+        typer.echo(QUESTION, nl=False)
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            return "q"
+        answer = line.strip().lower()[:1]
+        if not line or answer in {*LABELS, "b", "q"}:
+            return answer or "q"
+
+
+def marked(a: str, b: str) -> tuple[str, str]:
+    """Return two texts with what the other one lacks in brackets.
+
+    Examples
+    --------
+    >>> marked("see you at noon", "see you at four")
+    ('see you at ⟦noon⟧', 'see you at ⟦four⟧')
+    """
+    words_a, words_b = split(a), split(b)
+    only_a, only_b = set(range(len(words_a))), set(range(len(words_b)))
+    for block in Indel.opcodes(words_a, words_b).as_matching_blocks():
+        only_a -= set(range(block.a, block.a + block.size))
+        only_b -= set(range(block.b, block.b + block.size))
+    return with_brackets(words_a, only_a), with_brackets(words_b, only_b)
+
+
+def split(text: str) -> list[str]:
+    """Return a text in pieces: runs of Latin letters and digits, and every other character by itself."""
+    pieces: list[str] = []
+    for character in text:
+        joins = character.isascii() and character.isalnum()
+        if joins and pieces and pieces[-1].isascii() and pieces[-1].isalnum():
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+    return pieces
+
+
+def with_brackets(pieces: Sequence[str], chosen: set[int]) -> str:
+    """Return pieces put together, runs of chosen ones in brackets."""
+    text = ""
+    for place, piece in enumerate(pieces):
+        opens = "⟦" if place in chosen and place - 1 not in chosen else ""
+        closes = "⟧" if place in chosen and place + 1 not in chosen else ""
+        text += opens + (piece if piece.isprintable() else " ") + closes
+    return text
