@@ -231,8 +231,10 @@ ones, two are beyond any edit threshold; ``benchmark`` normalizes nothing, and `
 mentions and repost marks and ask for a high score, each on purpose."""
 
 MERGED_DIFFERENT: dict[str, dict[str, int]] = {
-    "weibo": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "weekday": 2},
-    "twitter": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "weekday": 2},
+    "weibo": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "product": 1}
+    | {"weekday": 2},
+    "twitter": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "product": 1}
+    | {"weekday": 2},
     "sms": {"name": 2, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
     "headlines": {"name": 2, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
     "benchmark": {"greeting": 2, "link_only": 1, "name": 4, "negation": 4, "number": 14, "numeral": 1}
