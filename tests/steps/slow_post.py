@@ -222,7 +222,8 @@ def score(a: str, b: str, compared: tuple[str, str], model: Mapping[str, Any]) -
     return 1 / (1 + exp(-total))
 
 
-def model_of(a: str, b: str, name: str) -> dict[str, Any]:
+def model_of(a: str, b: str, name: str | dict[str, str]) -> dict[str, Any]:
     """The shipped model that judges a pair."""
-    by_script = "weibo" if re.search(HAN, a + b) else "twitter"
-    return shipped_models()[by_script if name == "by_script" else name].to_dict()
+    names = {"han": "weibo", "others": "twitter"} if name == "by_script" else name
+    by_script = "han" if re.search(HAN, a + b) else "others"
+    return shipped_models()[names if isinstance(names, str) else names[by_script]].to_dict()

@@ -151,6 +151,7 @@ def test_a_configuration_may_bring_its_own_model() -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
+        ({"han": "weibo", "others": "tweets"}, "no model has the name 'tweets'; allowed: sms, twitter, weibo"),
         ("weibos", "no model has the name 'weibos'; allowed: by_script, sms, twitter, weibo"),
         ({"simlar": [[0, 1]]}, "unknown feature 'simlar'; allowed: intercept, similar"),
         ({"intercept": "much"}, "intercept must be a number; got 'much'"),

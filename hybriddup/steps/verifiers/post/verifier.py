@@ -43,19 +43,21 @@ class Post:
 
         model: str | dict[str, Any] = Field(
             BY_SCRIPT,
-            description="by_script: weibo where one of the two posts has a Han character, twitter for other pairs; "
-            "else the name of a model that comes with hybriddup, or a model: the intercept, and for each feature that "
-            "counts the points [value, contribution] of its curve.",
+            description="by_script: weibo where one of the two posts has a Han character, twitter for other pairs; or "
+            "the name of a model that comes with hybriddup; or two names, {han: NAME, others: NAME}; or a model: the "
+            "intercept, and for each feature that counts the points [value, contribution] of its curve.",
         )
 
         @field_validator("model")
         @classmethod
         def check_model(cls, model: str | dict[str, Any]) -> str | dict[str, Any]:
             """Refuse what is no model."""
-            names = [BY_SCRIPT, *sorted(shipped_models())]
-            if isinstance(model, str) and model not in names:
-                raise ValueError(f"no model has the name {model!r}; allowed: {', '.join(names)}")
-            if not isinstance(model, str):
+            if isinstance(model, str):
+                check_name(model, [BY_SCRIPT, *sorted(shipped_models())])
+            if isinstance(model, dict) and set(model) == set(SCRIPTS):
+                for name in model.values():
+                    check_name(name, sorted(shipped_models()))
+            elif isinstance(model, dict):
                 PostModel.from_dict(model)
             return model
 
@@ -123,14 +125,21 @@ class Post:
         return LeastInCommon(of_shorter=LEAST_CONTAINED if threshold > 0.0 else 0.0)
 
 
+def check_name(name: object, allowed: Sequence[str]) -> None:
+    """Refuse the name of a model that is none."""
+    if name not in allowed:
+        raise ValueError(f"no model has the name {name!r}; allowed: {', '.join(allowed)}")
+
+
 def models_of(model: str | dict[str, Any]) -> tuple[PostModel, PostModel]:
     """Return the model of pairs with a Han character, and that of others."""
-    if isinstance(model, dict):
+    if isinstance(model, dict) and set(model) != set(SCRIPTS):
         own = PostModel.from_dict(model)
         return own, own
+    if isinstance(model, str):
+        model = {"han": "weibo", "others": "twitter"} if model == BY_SCRIPT else dict.fromkeys(SCRIPTS, model)
     shipped = shipped_models()
-    names = ("weibo", "twitter") if model == BY_SCRIPT else (model, model)
-    return shipped[names[0]], shipped[names[1]]
+    return shipped[model["han"]], shipped[model["others"]]
 
 
 def score_by_script(models: tuple[PostModel, PostModel], features: Float64s, is_han: Bools) -> Float64s:
