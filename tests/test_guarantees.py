@@ -228,7 +228,8 @@ FLOORS = {
 }
 """Labeled repeats, of 50 exact and 77 near ones, that end in one cluster with the post that they repeat. Of the near
 ones, two are beyond any edit threshold; ``benchmark`` normalizes nothing, and ``sms`` and ``headlines`` keep links,
-mentions and repost marks and ask for a high score, each on purpose; in a short headline one exchanged word is the point."""
+mentions and repost marks and ask for a high score, each on purpose; in a short headline, one exchanged word is the
+point."""
 
 MERGED_DIFFERENT: dict[str, dict[str, int]] = {
     "weibo": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "product": 1}
