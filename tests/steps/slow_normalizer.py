@@ -24,7 +24,6 @@ def normalize_slowly(text: str, options: MicroblogOptions) -> str:
         text = rewrite(text, options, part, looked_for)
     if options.reposts == "drop_trail":
         text = first_comment(text)
-    text = rewrite(text, options, "residue", [*patterns.RESIDUE])
     return finish(text, options)
 
 
@@ -54,6 +53,7 @@ RULES: list[tuple[str, *tuple[Pattern, ...]]] = [
     ("emoji", patterns.EMOJI),
     ("reposts", *patterns.REPOST_MARKERS),
     ("mentions", patterns.MENTION),
+    ("residue", *patterns.RESIDUE),
     ("reposts", *patterns.REPOST_COMMENTS),
 ]
 """The part of a post that each rule is about, in order."""

@@ -160,9 +160,9 @@ class MicroblogNormalizer:
             *self._rules_for(self.options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
             *self._rules_for(self.options.reposts, *patterns.REPOST_MARKERS, replacement=self._left_by("reposts")),
             *self._rules_for(self.options.mentions, patterns.MENTION, replacement=self._left_by("mentions")),
+            *self._rules_for(self.options.residue, *patterns.RESIDUE, replacement=" "),
             *self._rules_for(self.options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
             *self._trail_rules(),
-            *self._rules_for(self.options.residue, *patterns.RESIDUE, replacement=" "),
             *self._white_space_rules(),
         ]
 

@@ -73,7 +73,7 @@ EMOJI = Pattern(
 """A run of emoji, of symbols drawn like them, of private characters (what Weibo's and old phones' icons are), of
 ``[doge]`` and the like: brackets around one to ten letters or digits, a letter first."""
 
-_ENDS = rf"(?=[ {BOUNDARY}]|\Z)"
+_ENDS = rf"(?=[ {CUT}{BOUNDARY}]|\Z)"
 _UNIT = "[年月日时号个人点名次位周天岁万亿千百十例]"
 _CLIP = (
     rf"l(?<![a-z0-9]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
