@@ -202,6 +202,11 @@ class Settings(_Section):
         "beside them (links, emoji, hashtags of posts with a Han character), where these are five Han characters, or "
         "some three other words. Exact repeats are equal in all parts.",
     )
+    without_text: Literal["keep", "compare"] = Field(
+        "keep",
+        description="What becomes of posts of which no text is left after normalizing, such as pictures or links: "
+        "keep keeps each; compare removes those whose text was the same before.",
+    )
     tokenizer: ComponentSettings = Field(
         ComponentSettings(use="char_ngrams", options={"cjk": [1, 2], "other": [3, 3]}),
         description="How a text is split into the features that make its fingerprint.",

@@ -96,7 +96,7 @@ def is_data_frame(posts: Any) -> bool:
 
 def _from_data_frame(posts: Any, text_field: str, id_field: str, order_field: str | None) -> Corpus:
     texts = _column(posts, text_field, "text_field")
-    texts = [_as_text(text, f"row {row} of column {text_field!r}") for row, text in enumerate(texts)]
+    texts = [_text_or_none(text, f"row {row} of column {text_field!r}") for row, text in enumerate(texts)]
     has_ids = id_field in list(posts.columns) or id_field != DEFAULT_ID_FIELD
     ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
     order_values = None if order_field is None else _column(posts, order_field, "keep: highest")
@@ -120,7 +120,7 @@ def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_field
                 f"posts[{position}] is {describe(post)}, but posts[0] is a mapping; all must be of a kind."
             )
         text = _field(post, text_field, position, "text_field")
-        texts.append(_as_text(text, f"posts[{position}][{text_field!r}]"))
+        texts.append(_text_or_none(text, f"posts[{position}][{text_field!r}]"))
     ids = [post.get(id_field, position) for position, post in enumerate(posts)]
     if id_field != DEFAULT_ID_FIELD and not any(id_field in post for post in posts):
         _field(posts[0], id_field, 0, "id_field")
@@ -135,6 +135,21 @@ def _field(post: Mapping[Any, Any], field: str, position: int, option: str) -> A
         return post[field]
     names = ", ".join(map(repr, post)) or "none"
     raise InputError(f"posts[{position}] has no field {field!r} (fields: {names}); name the right one with {option}.")
+
+
+def _text_or_none(value: Any, where: str) -> str:
+    """Return a text, empty where there is none: None, NaN, and what data frames put in their place."""
+    return "" if value is None or is_missing(value) else _as_text(value, where)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether this stands for no value: it is not equal to itself, or cannot tell."""
+    if isinstance(value, (str, bytes)):
+        return False
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas' NA; arrays, which are no text anyway
+        return type(value).__name__ == "NAType"
 
 
 def _as_text(value: Any, where: str, expected: str = "a string") -> str:

@@ -73,6 +73,8 @@ def _records(lines: Iterable[bytes], fields: Fields, first_line: int, max_line_b
             continue
         record = parse_line(line)
         text = record.get(text_field) if type(record) is dict else None
+        if text is None and type(record) is dict and text_field in record:
+            text = ""  # a post without text
         if type(text) is not str:
             yield _bad_row(line_number, record, text_field)
             continue

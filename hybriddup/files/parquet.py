@@ -36,7 +36,7 @@ NESTED_VIEW = re.compile(r"\b(string|binary|list)_view\b")
 
 
 class ParquetReader:
-    """Reads the text from a column of strings; a null is a bad row."""
+    """Reads the text from a column of strings; a null is a post without text."""
 
     extensions = (".parquet", ".pq")
 
@@ -103,8 +103,8 @@ def _records(table: ParquetFile, fields: Fields) -> Iterator[Record | BadRow]:
         order_values = columns.get(fields.order, nothing) if fields.order else nothing
         for text, record_id, order_value in zip(columns[fields.text], ids, order_values, strict=True):
             row += 1
-            if type(text) is str:
-                yield Record(text, record_id, order_value)
+            if text is None or type(text) is str:
+                yield Record(text or "", record_id, order_value)
             else:
                 yield BadRow(row, _explain(text, fields.text))
 

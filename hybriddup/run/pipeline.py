@@ -100,6 +100,7 @@ class Run:
         verify = self.verifier(texts)
         decisions, report = self.decide(texts, verify)
         summary = self.summarize(decisions, report, config_name)
+        summary.n_without_text = len(normalized) - sum(map(bool, normalized))
         n_removed = len(raw) - decisions.n_kept
         self.audit(texts, decisions, n_removed, verify, summary)
         texts.context.release()
@@ -131,7 +132,7 @@ class Run:
     def find_equal(self, normalized: Sequence[str], raw: Sequence[str]) -> EqualTexts:
         """Settle exact repeats."""
         with self.clock.step("exact", len(raw)):
-            return find_equal_texts(normalized, raw)
+            return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
     def fingerprint(self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str]) -> DistinctTexts:
         """Return the distinct texts with fingerprints and the groups of their keys."""

@@ -34,6 +34,8 @@ class Summary:
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
+    n_without_text: int = 0
+    """Posts of which no text is left after normalizing."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,16 +31,20 @@ class EqualTexts:
         return numbers[self.first_of]
 
 
-def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str]) -> EqualTexts:
+def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_text: str = "compare") -> EqualTexts:
     """Return which texts are equal after normalizing.
 
-    A text that is empty after normalizing says nothing any more, so it equals only what was equal before.
+    A text that is empty after normalizing says nothing any more, so it equals only what was equal before; or nothing at
+    all, where ``without_text`` is ``keep``.
     """
-    keys = texts if all(texts) else [text or (raw,) for text, raw in zip(texts, raw_texts, strict=True)]
+    keys: Sequence[Hashable] = texts
+    if not all(texts):
+        others: Iterable[Any] = range(len(texts)) if without_text == "keep" else raw_texts
+        keys = [text or (other,) for text, other in zip(texts, others, strict=True)]
     first_of = np.arange(len(texts))
     repeated = places_of_repeated_hashes(keys)
     chosen = [keys[place] for place in repeated.tolist()]
-    first_of_text: dict[str | tuple[str], int] = {}
+    first_of_text: dict[Hashable, int] = {}
     first_of[repeated] = np.fromiter(map(first_of_text.setdefault, chosen, repeated.tolist()), np.int64, len(repeated))
     return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(texts))))
 

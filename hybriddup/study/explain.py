@@ -207,6 +207,8 @@ class Explainer:
 
     def judge(self, limit: int) -> tuple[str, str]:
         """Return the reason and the verdict."""
+        if not any(self.normalized) and self.components.settings.without_text == "keep":
+            return "different", "B does not repeat A: no text is left of them, and posts without text are all kept."
         if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.says_something()):
             return "exact", "B repeats A: the texts are equal after normalizing."
         return ("near", self.near_verdict()) if (why := self.why_not(limit)) is None else ("different", why)

@@ -12,6 +12,7 @@ from hybriddup.window.opened import AnyWindow
 from hybriddup.window.records import Decision
 
 CONFIG: dict[str, Any] = {
+    "without_text": "compare",
     "weighter": {"use": "tf"},
     "lengths": [{"max_hamming_distance": 44, "verifier": {"use": "edit", "threshold": 0.8}}],
 }

@@ -7,16 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 import xxhash
 
-from hybriddup.data.records import Bools, UInt64s
+from hybriddup.data.records import Bools, Int64s, UInt64s
 
 
-def exact_keys(normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools) -> list[tuple[bool, str]]:
+def exact_keys(
+    normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools, positions: Int64s, without_text: str
+) -> list[tuple[bool, str]]:
     """Return what each text must be equal in to be an exact repeat.
 
-    That is the normalized text, or the text as it was sent where the normalized one says nothing.
+    That is the normalized text, or the text as it was sent where the normalized one says nothing; where nothing is left
+    of it and ``without_text`` is ``keep``, it is the text as no post sends it: with the post's position.
     """
+    keeps = without_text == "keep"
     return [
-        (says, text if says else sent) for says, text, sent in zip(has_tokens.tolist(), normalized, raw, strict=True)
+        (says, text if says else f"{sent}\0{position}" if keeps and not text else sent)
+        for says, text, sent, position in zip(has_tokens.tolist(), normalized, raw, positions.tolist(), strict=True)
     ]
 
 

@@ -73,7 +73,8 @@ class Steps:
         compared = self.components.compared(normalized)
         sketches_of = start_in_background(lambda: self.sketches(compared), workers)
         simhashes, lengths = self.components.fingerprinter.fingerprint(compared), text_lengths(compared)
-        keys = exact_keys(normalized, raw, simhashes.has_tokens)
+        without_text = self.components.settings.without_text
+        keys = exact_keys(normalized, raw, simhashes.has_tokens, positions, without_text)
         chosen = np.flatnonzero(simhashes.is_comparable & self.components.bands.may_be_near(lengths))
         prints = Fingerprints(
             positions[chosen], simhashes.bits[chosen], self.components.bands.limits_of(lengths[chosen])

@@ -75,6 +75,7 @@ def test_settings_are_written_in_the_order_of_the_steps() -> None:
         "recipe",
         "normalizer",
         "compare",
+        "without_text",
         "tokenizer",
         "weighter",
         "hasher",

@@ -103,10 +103,11 @@ def test_a_window_keeps_the_recipe_in_its_store(recipe: Path, tmp_path: Path) ->
     """It goes on with it when it is opened without, and refuses another."""
     store, other = tmp_path / "store", tmp_path / "other.npz"
     hybriddup.learn(POSTS[::2], other)
-    with hybriddup.Window.open(store, config={"recipe": str(recipe)}) as window:
+    compare = {"without_text": "compare"}
+    with hybriddup.Window.open(store, config={"recipe": str(recipe), **compare}) as window:
         first = window.add_many(POSTS[:100])
         recipe_id = window.stats().recipe_id
-    with hybriddup.Window.open(store) as window:
+    with hybriddup.Window.open(store, config=compare) as window:
         assert window.stats().recipe_id == recipe_id
         assert [decision.decision for decision in window.add_many(POSTS[:100])] == ["duplicate"] * len(first)
     with pytest.raises(WindowError, match="recipe"):

@@ -49,7 +49,8 @@ def test_no_pairs_have_no_measures() -> None:
 def test_texts_without_tokens_match_only_themselves() -> None:
     """As in a run: what is equal after normalizing must also say something."""
     pairs = [("@someone", "@somebody"), ("@someone", "@someone"), ("", "")]
-    assert judged(pairs, [False, True, True]).total.decision.f1 == 1.0
+    assert judged(pairs, [False, True, True], {"without_text": "compare"}).total.decision.f1 == 1.0
+    assert judged(pairs, [False, False, False]).total.decision.n_found == 0
 
 
 def test_numbers_that_must_match_part_pairs_in_the_decision_only() -> None:

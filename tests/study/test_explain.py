@@ -45,7 +45,7 @@ def test_texts_that_say_nothing_repeat_only_themselves(a: str, b: str, reason: s
     plugin.hybriddup_register = hybriddup.hookimpl(  # type: ignore[attr-defined]
         lambda registry: registry.add_tokenizer("ends_marked", ends_marked), specname="hybriddup_register"
     )
-    config = {"tokenizer": {"use": "ends_marked"}, **NARROW}
+    config = {"without_text": "compare", "tokenizer": {"use": "ends_marked"}, **NARROW}
     assert hybriddup.explain(a, b, config=config, plugins=[plugin]).reason == reason
     assert [post.reason for post in hybriddup.dedupe([a, b], config=config, plugins=[plugin]).removed] == (
         [] if reason == "different" else [reason]

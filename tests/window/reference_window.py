@@ -12,6 +12,7 @@ EXACT_UP_TO = 2
 THRESHOLD = 0.7
 CONFIG = {
     "normalizer": {"use": "none"},
+    "without_text": "compare",
     "weighter": {"use": "tf"},
     "fingerprint": {"bits": 64},
     "blocks": {"use": "scan"},

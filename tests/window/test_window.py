@@ -50,10 +50,11 @@ def test_repeat_names_the_post_that_it_matches_and_the_evidence() -> None:
 @pytest.mark.parametrize("text", ["", "😀😀😀", "\ud800", "a\0b", "ُِّ", "שלום עולם", "x" * 100_000])
 def test_text_of_any_kind_repeats_itself_only(text: str, tmp_path: Path) -> None:
     """Empty, emoji only, a lone surrogate, NUL, combining marks, right to left, long: stored and found again."""
-    with Window.open(tmp_path / "store") as window:
+    config = {"without_text": "compare"}
+    with Window.open(tmp_path / "store", config) as window:
         decisions = window.add_many([text, text + "", "something else altogether"])
     assert outcomes(decisions) == [("kept", None), ("duplicate", "#0"), ("kept", None)]
-    with Window.open(tmp_path / "store") as window:
+    with Window.open(tmp_path / "store", config) as window:
         assert outcomes([window.add(text)]) == [("duplicate", "#0")]
         stored = window.get("#0")
     assert stored is not None
@@ -62,9 +63,21 @@ def test_text_of_any_kind_repeats_itself_only(text: str, tmp_path: Path) -> None
 
 def test_texts_that_say_nothing_are_equal_only_as_they_were_sent() -> None:
     """Both are empty after normalizing."""
-    with Window.open() as window:
+    with Window.open(None, {"without_text": "compare"}) as window:
         decisions = window.add_many(["http://a.example/1", "http://a.example/2", "http://a.example/1"])
     assert outcomes(decisions) == [("kept", None), ("kept", None), ("duplicate", "#0")]
+
+
+@pytest.mark.parametrize("text", ["", "http://a.example/1", "@someone"])
+def test_posts_without_text_are_all_kept(text: str, tmp_path: Path) -> None:
+    """Pictures and bare links repeat nothing; an id that is sent again gets its answer all the same."""
+    with Window.open(tmp_path / "store") as window:
+        assert [decision.kept for decision in window.add_many([text, text, {"text": text, "id": "x"}])] == [True] * 3
+        assert window.add({"text": text, "id": "x"}).repeated
+    with Window.open(tmp_path / "store") as window:
+        assert window.add(text).kept
+        assert window.add("http://b.example/2").kept
+        assert not [match for match in window.match(text) if match.is_match]
 
 
 def test_an_id_gets_its_first_answer_again_whatever_the_text(tmp_path: Path) -> None:

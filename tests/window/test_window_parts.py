@@ -139,8 +139,10 @@ def test_forgotten_texts_make_room() -> None:
 
 def test_texts_without_tokens_are_known_by_what_was_sent() -> None:
     """A text with tokens never equals one without, whatever they are."""
-    keys = exact_keys(["", "ab", "x"], ["x", "AB", "X"], np.array([False, True, True]))
+    texts = (["", "ab", "x"], ["x", "AB", "X"], np.array([False, True, True]), np.array([7, 8, 9]))
+    keys = exact_keys(*texts, "compare")
     assert keys == [(False, "x"), (True, "ab"), (True, "x")]
+    assert exact_keys(*texts, "keep")[0] == (False, "x\x007")
     assert len(set(hash_keys(keys).tolist())) == 3
 
 
