@@ -24,7 +24,7 @@ SMALLEST_SLICE = 2048
 """Pairs that are worth another thread: with fewer, each thread reads nearly all of the posts."""
 LEAST_CONTAINED = 0.75
 """Of the shorter text that is compared, at least so much stands in the other one, in order; else the score is 0. Of the
-pairs that people called repeats and the models find, one in 600 has less; of those that stage 1 finds, two thirds do."""
+pairs that people called repeats and the models find, one in 600 has less; of those that stage 1 finds, two thirds."""
 
 
 class Post:
