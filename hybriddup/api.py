@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
-from hybriddup.config.settings import KeepHighest, Settings
+from hybriddup.config.settings import Settings
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.data.records import UInt64s
 from hybriddup.errors import ConfigError
@@ -74,8 +74,7 @@ def dedupe(
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
-    highest = settings.keep.highest if isinstance(settings.keep, KeepHighest) else None
-    corpus = corpus_from_posts(posts, text_field, id_field, highest)
+    corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields)
     shown = None
     if progress:
         from hybriddup.run.terminal import terminal_progress

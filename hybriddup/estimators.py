@@ -122,6 +122,9 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
+LEFT_OUT = -1
+
+
 class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Puts each text that `hybriddup.dedupe` removes into the cluster of the kept text that it matches.
 
@@ -136,7 +139,8 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     labels_
         int64[n_texts]: the cluster of each text. Clusters are numbered in the order of their keepers, so with
-        ``keep: first`` the first text of each is its keeper; a text that repeats no other is a cluster by itself.
+        ``keep: first`` the first text of each is its keeper; a text that repeats no other is a cluster by itself, and
+        one that ``without_text: drop`` leaves out is in none: -1, as scikit-learn calls noise.
     keeper_indices_
         int64[n_clusters]: the kept text of each cluster, rising.
     result_
@@ -183,6 +187,7 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for removed in self.result_.removed:
             keepers[removed.row] = removed.keeper_row
         self.labels_ = np.searchsorted(self.keeper_indices_, keepers)
+        self.labels_[list(self.result_.dropped)] = LEFT_OUT
         return self
 
     def __sklearn_tags__(self) -> Tags:

@@ -435,6 +435,20 @@ def test_posts_without_text_are_all_kept(config: str) -> None:
     assert result.summary.n_without_text == 4
 
 
+@pytest.mark.parametrize("keep", ["first", "last", ["most_complete", {"highest": "likes"}]])
+def test_posts_without_text_may_be_left_out(keep: Any) -> None:
+    """They are counted, and neither kept nor said to repeat anything; the rows of the others stay theirs."""
+    texts = ["http://t.cn/a", "一条不短的微博", "", "一条不短的微博", None, "另外一条微博啊"]
+    posts = [{"text": text, "likes": likes, "id": f"p{likes}"} for likes, text in enumerate(texts)]
+    result = hybriddup.dedupe(posts, config={"without_text": "drop", "keep": keep})
+    kept, gone = (1, 3) if keep == "first" else (3, 1)
+    assert (result.kept, result.dropped) == ([kept, 5], [0, 2, 4])
+    assert [(post.row, post.id, post.keeper_id) for post in result.removed] == [(gone, f"p{gone}", f"p{kept}")]
+    counts = result.summary
+    assert (counts.n_read, counts.n_kept, counts.n_exact, counts.n_near, counts.n_without_text) == (6, 2, 1, 0, 3)
+    assert hybriddup.dedupe(["", " "], config={"without_text": "drop"}).kept == []
+
+
 def test_punctuation_equal_after_normalizing_is_no_repeat_without_tokens() -> None:
     """``words`` finds no token in it, so that only what was written counts."""
     texts = ["？！", "?!", "？！"]

@@ -115,7 +115,7 @@ def read(
     inputs: Inputs, settings: Settings, text_field: str, id_field: str, strict: bool, progress: Progress
 ) -> tuple[Corpus, Notes]:
     """Return the posts, and what to say of them."""
-    fields = Fields(text_field, id_field, settings.order_field)
+    fields = Fields(text_field, id_field, settings.order_fields)
     progress.start("read", None, "posts")
     began = perf_counter()
     corpus, remarks = read_corpus(inputs, fields, strict=strict, advance=progress.advance)

@@ -13,8 +13,10 @@ EPILOG = """\b
 Examples:
   hybriddup explain "你妈妈喊你回家吃饭哦" "你妈妈叫你回家吃饭啦"
   hybriddup explain --config twitter -- "- first post" "- second post"
+  hybriddup explain --file removed.jsonl --row 17
+      explains why row 17 of the input was removed; removed.jsonl is what --removed wrote
   hybriddup explain --file removed.jsonl --row 17 --input posts.jsonl
-      explains why row 17 of posts.jsonl was removed; removed.jsonl is what --removed wrote
+      the same with the weights that the run learned from posts.jsonl
 
 A weighter that learns from a corpus, as tfidf does, learns from --input as in the run. Between two texts alone every
 token weighs what a rare one does, so that the Hamming distance can differ by some bits from that in a run."""
@@ -34,10 +36,18 @@ def explain(
         typer.Option(
             "--input",
             metavar="INPUT",
-            help="Input of that run, where the text of the kept post is; once for each input, in the same order.",
+            help="Input of that run, to learn from as it did; once for each input, in the same order.",
         ),
     ] = None,
-    config: options.Config = DEFAULT_CONFIG,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            "-c",
+            metavar="NAME|FILE",
+            help=f"Configuration, as for dedupe. Default: that of the run with --file, else {DEFAULT_CONFIG}.",
+        ),
+    ] = None,
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     format: options.Format = None,  # noqa: A002  named as its option
@@ -50,19 +60,18 @@ def explain(
 
     if file is None and row is None and not inputs:
         if a is None or b is None:
-            raise typer.BadParameter("give two texts, or --file REMOVED --row N --input INPUT", param_hint="A B")
+            raise typer.BadParameter("give two texts, or --file REMOVED --row N", param_hint="A B")
         explain_two(a, b, config=config, plugins=plugin or (), as_json=json)
-    elif file is None or row is None or not inputs or a is not None:
+    elif file is None or row is None or a is not None:
         raise typer.BadParameter(
-            "without texts, all of --file REMOVED, --row N and --input INPUT are needed; the input holds the text of "
-            "the kept post",
+            "without texts, both --file REMOVED and --row N are needed, and --input INPUT is for these",
             param_hint="--file",
         )
     else:
         explain_removed(
             file,
             row,
-            inputs,
+            inputs or (),
             config=config,
             plugins=plugin or (),
             text_field=text_field,

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import fields
 from typing import Any
+
+import typer
 
 from hybriddup.cli.explain_view import print_explanation
 from hybriddup.cli.output import print_json
-from hybriddup.config import open_session
+from hybriddup.config import Settings, open_session
+from hybriddup.config.load import DEFAULT_CONFIG
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import Removed
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import open_inputs, read_corpus
 from hybriddup.files.jsonl import parse_line
 from hybriddup.files.sources import open_source
-from hybriddup.run.deciding_order import deciding_order
+from hybriddup.plugin.registry import Registry
 from hybriddup.study.explain import Explanation, explain_texts
 
 
-def explain_two(a: str, b: str, *, config: str, plugins: Sequence[str], as_json: bool) -> None:
+def explain_two(a: str, b: str, *, config: str | None, plugins: Sequence[str], as_json: bool) -> None:
     """Print the explanation of two texts."""
-    settings, manager = open_session(config, plugins)
+    settings, manager = open_session(config or DEFAULT_CONFIG, plugins)
     show(explain_texts(a, b, settings, manager.registry), as_json=as_json)
 
 
@@ -29,34 +35,75 @@ def explain_removed(
     row: int,
     inputs: Sequence[str],
     *,
-    config: str,
+    config: str | None,
     plugins: Sequence[str],
     text_field: str,
     format_name: str | None,
     max_line: int,
     as_json: bool,
 ) -> None:
-    """Print the explanation of a removed post and its keeper.
+    """Print the explanation of a removed post and its keeper, by the configuration that removed it.
+
+    Parameters
+    ----------
+    inputs
+        Files of that run, to learn from as it did; none = every token counts as rare.
+    config
+        Another configuration to explain by; None = that of the run.
 
     Raises
     ------
     InputError
         The file does not name the row, or the inputs are not those of the run.
     """
-    settings, manager = open_session(config, plugins)
     record = find_removed(file, row)
-    keeper_row = record["keeper_row"]
-    with open_inputs(inputs, manager.registry, format_name, max_line) as opened:
-        corpus, _ = read_corpus(opened, Fields(text_field, order=settings.order_field))
+    settings, manager = open_session(config or record["config"], plugins)
+    corpus = None
+    if inputs:
+        corpus = read_posts(inputs, settings, manager.registry, text_field, format_name, max_line)
+        check_inputs(corpus, record, file, inputs)
+    explanation = explain_texts(record["keeper_text"], record["text"], settings, manager.registry, corpus)
+    show(explanation, as_json=as_json)
+    note = difference(file, record, config, explanation.recipe_id if inputs else record["recipe_id"])
+    if note:
+        typer.echo(f"note: {note}", err=True)
+
+
+def read_posts(
+    inputs: Sequence[str],
+    settings: Settings,
+    registry: Registry,
+    text_field: str,
+    format_name: str | None,
+    max_line: int,
+) -> Corpus:
+    """Return the posts of the run."""
+    with open_inputs(inputs, registry, format_name, max_line) as opened:
+        return read_corpus(opened, Fields(text_field, order=settings.order_fields))[0]
+
+
+def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequence[str]) -> None:
+    """Raise InputError where the inputs do not hold the two posts in the rows that the record names."""
     text_of = dict(zip(corpus.rows.tolist(), corpus.texts, strict=True))
-    if keeper_row not in text_of or text_of.get(row) != record["text"]:
+    row, keeper_row = record["row"], record["keeper_row"]
+    if (text_of.get(row), text_of.get(keeper_row)) != (record["text"], record["keeper_text"]):
         raise InputError(
             f"row {row} or {keeper_row} of {', '.join(inputs)} is not what {file} says; give the same "
             f"inputs in the same order as to dedupe, with the same --text-field."
         )
-    # all texts in the order of deciding, because a weighter learns from all
-    texts = [corpus.texts[place] for place in deciding_order(corpus, settings.keep).tolist()]
-    show(explain_texts(text_of[keeper_row], text_of[row], settings, manager.registry, texts), as_json=as_json)
+
+
+def difference(file: str, record: dict[str, Any], config: str | None, recipe_id: str) -> str:
+    """Return what is to be said where the explanation goes by something else than the run did; else nothing."""
+    used = record["config"]
+    if config not in {None, used}:
+        return f"{file} was made with the configuration {used}; this explains by {config}, as --config asks."
+    if recipe_id != record["recipe_id"]:
+        return (
+            f"{file} was made with the recipe {record['recipe_id']}, and {used} now makes {recipe_id}: the "
+            f"configuration or the inputs have changed since, so that scores and distances may differ."
+        )
+    return ""
 
 
 def show(explanation: Explanation, *, as_json: bool) -> None:
@@ -69,9 +116,9 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
     """Return the record of a removed post from the file that dedupe wrote."""
-    n_records = 0
+    n_records, needed = 0, {field.name for field in fields(Removed)}
     for record in _objects(file):
-        if not {"row", "keeper_row", "text"} <= record.keys():
+        if not needed <= record.keys():
             raise InputError(f"{file} is not a file of removed posts: name what `dedupe --removed` wrote.")
         if record["row"] == row:
             return record

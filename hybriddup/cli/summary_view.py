@@ -29,13 +29,19 @@ def _counts(summary: Summary, kept_target: str) -> list[list[str]]:
         ("exact repeats", summary.n_exact, _share(summary.n_exact, summary.n_read)),
         ("near repeats", summary.n_near, _share(summary.n_near, summary.n_read)),
         ("kept", summary.n_kept, f"in {kept_target}" if kept_target not in {"", "-"} else ""),
-        *([("without text", summary.n_without_text, "")] if summary.n_without_text else []),
+        *([("without text", summary.n_without_text, _without_text(summary))] if summary.n_without_text else []),
         ("bad lines", summary.n_bad_lines, ""),
         ("candidate pairs", summary.n_candidate_pairs, ""),
         ("verified pairs", summary.n_verified_pairs, ""),
         ("largest bucket", summary.blocks.largest_bucket, ""),
     ]
     return [[label, f"{number:,}", remark] for label, number, remark in rows]
+
+
+def _without_text(summary: Summary) -> str:
+    """Return what became of the posts without text."""
+    n_of_others = summary.n_exact + summary.n_near + summary.n_kept
+    return "left out" if n_of_others < summary.n_read else "among these"
 
 
 def _share(n: int, total: int) -> str:

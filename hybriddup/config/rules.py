@@ -22,7 +22,7 @@ more bits."""
 def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
     """Return every breach of a rule that links several keys."""
     lengths = written.get("lengths")
-    faults = list(_number_faults(written))
+    faults = [*_number_faults(written), *_keep_faults(written.get("keep"))]
     if isinstance(lengths, Sequence) and not isinstance(lengths, str):
         bands = [band if isinstance(band, Mapping) else None for band in lengths]
         faults += _order_faults(bands)
@@ -42,6 +42,16 @@ def _number_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
             "numbers_must_match must be false where normalizer.digits is mask, because masked digits are all alike; "
             "keep the digits or drop the guard.",
         )
+
+
+def _keep_faults(keep: Any) -> Iterator[Fault]:
+    for place, rule in enumerate(keep[:-1] if isinstance(keep, Sequence) and not isinstance(keep, str) else ()):
+        if rule in ("first", "last"):
+            yield Fault(
+                ("keep", place),
+                f"keep[{place}] must be the last rule if it is {rule}: no two posts are alike in it, so that the rules "
+                f"after it are never asked.",
+            )
 
 
 def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:

@@ -60,7 +60,7 @@ class FingerprintSettings(_Section):
 
 
 class KeepHighest(_Section):
-    """Keep the post with the highest value of a field."""
+    """Keep the post with the highest value of a field; those without a value come last."""
 
     model_config = _written_as("{highest: FIELD}")
 
@@ -162,13 +162,16 @@ class LengthBand(_Section):
 
 
 def _keep_kind(value: Any) -> str:
-    return "field" if isinstance(value, (Mapping, KeepHighest)) else "rule"
+    if isinstance(value, (list, tuple)):
+        return "list"
+    return "field" if isinstance(value, (Mapping, KeepHighest)) else "name"
 
 
-Keep = Annotated[
-    Annotated[Literal["first", "last", "longest"], Tag("rule")] | Annotated[KeepHighest, Tag("field")],
-    Discriminator(_keep_kind),
-]
+KeepName = Annotated[Literal["first", "last", "longest", "most_complete"], Tag("name")]
+KeepField = Annotated[KeepHighest, Tag("field")]
+KeepRule = Annotated[KeepName | KeepField, Discriminator(_keep_kind)]
+KeepRules = Annotated[tuple[KeepRule, ...], Field(min_length=1), Tag("list")]
+Keep = Annotated[KeepName | KeepField | KeepRules, Discriminator(_keep_kind)]
 
 
 _POST = SingleVerifier(use="post", threshold=0.5, options={"model": "by_script"})
@@ -202,10 +205,11 @@ class Settings(_Section):
         "beside them (links, emoji, hashtags of posts with a Han character), where these are five Han characters, or "
         "some three other words. Exact repeats are equal in all parts.",
     )
-    without_text: Literal["keep", "compare"] = Field(
+    without_text: Literal["keep", "drop", "compare"] = Field(
         "keep",
         description="What becomes of posts of which no text is left after normalizing, such as pictures or links: "
-        "keep keeps each; compare removes those whose text was the same before.",
+        "keep keeps each; drop leaves them out, as duplicates of none (a window, which answers about each post, keeps "
+        "them); compare removes those whose text was the same before.",
     )
     tokenizer: ComponentSettings = Field(
         ComponentSettings(use="char_ngrams", options={"cjk": [1, 2], "other": [3, 3]}),
@@ -228,7 +232,9 @@ class Settings(_Section):
     )
     keep: Keep = Field(
         "first",
-        description="Which post of a set of repeats stays: first, last, longest, or the one with the highest field.",
+        description="Which post of a set of repeats stays: first, last, longest, most_complete (the longest without "
+        "what stands beside its words, as for compare: body), or that with the highest value of a field; in a list, "
+        "each decides where those before it find no difference. Windows keep the first.",
     )
     audit: AuditSettings = Field(AuditSettings(), description="The estimate of the recall of stage 1 in the summary.")
     lengths: tuple[LengthBand, ...] = Field(
@@ -257,9 +263,14 @@ class Settings(_Section):
         return max(band.max_hamming_distance or 0 for band in self.lengths)
 
     @property
-    def order_field(self) -> str | None:
-        """The field of ``keep: {highest: FIELD}``; None where no field decides which post is kept."""
-        return self.keep.highest if isinstance(self.keep, KeepHighest) else None
+    def keep_rules(self) -> tuple[KeepRule, ...]:
+        """Which post of a set of repeats stays; each rule decides where those before it find no difference."""
+        return self.keep if isinstance(self.keep, tuple) else (self.keep,)
+
+    @property
+    def order_fields(self) -> tuple[str, ...]:
+        """The fields of ``keep: {highest: FIELD}``, each once; none where no field decides which post is kept."""
+        return tuple(dict.fromkeys(rule.highest for rule in self.keep_rules if isinstance(rule, KeepHighest)))
 
     def bands(self) -> Iterator[tuple[int, LengthBand]]:
         """Yield each length band with the shortest length that belongs to it, which is 0 for the first."""
@@ -282,7 +293,14 @@ class Settings(_Section):
             elif isinstance(value, BaseModel):
                 written[name] = value.model_dump(mode="json")
             elif isinstance(value, tuple):
-                written[name] = [item.to_dict() if isinstance(item, LengthBand) else item for item in value]
+                written[name] = [_as_written(item) for item in value]
             else:
                 written[name] = value
         return written
+
+
+def _as_written(item: Any) -> Any:
+    """Return an item of a list as a file writes it."""
+    if isinstance(item, LengthBand):
+        return item.to_dict()
+    return item.model_dump(mode="json") if isinstance(item, BaseModel) else item

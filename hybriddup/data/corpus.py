@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -87,10 +87,21 @@ class Corpus:
     """The users' ids; the row itself where the input has none."""
     rows: Int64s
     """int64[n]: zero-based input row of each post, rising; gaps are bad records."""
-    order_values: Sequence[Any] | None = None
-    """Value of the field that ``keep: {highest: FIELD}`` names, where it does."""
+    order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """The values of each field that ``keep: {highest: FIELD}`` names."""
     n_rows: int = 0
     """Rows of the input, bad records included."""
     bad_records: list[BadRecord] = field(default_factory=list)
     """The first few bad records, with where they are."""
     n_bad_records: int = 0
+
+    def take(self, places: Int64s) -> Corpus:
+        """Return the posts at some places, rising; the rows are those of the whole input."""
+        chosen = places.tolist()
+        return replace(
+            self,
+            texts=[self.texts[place] for place in chosen],
+            ids=take_ids(self.ids, places),
+            rows=self.rows[places],
+            order_values={name: [of[place] for place in chosen] for name, of in self.order_values.items()},
+        )

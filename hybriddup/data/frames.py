@@ -27,7 +27,7 @@ COLUMN_TYPES = {
 WANTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
 
 
-def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_field: str | None = None) -> Corpus:
+def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_fields: Sequence[str] = ()) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
     Parameters
@@ -37,8 +37,8 @@ def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_field: s
         or polars with that column.
     id_field
         Where mappings and data frames hold the posts' ids; the row is the id of a post that has none.
-    order_field
-        Field whose values decide which post is kept, for ``keep: {highest: FIELD}``; None where no field does.
+    order_fields
+        Fields whose values decide which post is kept, for ``keep: {highest: FIELD}``.
 
     Raises
     ------
@@ -46,20 +46,20 @@ def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_field: s
         Posts that are something else, lack a field, or have a text that is not a string; names the first position.
     """
     if is_data_frame(posts):
-        return _from_data_frame(posts, text_field, id_field, order_field)
+        return _from_data_frame(posts, text_field, id_field, order_fields)
     listed = _as_list(posts)
     if listed and isinstance(listed[0], Mapping):
-        return _from_mappings(listed, text_field, id_field, order_field)
-    if listed and order_field is not None:
+        return _from_mappings(listed, text_field, id_field, order_fields)
+    if listed and order_fields:
         raise InputError(
-            f"keep: {{highest: {order_field}}} needs posts with fields, such as dicts; posts[0] is "
-            f"{describe(listed[0])}. Give dicts with {order_field!r}, or choose keep: first, last or longest."
+            f"keep: {{highest: {order_fields[0]}}} needs posts with fields, such as dicts; posts[0] is "
+            f"{describe(listed[0])}. Give dicts with {order_fields[0]!r}, or choose keep: first, last or longest."
         )
     expected = f"a string, or a mapping with the field {text_field!r}"
     if set(map(type, listed)) <= {str}:
-        return _corpus(listed, range(len(listed)), None)
+        return _corpus(listed, range(len(listed)), {})
     texts = [_as_text(post, f"posts[{position}]", expected) for position, post in enumerate(listed)]
-    return _corpus(texts, range(len(texts)), None)
+    return _corpus(texts, range(len(texts)), {})
 
 
 def removed_to_pandas(removed: Sequence[Removed]) -> Any:
@@ -94,13 +94,12 @@ def is_data_frame(posts: Any) -> bool:
     return all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
 
 
-def _from_data_frame(posts: Any, text_field: str, id_field: str, order_field: str | None) -> Corpus:
+def _from_data_frame(posts: Any, text_field: str, id_field: str, order_fields: Sequence[str]) -> Corpus:
     texts = _column(posts, text_field, "text_field")
     texts = [_text_or_none(text, f"row {row} of column {text_field!r}") for row, text in enumerate(texts)]
     has_ids = id_field in list(posts.columns) or id_field != DEFAULT_ID_FIELD
     ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
-    order_values = None if order_field is None else _column(posts, order_field, "keep: highest")
-    return _corpus(texts, ids, order_values)
+    return _corpus(texts, ids, {field: _column(posts, field, "keep: highest") for field in order_fields})
 
 
 def _column(posts: Any, field: str, option: str) -> list[Any]:
@@ -112,7 +111,7 @@ def _column(posts: Any, field: str, option: str) -> list[Any]:
     raise InputError(f"the data frame {problem} {field!r} (columns: {columns}); name the right one with {option}.")
 
 
-def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_field: str | None) -> Corpus:
+def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_fields: Sequence[str]) -> Corpus:
     texts = []
     for position, post in enumerate(posts):
         if not isinstance(post, Mapping):
@@ -124,9 +123,10 @@ def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_field
     ids = [post.get(id_field, position) for position, post in enumerate(posts)]
     if id_field != DEFAULT_ID_FIELD and not any(id_field in post for post in posts):
         _field(posts[0], id_field, 0, "id_field")
-    order_values = None
-    if order_field is not None:
-        order_values = [_field(post, order_field, position, "keep: highest") for position, post in enumerate(posts)]
+    order_values = {
+        field: [_field(post, field, position, "keep: highest") for position, post in enumerate(posts)]
+        for field in order_fields
+    }
     return _corpus(texts, ids, order_values)
 
 
@@ -182,5 +182,5 @@ def describe(value: Any) -> str:
     return f"{type(value).__name__}{shown}"
 
 
-def _corpus(texts: list[str], ids: Sequence[Any], order_values: Sequence[Any] | None) -> Corpus:
+def _corpus(texts: list[str], ids: Sequence[Any], order_values: Mapping[str, Sequence[Any]]) -> Corpus:
     return Corpus(texts, ids, np.arange(len(texts), dtype=np.int64), order_values, n_rows=len(texts))

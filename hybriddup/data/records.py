@@ -265,6 +265,8 @@ class Removed:
     """The text as it was read."""
     keeper_row: int
     keeper_id: Any
+    keeper_text: str
+    """The text of the kept post, as it was read."""
     reason: str
     """``exact``: equal after normalizing; ``near``: any other verified pair."""
     hamming_distance: int
@@ -274,3 +276,7 @@ class Removed:
     threshold: float
     length_band: str
     """The band of the pair's shorter text, such as ``7-20``."""
+    config: str
+    """Name or path of the configuration."""
+    recipe_id: str
+    """What made the fingerprints, as in the summary."""

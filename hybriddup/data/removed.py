@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, starmap
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -45,14 +45,20 @@ def cut(places: range) -> Iterator[range]:
     return (places[start : start + POSTS_AT_A_TIME] for start in range(0, len(places), POSTS_AT_A_TIME))
 
 
+class RemovedBy(NamedTuple):
+    """What removed the posts of a run, by name."""
+
+    verifiers: Sequence[str]
+    length_bands: Sequence[str]
+    config: str
+    recipe_id: str
+
+
 class RemovedPosts(Sequence[Removed]):
     """A sequence of `Removed` that makes them when they are asked for: a million objects take longer than deciding."""
 
-    def __init__(
-        self, corpus: Corpus, columns: RemovedColumns, verifier_names: Sequence[str], band_names: Sequence[str]
-    ) -> None:
-        self._corpus, self.columns = corpus, columns
-        self._verifier_names, self._band_names = verifier_names, band_names
+    def __init__(self, corpus: Corpus, columns: RemovedColumns, by: RemovedBy) -> None:
+        self._corpus, self.columns, self._by = corpus, columns, by
 
     @property
     def rows(self) -> Int64s:
@@ -100,7 +106,7 @@ class RemovedPosts(Sequence[Removed]):
         return chain.from_iterable(map(self._values_at, cut(range(len(self))[chosen])))
 
     def _values_at(self, places: range) -> Iterator[tuple[Any, ...]]:
-        some, corpus = self.columns.take(np.asarray(places, np.int64)), self._corpus
+        some, corpus, by = self.columns.take(np.asarray(places, np.int64)), self._corpus, self._by
         exact = some.is_exact.tolist()
         return zip(
             corpus.rows[some.posts].tolist(),
@@ -108,14 +114,17 @@ class RemovedPosts(Sequence[Removed]):
             [corpus.texts[post] for post in some.posts.tolist()],
             corpus.rows[some.keepers].tolist(),
             take_ids(corpus.ids, some.keepers),
+            [corpus.texts[post] for post in some.keepers.tolist()],
             map(REASONS.__getitem__, exact),
             some.hamming_distances.tolist(),
             [
-                EQUAL if is_exact else self._verifier_names[verifier]
+                EQUAL if is_exact else by.verifiers[verifier]
                 for is_exact, verifier in zip(exact, some.verifiers.tolist(), strict=True)
             ],
             some.scores.tolist(),
             some.thresholds.tolist(),
-            [self._band_names[band] for band in some.length_bands.tolist()],
+            [by.length_bands[band] for band in some.length_bands.tolist()],
+            [by.config] * len(exact),
+            [by.recipe_id] * len(exact),
             strict=True,
         )

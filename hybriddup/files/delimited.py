@@ -147,7 +147,7 @@ class _Columns(NamedTuple):
     n_columns: int
     text: int
     id: int | None
-    order: int | None
+    order: tuple[int | None, ...]
 
 
 def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
@@ -155,11 +155,12 @@ def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
     if header.problem:
         raise InputError(f"{name}:{header.line}: the header cannot be read: {header.problem}.")
     check_columns(f"{name}:{header.line}", columns, fields)
-    return _Columns(len(columns), columns.index(fields.text), *(_place(columns, f) for f in (fields.id, fields.order)))
+    order = tuple(_place(columns, field) for field in fields.order)
+    return _Columns(len(columns), columns.index(fields.text), _place(columns, fields.id), order)
 
 
-def _place(columns: Sequence[str], field: str | None) -> int | None:
-    return columns.index(field) if field is not None and field in columns else None
+def _place(columns: Sequence[str], field: str) -> int | None:
+    return columns.index(field) if field in columns else None
 
 
 def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | BadRow]:
@@ -173,7 +174,7 @@ def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | 
             yield Record(
                 values[text],
                 values[identifier] if identifier is not None else None,
-                values[order] if order is not None else None,
+                tuple(None if place is None else values[place] for place in order),
             )
 
 

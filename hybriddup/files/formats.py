@@ -23,8 +23,8 @@ class Fields(NamedTuple):
 
     text: str = "text"
     id: str = "id"
-    order: str | None = None
-    """The field of ``keep: {highest: FIELD}``."""
+    order: tuple[str, ...] = ()
+    """The fields of ``keep: {highest: FIELD}``."""
 
 
 class Record(NamedTuple):
@@ -33,7 +33,8 @@ class Record(NamedTuple):
     text: str
     id: Any = None
     """None where the record has none."""
-    order_value: Any = None
+    order_values: tuple[Any, ...] = ()
+    """Of each field of `Fields.order`, None where the record does not have it; empty where the format has no fields."""
 
 
 class BadRow(NamedTuple):
@@ -81,8 +82,8 @@ class RecordBatch:
     texts: list[str] = field(default_factory=list)
     ids: list[Any] = field(default_factory=list)
     """None where the record has no id."""
-    order_values: list[Any] = field(default_factory=list)
-    """None where the record does not have the field."""
+    order_values: list[tuple[Any, ...]] = field(default_factory=list)
+    """Of each record, as in `Record`."""
     rows: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
     """int64[n_texts]: rising."""
     bad: list[BadLine] = field(default_factory=list)
@@ -146,7 +147,7 @@ def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
     )
     if fields.text not in names:
         raise TextColumnError(place, f"no column is called {fields.text!r}; the columns are {shown}", absent=True)
-    for name in filter(None, fields):
+    for name in (fields.text, fields.id, *fields.order):
         if names.count(name) > 1:
             raise InputError(
                 f"{place}: {names.count(name)} columns are called {name!r}, so that it cannot be told which one is "
@@ -170,7 +171,7 @@ def batch_of(records: Iterable[Record | BadRow], start: int) -> RecordBatch:
     batch = RecordBatch(
         texts=[record.text for record in good],
         ids=[record.id for record in good],
-        order_values=[record.order_value for record in good],
+        order_values=[record.order_values for record in good],
         end=start + len(chunk),
     )
     is_good = np.fromiter((type(record) is Record for record in chunk), np.bool_, len(chunk))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,7 @@ class _Columns:
         self._texts: list[str] = []
         self._ids: list[NDArray[Any] | list[Any]] = []
         self._id_hashes: list[Int64s] = [np.empty(0, np.int64)]
-        self._order_values: list[Any] = []
+        self._order_values: list[tuple[Any, ...]] = []
         self._rows: list[Int64s] = [np.empty(0, np.int64)]
         self._bad: list[BadRecord] = []
         self._n_bad = 0
@@ -170,7 +171,8 @@ class _Columns:
         self._rows.append(rows)
         self._add_ids(batch.ids, rows)
         if self._fields.order:
-            self._order_values += batch.order_values
+            nothing = (None,) * len(self._fields.order)
+            self._order_values += [values or nothing for values in batch.order_values]
         if batch.bad:
             self._add_bad(batch.bad, first_row, source)
 
@@ -194,20 +196,25 @@ class _Columns:
 
     def check(self) -> None:
         """Raise InputError where nothing was found under the name of a field, which then must be misspelled."""
-        order = self._fields.order
         if self._lacks_text_field and not self._texts:
             raise InputError(f"{self._lacks_text_field}; not one record is a post. {TEXT_FIELD_ADVICE}")
-        if order and self._texts and self._order_values.count(None) == len(self._texts):
-            raise InputError(
-                f"keep: {{highest: {order}}} needs posts with the field {order!r}, but not one of "
-                f"{len(self._texts):,} has it. Name the right field, or choose keep: first, last or longest."
-            )
+        for field, values in self.order_values.items():
+            if values and values.count(None) == len(values):
+                raise InputError(
+                    f"keep: {{highest: {field}}} needs posts with the field {field!r}, but not one of "
+                    f"{len(values):,} has it. Name the right field, or choose keep: first, last or longest."
+                )
+
+    @cached_property
+    def order_values(self) -> dict[str, list[Any]]:
+        """The values of each field that decides which post is kept."""
+        columns = zip(*self._order_values, strict=True) if self._order_values else ([] for _ in self._fields.order)
+        return {field: list(values) for field, values in zip(self._fields.order, columns, strict=True)}
 
     def corpus(self) -> Corpus:
-        order_values = self._order_values if self._fields.order else None
         rows = np.concatenate(self._rows)
         ids = unite_ids(self._ids)
-        return Corpus(self._texts, ids, rows, order_values, self.n_rows, self._bad, self._n_bad)
+        return Corpus(self._texts, ids, rows, self.order_values, self.n_rows, self._bad, self._n_bad)
 
     def notes(self, ids: Sequence[Any]) -> list[str]:
         """Return remarks on the ids and on the values to order by."""
@@ -218,9 +225,10 @@ class _Columns:
         if (n_repeated := _n_repeated(np.concatenate(self._id_hashes), ids)) > 0:
             bear = _posts(n_repeated, "bears", "bear")
             notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
-        if n_missing := self._order_values.count(None):
-            have = _posts(n_missing, "has", "have")
-            notes.append(f"{have} no {self._fields.order!r}; any post that has one is kept first.")
+        for field, values in self.order_values.items():
+            if n_missing := values.count(None):
+                have = _posts(n_missing, "has", "have")
+                notes.append(f"{have} no {field!r}; any post that has one is kept first.")
         return notes
 
 

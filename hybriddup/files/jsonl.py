@@ -49,7 +49,7 @@ def _columns(lines: list[bytes], fields: Fields, start: int) -> RecordBatch | No
 
     This is what nearly all lines are, and several times faster than to look at each by itself.
     """
-    text_field, id_field, order_field = fields
+    text_field, id_field, order_fields = fields
     try:
         records = list(map(orjson.loads, lines))
         texts = [record[text_field] for record in records]
@@ -58,13 +58,13 @@ def _columns(lines: list[bytes], fields: Fields, start: int) -> RecordBatch | No
     ids = [record.get(id_field) for record in records]
     if set(map(type, texts)) != {str} or float in set(map(type, ids)):
         return None
-    order_values = [record.get(order_field) for record in records] if order_field else [None] * len(texts)
+    order_values = [tuple(map(record.get, order_fields)) for record in records] if order_fields else [()] * len(texts)
     end = start + len(texts)
     return RecordBatch(texts, ids, order_values, np.arange(start, end, dtype=np.int64), end=end)
 
 
 def _records(lines: Iterable[bytes], fields: Fields, first_line: int, max_line_bytes: int) -> Iterator[Record | BadRow]:
-    text_field, id_field, order_field = fields
+    text_field, id_field, order_fields = fields
     for line_number, line in enumerate(lines, first_line):
         if reason := why_too_long(line, max_line_bytes):
             yield BadRow(line_number, reason)
@@ -81,7 +81,7 @@ def _records(lines: Iterable[bytes], fields: Fields, first_line: int, max_line_b
         record_id = record.get(id_field)
         if type(record_id) is float:
             record_id = _exact_number(line, id_field)
-        yield Record(text, record_id, record.get(order_field) if order_field else None)
+        yield Record(text, record_id, tuple(map(record.get, order_fields)))
 
 
 class Broken(str):

@@ -42,7 +42,7 @@ def _columns(lines: list[bytes], start: int) -> RecordBatch | None:
     except UnicodeDecodeError:
         return None
     end, nothing = start + len(texts), [None] * len(texts)
-    return RecordBatch(texts, nothing, nothing, np.arange(start, end, dtype=np.int64), end=end)
+    return RecordBatch(texts, nothing, [()] * len(texts), np.arange(start, end, dtype=np.int64), end=end)
 
 
 def _records(lines: Iterable[bytes], first_line: int, max_line_bytes: int) -> Iterator[Record | BadRow]:

@@ -61,10 +61,10 @@ def read_pairs(file: str, registry: Registry, format_name: str | None, max_line:
 
 def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> None:
     # A reader yields three fields of each record: here they are the first text, the label and the second text.
-    for batch in inputs.reader.read(inputs.sources[0], Fields(text=fields.a, id=fields.label, order=fields.b)):
+    for batch in inputs.reader.read(inputs.sources[0], Fields(text=fields.a, id=fields.label, order=(fields.b,))):
         found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
-        for row, *pair in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
-            _add(found, file, row, fields, *pair)
+        for row, a, (b,), label in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
+            _add(found, file, row, fields, a, b, label)
 
 
 def _missing_field(inputs: Inputs, fields: PairFields) -> str:

@@ -94,17 +94,18 @@ def _check_text_column(table: ParquetFile, name: str, text_field: str) -> None:
 
 
 def _records(table: ParquetFile, fields: Fields) -> Iterator[Record | BadRow]:
-    wanted = [field for field in dict.fromkeys(fields) if field in table.schema_arrow.names]
+    asked = dict.fromkeys((fields.text, fields.id, *fields.order))
+    wanted = [field for field in asked if field in table.schema_arrow.names]
     row = 0
     for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
         columns = {name: _values(batch.column(name)) for name in wanted}
         nothing = [None] * batch.num_rows
         ids = columns.get(fields.id, nothing)
-        order_values = columns.get(fields.order, nothing) if fields.order else nothing
-        for text, record_id, order_value in zip(columns[fields.text], ids, order_values, strict=True):
+        order_columns = (columns.get(name, nothing) for name in fields.order)
+        for text, record_id, *order_values in zip(columns[fields.text], ids, *order_columns, strict=True):
             row += 1
             if text is None or type(text) is str:
-                yield Record(text or "", record_id, order_value)
+                yield Record(text or "", record_id, tuple(order_values))
             else:
                 yield BadRow(row, _explain(text, fields.text))
 

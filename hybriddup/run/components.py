@@ -9,10 +9,13 @@ from functools import partial
 from typing import Any
 
 from hybriddup.config.settings import Settings
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands
+from hybriddup.run.deciding_order import deciding_order
 from hybriddup.run.judge_plan import JudgePlan, plan_judges
 from hybriddup.run.learned import BLOCKS, WEIGHTS, Arrays, LearnedRecipe, load_recipe, verifier_part
 from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_parts
@@ -21,7 +24,7 @@ from hybriddup.steps.deciding.contest import Limits
 from hybriddup.steps.deciding.most_candidates import most_candidates
 from hybriddup.steps.fingerprints import Fingerprinter
 from hybriddup.steps.normalizers import Normalizer
-from hybriddup.steps.posts.parts import bodies_of
+from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.weight_tables import FittedTable
@@ -98,6 +101,11 @@ class Components:
         if self.settings.compare == "all":
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
+
+    def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s:
+        """Return int64[n]: the places of posts in the order in which they are decided."""
+        workers = self.fingerprinter.workers
+        return deciding_order(corpus, self.settings.keep_rules, lambda: body_lengths(normalized, workers))
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
         """Return normalized posts, and what is compared of them, as verifiers look at them."""

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from numbers import Number
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from hybriddup.config.settings import KeepHighest
+from hybriddup.config.settings import KeepHighest, KeepRule
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import Int64s
+from hybriddup.data.records import Int64s, text_lengths
 from hybriddup.errors import InputError
 
 
-def deciding_order(corpus: Corpus, keep: Literal["first", "last", "longest"] | KeepHighest) -> Int64s:
+def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s:
     """Return int64[n]: the places of the posts in the order in which they are decided; ties in input order.
+
+    Parameters
+    ----------
+    rules
+        Each decides where those before it find no difference.
+    body_lengths
+        Returns int64[n]: how much each post says; called where it is asked for.
 
     Raises
     ------
@@ -23,17 +31,26 @@ def deciding_order(corpus: Corpus, keep: Literal["first", "last", "longest"] | K
         The field of ``keep: {highest: FIELD}`` has values that cannot be ordered.
     """
     n = len(corpus.texts)
-    if keep == "first":
+    if rules[0] == "first":
         return np.arange(n)
-    if keep == "last":
-        return np.arange(n)[::-1]
-    if keep == "longest":
-        return np.argsort([-len(text) for text in corpus.texts], kind="stable").astype(np.int64)
-    return order_by_value(corpus.order_values or [None] * n, keep.highest, corpus.rows)
+
+    def ranks(rule: KeepRule) -> Int64s:
+        """Return int64[n]: the less, the earlier a post is decided."""
+        if isinstance(rule, KeepHighest):
+            return ranks_by_value(corpus.order_values[rule.highest], rule.highest, corpus.rows)
+        return ranks_by_name[rule]()
+
+    ranks_by_name: dict[str, Callable[[], Int64s]] = {
+        "first": lambda: np.arange(n),
+        "last": lambda: -np.arange(n),
+        "longest": lambda: -text_lengths(corpus.texts).astype(np.int64),
+        "most_complete": lambda: -body_lengths(),
+    }
+    return np.lexsort([ranks(rule) for rule in reversed(rules)])
 
 
-def order_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
-    """Return the places of the values, highest first, equal ones in input order; those without a value come last.
+def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
+    """Return int64[n]: 0 for the highest of the values, rising; equal ones have one rank, and no value has the last.
 
     Numbers are compared as numbers, also where a file has them as text; then text that spells none (``N/A``) is no
     value. A field without any number is compared alphabetically. None, empty text, and what is not a number (NaN, and
@@ -50,8 +67,10 @@ def order_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
             f"(first at row {rows[present[0]]}). Give every post a number, or all of them text."
         )
         raise InputError(message) from error
-    absent = [place for place, key in enumerate(keys) if key is None]
-    return np.array(ranked + absent, np.int64)
+    ranks = np.full(len(keys), len(keys), np.int64)
+    for rank, (_, places) in enumerate(groupby(ranked, key=keys.__getitem__)):
+        ranks[list(places)] = rank
+    return ranks
 
 
 def order_keys(values: Sequence[Any]) -> list[Any]:

@@ -20,7 +20,6 @@ from hybriddup.run.bands import LimitsByLength
 from hybriddup.run.clock import Clock
 from hybriddup.run.compiler import note_compiling, start_compiler
 from hybriddup.run.components import Components
-from hybriddup.run.deciding_order import deciding_order
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.progress import Progress, Silent, Stoppable
@@ -91,16 +90,27 @@ class Run:
 
     def dedupe(self, corpus: Corpus, config_name: str) -> Result:
         """Return the result of all steps."""
-        order = deciding_order(corpus, self.components.settings.keep)
-        raw = take_texts(corpus.texts, order)
-        self.components.fingerprinter.expect(raw)
-        normalized = self.normalize(raw)
+        self.components.fingerprinter.expect(corpus.texts)
+        normalized = self.normalize(corpus.texts)
+        without_text = np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)) == 0)
+        if self.components.settings.without_text != "drop" or not len(without_text):
+            result = self.dedupe_normalized(corpus, normalized, config_name)
+        else:
+            others = np.delete(np.arange(len(normalized)), without_text)
+            result = self.dedupe_normalized(corpus.take(others), texts_at(normalized, others), config_name)
+            result = replace(result, dropped=corpus.rows[without_text].tolist())
+        result.summary.n_read, result.summary.n_without_text = len(corpus.texts), len(without_text)
+        return result
+
+    def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> Result:
+        """Return the result for posts that are normalized already."""
+        order = self.components.deciding_order(corpus, normalized)
+        raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
         texts = self.fingerprint(equal, normalized, raw)
         verify = self.verifier(texts)
         decisions, report = self.decide(texts, verify)
         summary = self.summarize(decisions, report, config_name)
-        summary.n_without_text = len(normalized) - sum(map(bool, normalized))
         n_removed = len(raw) - decisions.n_kept
         self.audit(texts, decisions, n_removed, verify, summary)
         texts.context.release()

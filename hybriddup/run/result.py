@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import removed_to_pandas
 from hybriddup.data.records import Int32s, Int64s, Removed
-from hybriddup.data.removed import RemovedColumns, RemovedPosts
+from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
 from hybriddup.run.bands import Bands
 from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
@@ -36,6 +36,8 @@ class Result:
     n_rows: int
     verified_rows: Int64s
     """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
+    dropped: Sequence[int] = ()
+    """Rows that were left out for having no text, as ``without_text: drop`` asks, in input order."""
     recipe: LearnedRecipe | None = None
     """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
 
@@ -83,10 +85,11 @@ class Assembler:
         stays = np.ones(len(corpus.texts), np.bool_)
         stays[columns.posts] = False
         kept = corpus.rows[stays].tolist()
-        summary.n_read, summary.n_bad_lines = len(corpus.texts), corpus.n_bad_records
+        summary.n_bad_lines = corpus.n_bad_records
         summary.n_exact = int(columns.is_exact.sum())
         summary.n_near, summary.n_kept = len(columns.posts) - summary.n_exact, len(kept)
-        removed = RemovedPosts(corpus, columns, self.bands.plan.names, self.bands.names)
+        by = RemovedBy(self.bands.plan.names, self.bands.names, summary.config, summary.recipe_id)
+        removed = RemovedPosts(corpus, columns, by)
         return Result(kept, removed, summary, max(corpus.n_rows, len(corpus.texts)), self.verified_rows())
 
     def removed(self) -> RemovedColumns:

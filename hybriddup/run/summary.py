@@ -35,7 +35,7 @@ class Summary:
     n_near: int = 0
     n_kept: int = 0
     n_without_text: int = 0
-    """Posts of which no text is left after normalizing."""
+    """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor repeats."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None

@@ -35,11 +35,11 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
     """Return which texts are equal after normalizing.
 
     A text that is empty after normalizing says nothing any more, so it equals only what was equal before; or nothing at
-    all, where ``without_text`` is ``keep``.
+    all, unless ``without_text`` is ``compare``.
     """
     keys: Sequence[Hashable] = texts
     if not all(texts):
-        others: Iterable[Any] = range(len(texts)) if without_text == "keep" else raw_texts
+        others: Iterable[Any] = raw_texts if without_text == "compare" else range(len(texts))
         keys = [text or (other,) for text, other in zip(texts, others, strict=True)]
     first_of = np.arange(len(texts))
     repeated = places_of_repeated_hashes(keys)

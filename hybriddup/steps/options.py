@@ -211,8 +211,7 @@ def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
     """
     fragment = _follow(fragment, schema)
     if len(branches := _branches(fragment)) > 1:
-        named = [describe(branch, schema) for branch in branches if branch.get("type") != "null"]
-        return " or ".join(dict.fromkeys(named))
+        return _describe_choices([describe(branch, schema) for branch in branches if branch.get("type") != "null"])
     if "enum" in fragment or "const" in fragment:
         return " or ".join(quote(choice) for choice in fragment.get("enum", [fragment.get("const")]))
     if WRITTEN_FORM in fragment:
@@ -229,6 +228,13 @@ def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
         pattern = f" that matches {fragment['pattern']}" if "pattern" in fragment else ""
         return f"text{' that is not empty' if fragment.get('minLength') else ''}{pattern}"
     return {"boolean": "true or false", "null": "nothing"}.get(kind, "something else")
+
+
+def _describe_choices(choices: Sequence[str]) -> str:
+    """Return the choices in words; what a list may hold is not said again where it may stand alone."""
+    alone = " or ".join(dict.fromkeys(one for one in choices if not one.startswith("a list")))
+    described = " or ".join(dict.fromkeys(choices))
+    return described.replace(f", each item {alone}", " of these") if alone else described
 
 
 def _describe_number(fragment: dict[str, Any]) -> str:

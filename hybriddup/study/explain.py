@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from hybriddup.config.settings import Settings
+from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_KEY, CandidatePairs, UInt64s, text_lengths
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockIndex, count_shared
 from hybriddup.steps.exact import find_equal_texts
+from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.number_guard import number_keys
 
 
@@ -61,6 +63,8 @@ class Explanation:
     threshold: float | None
     reasons: list[str]
     """What makes the score, a line each, the strongest first; none where the verifier does not tell."""
+    recipe_id: str
+    """What made the two fingerprints."""
     verdict: str
     """One sentence."""
 
@@ -70,15 +74,16 @@ class Explanation:
 
 
 def explain_texts(
-    a: str, b: str, settings: Settings, registry: Registry, corpus: Sequence[str] | None = None
+    a: str, b: str, settings: Settings, registry: Registry, corpus: Corpus | Sequence[str] | None = None
 ) -> Explanation:
     """Return each step for two texts and the verdict, as if they were two posts of a run.
 
     Parameters
     ----------
     corpus
-        The texts of the run, as they were read; a weighter that learns learns from them as it did there. Without them
-        every token weighs what a rare one does, so that the Hamming distance can differ by some bits from a run's.
+        The posts of the run, or their texts in the order of deciding, as they were read; a weighter that learns learns
+        from them as it did there. Without them every token weighs what a rare one does, so that the Hamming distance
+        can differ by some bits from a run's.
     """
     components = Components.create(settings, registry, workers=1)
     learns = components.fingerprinter.weighter.needs_fit  # no longer so once it has learned, from nothing too
@@ -86,14 +91,18 @@ def explain_texts(
     return Explainer(components, (a, b), is_fitted=corpus is not None or not learns).explain()
 
 
-def learn_from(components: Components, corpus: Sequence[str] | None) -> None:
+def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) -> None:
     """Let the weighter and the block index learn as in a run over the corpus, or from nothing where there is none."""
     maker = components.fingerprinter
     if corpus is None:
         maker.fit([])
         return
-    normalized = components.normalizer.normalize_batch(corpus)
-    distinct = [normalized[place] for place in find_equal_texts(normalized, corpus).distinct.tolist()]
+    raw = corpus.texts if isinstance(corpus, Corpus) else corpus
+    normalized = components.normalizer.normalize_batch(raw)
+    if isinstance(corpus, Corpus):
+        order = components.deciding_order(corpus, normalized)
+        raw, normalized = texts_at(raw, order), texts_at(normalized, order)
+    distinct = [normalized[place] for place in find_equal_texts(normalized, raw).distinct.tolist()]
     compared = components.compared(distinct)
     maker.fit(compared)
     components.learn_blocks(compared)
@@ -140,6 +149,7 @@ class Explainer:
             score=score,
             threshold=threshold,
             reasons=self.reasons,
+            recipe_id=self.components.recipe_id(),
             verdict=verdict,
         )
 
@@ -207,8 +217,9 @@ class Explainer:
 
     def judge(self, limit: int) -> tuple[str, str]:
         """Return the reason and the verdict."""
-        if not any(self.normalized) and self.components.settings.without_text == "keep":
-            return "different", "B does not repeat A: no text is left of them, and posts without text are all kept."
+        if not any(self.normalized) and (without_text := self.components.settings.without_text) != "compare":
+            done = {"keep": "kept", "drop": "left out"}[without_text]
+            return "different", f"B does not repeat A: no text is left of them, and posts without text are all {done}."
         if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.says_something()):
             return "exact", "B repeats A: the texts are equal after normalizing."
         return ("near", self.near_verdict()) if (why := self.why_not(limit)) is None else ("different", why)

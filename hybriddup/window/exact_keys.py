@@ -16,9 +16,9 @@ def exact_keys(
     """Return what each text must be equal in to be an exact repeat.
 
     That is the normalized text, or the text as it was sent where the normalized one says nothing; where nothing is left
-    of it and ``without_text`` is ``keep``, it is the text as no post sends it: with the post's position.
+    of it, it is the text as no post sends it, with the post's position, unless ``without_text`` is ``compare``.
     """
-    keeps = without_text == "keep"
+    keeps = without_text != "compare"
     return [
         (says, text if says else f"{sent}\0{position}" if keeps and not text else sent)
         for says, text, sent, position in zip(has_tokens.tolist(), normalized, raw, positions.tolist(), strict=True)

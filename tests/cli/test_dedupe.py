@@ -15,8 +15,8 @@ from hybriddup.cli.dedupe_job import default_output
 from tests.cli.support import NEARLY, OTHER, REPEATED, Run, jsonl, names, read_objects, write_posts
 
 FIELDS_OF_REMOVED = [
-    "row", "id", "text", "keeper_row", "keeper_id", "reason",
-    "hamming_distance", "verifier", "score", "threshold", "length_band",
+    "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
+    "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
 ]  # fmt: skip
 
 
@@ -69,6 +69,8 @@ def test_removed_posts_name_the_kept_post_and_the_evidence(run: Run, tmp_path: P
     assert (near["row"], near["id"], near["keeper_row"], near["keeper_id"], near["reason"]) == (2, "c", 0, "a", "near")
     assert near["score"] >= near["threshold"]
     assert (exact["row"], exact["keeper_id"], exact["reason"]) == (3, "b", "exact")
+    assert (near["keeper_text"], exact["keeper_text"]) == (REPEATED, OTHER)
+    assert (near["config"], exact["config"]) == ("weibo", "weibo")
 
 
 def test_several_files_are_one_corpus_with_rows_over_all(run: Run, tmp_path: Path) -> None:

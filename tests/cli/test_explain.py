@@ -46,22 +46,40 @@ def test_texts_that_begin_with_a_dash_follow_two_dashes(run: Run) -> None:
 
 
 def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
-    """The text of its keeper is read from the input, over all files."""
+    """With the texts and the configuration of its record; with the inputs of the run also by what that learned."""
     inputs = [write_posts(tmp_path / "a.jsonl", OTHER, REPEATED), write_posts(tmp_path / "b.jsonl", NEARLY)]
-    run("dedupe", *inputs, "--removed", "removed.jsonl.gz")
-    ran = run(
-        "explain", "--file", "removed.jsonl.gz", "--row", "2", "--input", inputs[0], "--input", inputs[1], "--json"
-    )
-    explanation = json.loads(ran.out)
+    run("dedupe", *inputs, "--removed", "removed.jsonl.gz", "--config", "sms", "--summary", "summary.json")
+    by_row = ["explain", "--file", "removed.jsonl.gz", "--row", "2", "--json"]
+    with_inputs = run(*by_row, "--input", inputs[0], "--input", inputs[1])
+    explanation = json.loads(with_inputs.out)
     assert (explanation["a"]["text"], explanation["b"]["text"]) == (REPEATED, NEARLY)
+    assert explanation["recipe_id"] == json.loads((tmp_path / "summary.json").read_text("utf-8"))["recipe_id"]
+    assert "note" not in with_inputs.err
+    alone = run(*by_row)
+    assert json.loads(alone.out)["reasons"] == explanation["reasons"]
+    assert "note" not in alone.err
+
+
+def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_path: Path) -> None:
+    """By another configuration, as it was asked for; or by the same one, changed since."""
+    posts = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
+    (tmp_path / "mine.yaml").write_text("keep: last\n", "utf-8")
+    run("dedupe", posts, "--removed", "removed.jsonl", "--config", "mine.yaml")
+    by_row = ["explain", "--file", "removed.jsonl", "--row", "0"]
+    assert "note: removed.jsonl was made with the configuration mine.yaml; this explains by twitter" in " ".join(
+        run(*by_row, "--config", "twitter").err.split()
+    )
+    assert "note" not in run(*by_row, "--input", posts).err
+    (tmp_path / "mine.yaml").write_text("keep: last\nfingerprint: {bits: 256}\n", "utf-8")
+    assert "have changed since" in " ".join(run(*by_row, "--input", posts).err.split())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["only one text"], "give two texts, or --file REMOVED --row N --input INPUT"),
-        (["--file", "removed.jsonl", "--row", "2"], "--input INPUT are needed"),
-        (["a", "b", "--row", "2"], "--input INPUT are needed"),
+        (["only one text"], "give two texts, or --file REMOVED --row N"),
+        (["--file", "removed.jsonl"], "both --file REMOVED and --row N are needed"),
+        (["a", "b", "--row", "2"], "both --file REMOVED and --row N are needed"),
         (["--file", "removed.jsonl", "--row", "1", "--input", "posts.jsonl"], "row 1 is not among the 1 removed posts"),
         (["--file", "removed.jsonl", "--row", "2", "--input", "other.jsonl"], "is not what removed.jsonl says"),
         (["--file", "posts.jsonl", "--row", "2", "--input", "posts.jsonl"], "is not a file of removed posts"),

@@ -21,7 +21,8 @@ DICTS = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*COLUMNS.valu
 
 
 def read(posts: Any, order_field: str | None = None, **fields: str) -> Any:
-    return corpus_from_posts(posts, fields.get("text_field", "text"), fields.get("id_field", "id"), order_field)
+    order_fields = () if order_field is None else (order_field,)
+    return corpus_from_posts(posts, fields.get("text_field", "text"), fields.get("id_field", "id"), order_fields)
 
 
 @pytest.mark.parametrize("make", [list, tuple, iter, np.array, pd.Series, pl.Series, lambda texts: (t for t in texts)])
@@ -39,7 +40,7 @@ def test_dicts_and_data_frames_bring_ids_and_order(make: Any) -> None:
     corpus = read(make(), "likes")
     assert corpus.texts == COLUMNS["text"]
     assert list(corpus.ids) == [7, 8, 9]
-    assert list(corpus.order_values or []) == [3, 1, 2]
+    assert [list(values) for values in corpus.order_values.values()] == [[3, 1, 2]]
 
 
 @pytest.mark.parametrize("make", [lambda: DICTS, lambda: pd.DataFrame(COLUMNS), lambda: pl.DataFrame(COLUMNS)])
@@ -162,15 +163,15 @@ def test_reading_posts_imports_no_data_frame_library() -> None:
 
 
 def removed_post(text: str, row: int = 1) -> Removed:
-    return Removed(row, f"id {row}", text, 0, "id 0", "near", 3, "edit", 0.9, 0.8, "7-20")
+    return Removed(row, f"id {row}", text, 0, "id 0", "kept", "near", 3, "edit", 0.9, 0.8, "7-20", "weibo", "0a")
 
 
 def test_removed_posts_become_a_data_frame_of_their_fields() -> None:
     """One row a post, one column a field, in the order of the fields."""
     frame = removed_to_pandas([removed_post("早上好"), removed_post("早上好。", 2)])
     assert list(frame.columns) == [
-        "row", "id", "text", "keeper_row", "keeper_id", "reason",
-        "hamming_distance", "verifier", "score", "threshold", "length_band",
+        "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
+        "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
     ]  # fmt: skip
     assert frame.to_dict("records")[1]["text"] == "早上好。"
 

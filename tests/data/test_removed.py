@@ -16,11 +16,11 @@ import hybriddup
 from hybriddup.config.load import open_session
 from hybriddup.data.corpus import Corpus, pack_ids, unite_ids
 from hybriddup.data.records import Removed
-from hybriddup.data.removed import RemovedColumns, RemovedPosts
+from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
 from hybriddup.run.pipeline import run
 from hybriddup.run.result import Result
 
-VERIFIERS, BANDS = ("edit", "cosine"), ("0-6", "7-20", "21-")
+BY = RemovedBy(("edit", "cosine"), ("0-6", "7-20", "21-"), "weibo", "0a1b")
 
 
 def columns_of(posts: list[tuple[int, int, bool]]) -> RemovedColumns:
@@ -49,14 +49,14 @@ POSTS = [(1, 0, False), (2, 0, True), (4, 3, False), (5, 0, False)]
 
 
 def removed_posts() -> RemovedPosts:
-    return RemovedPosts(corpus_of(6), columns_of(POSTS), VERIFIERS, BANDS)
+    return RemovedPosts(corpus_of(6), columns_of(POSTS), BY)
 
 
 EXPECTED = [
-    Removed(3, "id 3", "text 3", 1, "id 1", "near", 0, "edit", 1.0, 0.8, "0-6"),
-    Removed(5, "id 5", "text 5", 1, "id 1", "exact", 1, "equal", 0.99, 0.8, "7-20"),
-    Removed(9, "id 9", "text 9", 7, "id 7", "near", 2, "edit", 0.98, 0.8, "21-"),
-    Removed(11, "id 11", "text 11", 1, "id 1", "near", 3, "cosine", 0.97, 0.8, "0-6"),
+    Removed(3, "id 3", "text 3", 1, "id 1", "text 1", "near", 0, "edit", 1.0, 0.8, "0-6", "weibo", "0a1b"),
+    Removed(5, "id 5", "text 5", 1, "id 1", "text 1", "exact", 1, "equal", 0.99, 0.8, "7-20", "weibo", "0a1b"),
+    Removed(9, "id 9", "text 9", 7, "id 7", "text 7", "near", 2, "edit", 0.98, 0.8, "21-", "weibo", "0a1b"),
+    Removed(11, "id 11", "text 11", 1, "id 1", "text 1", "near", 3, "cosine", 0.97, 0.8, "0-6", "weibo", "0a1b"),
 ]
 
 
@@ -125,7 +125,7 @@ def test_posts_are_shown_as_a_list() -> None:
 
 def test_no_posts_are_an_empty_sequence() -> None:
     """Nothing was removed."""
-    none = RemovedPosts(corpus_of(3), columns_of([]), VERIFIERS, BANDS)
+    none = RemovedPosts(corpus_of(3), columns_of([]), BY)
     assert (len(none), bool(none), list(none), none[:], none == []) == (0, False, [], [], True)
     with pytest.raises(IndexError):
         _ = none[0]
@@ -150,7 +150,7 @@ def test_values_are_the_fields_of_the_posts(chosen: slice) -> None:
 def test_ids_are_those_of_the_input(ids: list[Any], packed: bool) -> None:
     """Of the same value and type, whether or not they are held as an array."""
     corpus = Corpus(["t"] * 3, unite_ids([pack_ids(ids)]) if packed else ids, np.arange(3))
-    posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), VERIFIERS, BANDS)
+    posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), BY)
     assert [(post.id, post.keeper_id) for post in posts] == [(ids[1], ids[2]), (ids[2], ids[0])]
     assert [type(post.id) for post in posts] == [type(ids[1]), type(ids[2])]
     assert posts[1].id == ids[2]
@@ -159,7 +159,7 @@ def test_ids_are_those_of_the_input(ids: list[Any], packed: bool) -> None:
 def test_rows_are_the_ids_of_posts_without_any() -> None:
     """They need no list."""
     corpus = Corpus(["t"] * 3, range(3), np.arange(3))
-    posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), VERIFIERS, BANDS)
+    posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), BY)
     assert [(post.id, post.keeper_id) for post in posts] == [(1, 2), (2, 0)]
 
 

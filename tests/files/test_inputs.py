@@ -96,5 +96,5 @@ def test_ids_that_an_earlier_post_has_are_counted(read: Read, ids: list[Any], n_
 def test_values_to_order_by_are_kept_only_where_they_are_asked_for(read: Read) -> None:
     """A corpus is large; what nobody needs is not in it."""
     records = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
-    assert read(records)[0].order_values is None
-    assert read(records, order="n")[0].order_values == [1, 2]
+    assert read(records)[0].order_values == {}
+    assert read(records, order=("n",))[0].order_values == {"n": [1, 2]}

@@ -106,8 +106,8 @@ def test_utf16_is_an_error_that_says_how_to_convert(read: Read) -> None:
 def test_text_id_and_order_value_come_from_their_fields(read: Read) -> None:
     """The names of the fields are options."""
     content = b'{"body": "hi", "key": "k1", "likes": 3}\n'
-    batch = read(JsonlReader(), content, text="body", id="key", order="likes")
-    assert (batch.texts, batch.ids, batch.order_values) == (["hi"], ["k1"], [3])
+    batch = read(JsonlReader(), content, text="body", id="key", order=("likes",))
+    assert (batch.texts, batch.ids, batch.order_values) == (["hi"], ["k1"], [(3,)])
 
 
 def test_a_missing_id_is_none(read: Read) -> None:
@@ -177,8 +177,8 @@ def test_a_text_of_a_megabyte_is_one_post(read: Read) -> None:
 
 def test_columns_are_found_by_the_header(read: Read) -> None:
     """Their order does not matter."""
-    batch = read(CsvReader(), b"likes,text,id\n3,hello,a\n4,world,b\n", order="likes")
-    assert (batch.texts, batch.ids, batch.order_values) == (["hello", "world"], ["a", "b"], ["3", "4"])
+    batch = read(CsvReader(), b"likes,text,id\n3,hello,a\n4,world,b\n", order=("likes",))
+    assert (batch.texts, batch.ids, batch.order_values) == (["hello", "world"], ["a", "b"], [("3",), ("4",)])
 
 
 def test_quoted_fields_hold_delimiters_quotes_and_line_ends(read: Read) -> None:
@@ -253,7 +253,7 @@ def test_empty_lines_of_csv_are_no_rows(read: Read) -> None:
 def test_a_header_that_names_another_field_twice_is_an_error(read: Read, header: bytes) -> None:
     """It cannot be told which column is meant; one that nobody asks for may be there twice."""
     with pytest.raises(InputError, match=r"2 columns are called '(id|likes)', so that it cannot be told"):
-        read(CsvReader(), header + b"\n", order="likes")
+        read(CsvReader(), header + b"\n", order=("likes",))
     assert read(CsvReader(), b"text,other,other\na,b,c\n").texts == ["a"]
 
 
@@ -397,8 +397,12 @@ def parquet_reader() -> Reader:
 def test_parquet_rows_are_read_through_its_row_groups(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
     """Text, id and order value by column; a null is a post without text."""
     columns = {"id": [7, 8, 9, 10], "likes": [1, None, 3, 4], "text": ["a", None, "c", "d"]}
-    batch = read(parquet_reader(), parquet_bytes(columns), order="likes")
-    assert (batch.texts, batch.ids, batch.order_values) == (["a", "", "c", "d"], [7, 8, 9, 10], [1, None, 3, 4])
+    batch = read(parquet_reader(), parquet_bytes(columns), order=("likes",))
+    assert (batch.texts, batch.ids, batch.order_values) == (
+        ["a", "", "c", "d"],
+        [7, 8, 9, 10],
+        [(1,), (None,), (3,), (4,)],
+    )
     assert batch.rows.tolist() == [0, 1, 2, 3]
     assert reasons(batch) == []
 
@@ -480,9 +484,9 @@ def test_nanoseconds_are_read_exactly(read: Read, parquet_bytes: Callable[..., b
     pyarrow = pytest.importorskip("pyarrow")
     moments = pyarrow.array([1, 10**18 + 1], pyarrow.timestamp("ns", "Asia/Shanghai"))
     columns = {"text": ["a", "b"], "id": moments, "took": pyarrow.array([9, 10], pyarrow.duration("ns"))}
-    batch = read(parquet_reader(), parquet_bytes(columns), order="took")
+    batch = read(parquet_reader(), parquet_bytes(columns), order=("took",))
     assert batch.ids == ["1970-01-01 00:00:00.000000001", "2001-09-09 01:46:40.000000001"]
-    assert batch.order_values == [9, 10]
+    assert batch.order_values == [(9,), (10,)]
 
 
 @pytest.mark.parametrize("names", [["text", "text"], ["text", "id", "id"]])

@@ -209,8 +209,9 @@ def test_parquet_with_another_schema_cannot_be_one_output(tmp_path: Path) -> Non
 
 
 def removed(**changes: object) -> Removed:
-    fields = {"row": 3, "id": "x", "text": "你好", "keeper_row": 1, "keeper_id": 7, "reason": "near"} | {
-        "hamming_distance": 5, "verifier": "edit", "score": 0.8, "threshold": 0.8, "length_band": "7-20",
+    fields = {"row": 3, "id": "x", "text": "你好", "keeper_row": 1, "keeper_id": 7, "keeper_text": "你好!"} | {
+        "reason": "near", "hamming_distance": 5, "verifier": "edit", "score": 0.8, "threshold": 0.8,
+        "length_band": "7-20", "config": "weibo", "recipe_id": "0a1b",
     }  # fmt: skip
     return Removed(**(fields | changes))  # type: ignore[arg-type]
 
@@ -221,8 +222,9 @@ def test_a_removed_record_is_one_object_a_line() -> None:
     write_removed(target, [removed(), removed(row=4)])
     first, second = target.getvalue().decode().splitlines()
     assert first == (
-        '{"row":3,"id":"x","text":"你好","keeper_row":1,"keeper_id":7,"reason":"near",'
-        '"hamming_distance":5,"verifier":"edit","score":0.8,"threshold":0.8,"length_band":"7-20"}'
+        '{"row":3,"id":"x","text":"你好","keeper_row":1,"keeper_id":7,"keeper_text":"你好!","reason":"near",'
+        '"hamming_distance":5,"verifier":"edit","score":0.8,"threshold":0.8,"length_band":"7-20","config":"weibo",'
+        '"recipe_id":"0a1b"}'
     )
     assert json.loads(second)["row"] == 4
 

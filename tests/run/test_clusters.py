@@ -15,7 +15,7 @@ from tests import reference
 def result_of(n_rows: int, keepers: dict[int, int], verified: list[tuple[int, int]]) -> Result:
     """A result in which ``keepers`` names the kept row of each removed one."""
     removed = [
-        Removed(row, row, f"text {row}", keeper, keeper, "near", 1, "edit", 0.9, 0.8, "7-20")
+        Removed(row, row, f"text {row}", keeper, keeper, "kept", "near", 1, "edit", 0.9, 0.8, "7-20", "weibo", "0a")
         for row, keeper in sorted(keepers.items())
     ]
     kept = [row for row in range(n_rows) if row not in keepers]

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import hybriddup
 from hybriddup.config.settings import KeepHighest
 from hybriddup.data.corpus import Corpus
-from hybriddup.errors import InputError
+from hybriddup.errors import ConfigError, InputError
 from hybriddup.run.deciding_order import deciding_order
+from hybriddup.steps.posts.parts import body_lengths
 
 # 17 to 19 characters each, and all near repeats of one another
 FAMILY = [
@@ -25,16 +26,18 @@ FAMILY = [
 ]
 
 
-def order(policy: Any, texts: list[str] | None = None, values: list[Any] | None = None) -> list[int]:
+def order(policy: Any, texts: list[str] | None = None, **values: list[Any]) -> list[int]:
     """The order in which posts are decided."""
-    texts = texts if texts is not None else ["x"] * len(values or [])
+    texts = texts if texts is not None else ["x"] * len(next(iter(values.values())))
     rows = np.arange(len(texts), dtype=np.int64)
-    return deciding_order(Corpus(texts, list(rows), rows, values), policy).tolist()
+    corpus = Corpus(texts, list(rows), rows, {"likes": [], **values})
+    rules = policy if isinstance(policy, tuple) else (policy,)
+    return deciding_order(corpus, rules, lambda: body_lengths(texts)).tolist()
 
 
 def by_value(values: list[Any]) -> list[int]:
     """The order by the values of a field."""
-    return order(KeepHighest(highest="likes"), values=values)
+    return order(KeepHighest(highest="likes"), likes=values)
 
 
 def test_first_decides_in_input_order() -> None:
@@ -52,12 +55,35 @@ def test_longest_decides_by_length_and_then_input_order() -> None:
     assert order("longest", ["bb", "a", "ccc", "dd"]) == [2, 0, 3, 1]
 
 
+def test_most_complete_decides_by_words_that_count() -> None:
+    """Without hashtags and emoji; of as much, the first stays."""
+    assert order("most_complete", ["#很长的话题标签# 早安", "大家早安", "早安大家🌞🌞🌞", "早"]) == [1, 2, 0, 3]
+
+
+def test_a_rule_decides_where_those_before_it_find_no_difference() -> None:
+    """In any number; the input order at last."""
+    likes, reads = KeepHighest(highest="likes"), KeepHighest(highest="reads")
+    values: dict[str, list[Any]] = {"likes": [1, 2, 2, None, 2], "reads": [9, "7", 8, 1, "8"]}
+    assert order((likes, reads), **values) == [2, 4, 1, 0, 3]
+    assert order((likes, reads, "last"), **values) == [4, 2, 1, 0, 3]
+    assert order((likes, "longest"), ["a", "b", "ccc", "d", "ee"], **values) == [2, 4, 1, 0, 3]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.text("ab", max_size=2)), max_size=12))
+def test_a_list_of_rules_equals_sorting_by_all_of_them(posts: list[tuple[int, int, str]]) -> None:
+    """By the plain twin: tuples."""
+    likes, reads, texts = ([post[i] for post in posts] for i in range(3))
+    expected = sorted(range(len(posts)), key=lambda i: (-likes[i], -len(texts[i]), -reads[i], -i))  # type: ignore[operator, arg-type]
+    rules = (KeepHighest(highest="likes"), "longest", KeepHighest(highest="reads"), "last")
+    assert order(rules, texts, likes=likes, reads=reads) == expected  # type: ignore[arg-type]
+
+
 def test_highest_decides_by_value_and_then_input_order() -> None:
     """Of equal values the first stays."""
     assert by_value([1, 3, 2, 3]) == [1, 3, 2, 0]
 
 
-@pytest.mark.parametrize("policy", ["first", "last", "longest", KeepHighest(highest="likes")])
+@pytest.mark.parametrize("policy", ["first", "last", "longest", "most_complete", KeepHighest(highest="likes")])
 def test_no_posts_have_no_order(policy: Any) -> None:
     """Nothing in, nothing out."""
     assert order(policy, []) == []
@@ -104,7 +130,15 @@ def test_values_that_cannot_be_ordered_are_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("keep", "kept"),
-    [("first", 0), ("last", 2), ("longest", 1), ({"highest": "likes"}, 2)],
+    [
+        ("first", 0),
+        ("last", 2),
+        ("longest", 1),
+        ("most_complete", 0),
+        ({"highest": "likes"}, 2),
+        (["most_complete", {"highest": "likes"}], 2),
+        ([{"highest": "likes"}, "longest"], 2),
+    ],
 )
 def test_policy_says_which_of_a_family_stays(keep: Any, kept: int) -> None:
     """Through the public API; the removed posts name the one that stays."""
@@ -113,6 +147,22 @@ def test_policy_says_which_of_a_family_stays(keep: Any, kept: int) -> None:
     result = hybriddup.dedupe(posts, config=config)
     assert result.kept == [kept]
     assert {post.keeper_row for post in result.removed} == {kept}
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        ([], "keep must be .* of at least 1"),
+        (["longest", "shortest"], r"keep\[1\] must be 'first' or 'last' or 'longest' or 'most_complete'"),
+        (["last", "longest"], r"keep\[0\] must be the last rule if it is last"),
+        ([["first"]], r"keep\[0\] must be"),
+        ([{"lowest": "likes"}], "lowest"),
+    ],
+)
+def test_rules_that_mean_nothing_are_errors(keep: Any, message: str) -> None:
+    """Each with its place and what is allowed."""
+    with pytest.raises(ConfigError, match=message):
+        hybriddup.dedupe(FAMILY, config={"keep": keep})
 
 
 @pytest.mark.parametrize("keep", ["last", "longest"])

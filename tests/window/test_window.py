@@ -69,9 +69,10 @@ def test_texts_that_say_nothing_are_equal_only_as_they_were_sent() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "http://a.example/1", "@someone"])
-def test_posts_without_text_are_all_kept(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("without_text", ["keep", "drop"])
+def test_posts_without_text_are_all_kept(text: str, without_text: str, tmp_path: Path) -> None:
     """Pictures and bare links repeat nothing; an id that is sent again gets its answer all the same."""
-    with Window.open(tmp_path / "store") as window:
+    with Window.open(tmp_path / "store", {"without_text": without_text}) as window:
         assert [decision.kept for decision in window.add_many([text, text, {"text": text, "id": "x"}])] == [True] * 3
         assert window.add({"text": text, "id": "x"}).repeated
     with Window.open(tmp_path / "store") as window:

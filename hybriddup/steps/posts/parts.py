@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import encode_texts
+from hybriddup.data.records import Int64s, encode_texts
 from hybriddup.kernels.post_words import PostWords, parse_posts
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.dictionary import load_dictionary
@@ -22,6 +22,25 @@ def words_of(posts: Sequence[str]) -> PostWords:
     """Return the words of normalized posts, and what stands beside them."""
     words: PostWords = parse_posts(*encode_texts(posts), load_dictionary())
     return words
+
+
+def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
+    """Return int64[n]: the letters of the words of normalized posts, without what stands beside them.
+
+    Parameters are those of `bodies_of`.
+
+    Examples
+    --------
+    >>> body_lengths(["#日常# 早安", "早安", "早安呀"]).tolist()
+    [2, 2, 3]
+    """
+
+    def lengths_of_slice(first: int, last: int) -> list[Int64s]:
+        starts = range(first, last, POSTS_A_SLICE)
+        return [np.diff(words_of(posts[start : min(start + POSTS_A_SLICE, last)]).letter_offsets) for start in starts]
+
+    slices = map_slices(lengths_of_slice, len(posts), workers, POSTS_A_SLICE)
+    return np.concatenate([np.zeros(0, np.int64), *(few for some in slices for few in some)])
 
 
 def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
