@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -109,10 +110,17 @@ texts = st.one_of(
     st.text(st.characters(codec=None, categories=None), max_size=20),
     st.lists(st.sampled_from([*PIECES, BOUNDARY]), max_size=6).map("".join),
 )
+
+
+def named_values(schema: dict[str, Any]) -> list[str]:
+    """The values of an option that have a name; of patterns there is no end."""
+    return [value for branch in schema.get("anyOf", [schema]) for value in branch.get("enum", ())]
+
+
 options = st.builds(
     MicroblogOptions,
     **{
-        option: st.sampled_from(schema["enum"])
+        option: st.sampled_from(named_values(schema))
         for option, schema in MicroblogOptions.model_json_schema()["properties"].items()
     },
 )

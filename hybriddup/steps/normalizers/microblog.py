@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +14,7 @@ from hybriddup.steps.normalizers import patterns
 from hybriddup.steps.normalizers.folder import Folder
 from hybriddup.steps.normalizers.folding import Folding
 from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Rule, rules
+from hybriddup.steps.normalizers.residue import ResiduePattern, dropper
 from hybriddup.steps.normalizers.traditional import table_checksum
 from hybriddup.steps.options import Options as ComponentOptions
 
@@ -55,10 +56,12 @@ class MicroblogOptions(ComponentOptions):
     emoji: Treatment = Field(
         "keep", description="Emoji, icons in private characters, and emoticons in brackets such as [doge]."
     )
-    residue: Literal["keep", "drop"] = Field(
+    residue: Literal["keep", "drop"] | Annotated[tuple[ResiduePattern, ...], Field(min_length=1)] = Field(
         "keep",
         description="What Weibo and its crawlers leave in a text: 收起全文d, L新华网的秒拍视频, a place such as "
-        "2内江, and question marks that stand alone where emoji were.",
+        "2内江, and question marks that stand alone where emoji were. A list of regular expressions (of RE2, found in "
+        "text in lower case, half width and simplified characters, as far as these are asked for) drops what these "
+        "match, and then the same.",
     )
     digits: Literal["keep", "mask"] = Field("keep", description="mask: each run of digits becomes 0.")
     repeated_punctuation: Literal["keep", "collapse"] = Field(
@@ -81,7 +84,7 @@ class MicroblogNormalizer:
     Notes
     -----
     Normalizing twice is the same as once, except with ``white_space: drop``, which can bring together what only
-    spaces kept apart (``@ name``).
+    spaces kept apart (``@ name``), and with patterns of one's own, which may match what others left.
     """
 
     Options = MicroblogOptions
@@ -103,6 +106,10 @@ class MicroblogNormalizer:
 
     def _normalize_slice(self, texts: Sequence[str]) -> list[str]:
         normalized, has_literal = self._folder.fold(texts)
+        if self._drop_residue is not None:
+            shortened = list(map(self._drop_residue, normalized))
+            has_literal |= np.array([new != old for new, old in zip(shortened, normalized, strict=True)], np.bool_)
+            normalized = shortened
         places = range(len(texts)) if self._literals is None else np.flatnonzero(has_literal).tolist()
         rewritten = self._rewrite([normalized[place] for place in places])
         for place, text in zip(places, self._finish(rewritten), strict=True):
@@ -144,6 +151,12 @@ class MicroblogNormalizer:
         return Folder(folding, once=once, literals=self._literals or ())
 
     @cached_property
+    def _drop_residue(self) -> Callable[[str], str] | None:
+        """What drops the residue that the user has patterns of; None where there are none."""
+        residue = self.options.residue
+        return None if isinstance(residue, str) else dropper(residue, ignore_case=self.options.case == "fold")
+
+    @cached_property
     def _literals(self) -> list[str] | None:
         """The literals of which a folded text must hold one to be rewritten; None where any text may be."""
         needed = [*(rule.needs for rule in self._rules), *self._mask_literals()]
@@ -160,7 +173,7 @@ class MicroblogNormalizer:
             *self._rules_for(self.options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
             *self._rules_for(self.options.reposts, *patterns.REPOST_MARKERS, replacement=self._left_by("reposts")),
             *self._rules_for(self.options.mentions, patterns.MENTION, replacement=self._left_by("mentions")),
-            *self._rules_for(self.options.residue, *patterns.RESIDUE, replacement=" "),
+            *self._rules_for(str(self.options.residue), *patterns.RESIDUE, replacement=" "),
             *self._rules_for(self.options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
             *self._trail_rules(),
             *self._white_space_rules(),

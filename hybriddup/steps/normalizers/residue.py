@@ -1,0 +1,75 @@
+"""Residue by patterns of one's own: looked for by RE2, whose time is linear in the text whatever the pattern says.
+
+Python's own expressions can take years on one post, and a configuration may be somebody else's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+LONE_SURROGATES = re.compile("([\ud800-\udfff]+)")
+INSTALL = "pip install 'hybriddup[residue]'"
+
+
+def compile_pattern(source: str, *, ignore_case: bool = False) -> Any:
+    """Return a pattern of RE2.
+
+    Raises
+    ------
+    ValueError
+        It is none, matches where nothing stands, or google-re2 is not installed.
+    """
+    try:
+        import re2
+    except ImportError as error:
+        raise ValueError(f"needs google-re2, which is not installed; run: {INSTALL}") from error
+    options = re2.Options()
+    options.log_errors, options.case_sensitive = False, not ignore_case
+    try:
+        pattern = re2.compile(source, options)
+    except (re2.error, UnicodeEncodeError) as error:
+        reason = error.args[0] if isinstance(error, re2.error) else "it holds half of a surrogate pair"
+        shown = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        raise ValueError(f"must be a regular expression of RE2 ({shown})") from error
+    if pattern.search("") is not None:
+        raise ValueError("must not match where nothing stands")
+    return pattern
+
+
+def check_pattern(source: str) -> str:
+    """Return the source of a pattern that can be used."""
+    compile_pattern(source)
+    return source
+
+
+ResiduePattern = Annotated[str, Field(min_length=1), AfterValidator(check_pattern)]
+
+
+def dropper(sources: Sequence[str], *, ignore_case: bool) -> Callable[[str], str]:
+    """Return what puts a space in the place of whatever the patterns match in a text, one pattern after another.
+
+    Examples
+    --------
+    >>> drop = dropper(["来自.{1,9}客户端"], ignore_case=True)
+    >>> drop("早上好 来自小米客户端"), drop("早上好")
+    ('早上好  ', '早上好')
+    """
+    patterns = [compile_pattern(source, ignore_case=ignore_case) for source in sources]
+
+    def drop(text: str) -> str:
+        for pattern in patterns:
+            text = pattern.sub(" ", text)
+        return text
+
+    def drop_between_surrogates(text: str) -> str:
+        try:
+            return drop(text)
+        except UnicodeEncodeError:  # RE2 reads UTF-8, which has none
+            parts = LONE_SURROGATES.split(text)
+            return "".join(part if place % 2 else drop(part) for place, part in enumerate(parts))
+
+    return drop_between_surrogates
