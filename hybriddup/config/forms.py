@@ -59,9 +59,7 @@ def _verifier(written: Any) -> Any:
     if combine is None:
         return _component(written, *VERIFIER_KEYS)
     members = written[combine]
-    if isinstance(members, list):
-        members = [_component(member, *VERIFIER_KEYS) for member in members]
-    return {"combine": combine, "members": members}
+    return {"combine": combine, "members": list(map(_verifier, members)) if isinstance(members, list) else members}
 
 
 def combined_by(verifier: Any) -> str | None:
@@ -72,10 +70,16 @@ def combined_by(verifier: Any) -> str | None:
 
 def written_path(path: Path, merged: Mapping[str, Any]) -> Path:
     """Return the path of a value of the models as it stands in the file."""
-    if len(path) > 3 and path[0] == "lengths" and path[2:4] == ("verifier", "members"):
-        combine = combined_by(merged["lengths"][path[1]]["verifier"]) or "all"
-        return (*path[:3], combine, *path[4:])
-    return path
+    value: Any = merged
+    spelled: list[str | int] = []
+    for part in path:
+        below_verifier = "verifier" in spelled and spelled[0] == "lengths"
+        spelled.append((combined_by(value) or "all") if part == "members" and below_verifier else part)
+        try:
+            value = value[spelled[-1]]
+        except (LookupError, TypeError):  # nothing is written there
+            value = None
+    return tuple(spelled)
 
 
 class Chosen(NamedTuple):
@@ -106,5 +110,4 @@ def _verifiers(path: Path, verifier: Any) -> Iterator[Chosen]:
         yield Chosen("verifier", path, verifier, VERIFIER_KEYS)
     elif isinstance(verifier[combine], list):
         for place, member in enumerate(verifier[combine]):
-            if isinstance(member, dict):
-                yield Chosen("verifier", (*path, combine, place), member, VERIFIER_KEYS)
+            yield from _verifiers((*path, combine, place), member)

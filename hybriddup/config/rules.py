@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hybriddup.config.forms import combined_by
-from hybriddup.steps.options import Fault, quote
+from hybriddup.steps.options import Fault, Path, quote, spell
 
-BAND_KEYS = ("max_hamming_distance", "verifier")
+BAND_KEYS = ("max_hamming_distance", "verifier", "numbers_must_match")
 SHORT = 200
 LIMIT_OF_SHORT, LIMIT_OF_LONG = 44, 40
 """Hamming limits, of 128 bits, of bands up to so many characters and of longer ones: copies of short texts differ in
@@ -29,19 +29,25 @@ def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
         for number, band in enumerate(bands):
             if band is not None:
                 faults += _band_faults(number, band, written.get("fingerprint"))
-                faults += _verifier_faults(number, band.get("verifier"))
+                faults += _verifier_faults(("lengths", number, "verifier"), band.get("verifier"))
     return faults
 
 
 def _number_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    normalizer = written.get("normalizer")
-    masked = isinstance(normalizer, Mapping) and normalizer.get("digits") == "mask"
-    if written.get("numbers_must_match") is True and masked:
-        yield Fault(
-            ("numbers_must_match",),
-            "numbers_must_match must be false where normalizer.digits is mask, because masked digits are all alike; "
-            "keep the digits or drop the guard.",
-        )
+    normalizer, key = written.get("normalizer"), "numbers_must_match"
+    if not isinstance(normalizer, Mapping) or normalizer.get("digits") != "mask":
+        return
+    bands = written.get("lengths")
+    places: list[tuple[Path, Any]] = [((key,), written)]
+    if isinstance(bands, Sequence):
+        places += [(("lengths", number, key), band) for number, band in enumerate(bands)]
+    for path, holder in places:
+        if isinstance(holder, Mapping) and holder.get(key) is True:
+            yield Fault(
+                path,
+                f"{spell(path)} must be false where normalizer.digits is mask, because masked digits are all alike; "
+                "keep the digits or drop the guard.",
+            )
 
 
 def _keep_faults(keep: Any) -> Iterator[Fault]:
@@ -98,14 +104,18 @@ def _band_faults(number: int, band: Mapping[str, Any], fingerprint: Any) -> Iter
         )
 
 
-def _verifier_faults(number: int, verifier: Any) -> Iterator[Fault]:
+def _verifier_faults(path: Path, verifier: Any) -> Iterator[Fault]:
     combine = combined_by(verifier)
-    for key in verifier if combine else ():
+    if combine is None:
+        return
+    for key in verifier:
         if key != combine:
-            yield Fault(
-                ("lengths", number, "verifier", key),
-                f"lengths[{number}].verifier.{key} cannot stand beside {combine}; give it to a verifier of that list.",
-            )
+            place = (*path, key)
+            message = f"{spell(place)} cannot stand beside {combine}; give it to a verifier of that list."
+            yield Fault(place, message)
+    members = verifier[combine]
+    for number, member in enumerate(members if isinstance(members, (list, tuple)) else ()):
+        yield from _verifier_faults((*path, combine, number), member)
 
 
 def default_limit(bits: int, up_to: int | None) -> int:

@@ -99,12 +99,14 @@ class SingleVerifier(_Section):
 
 
 class CombinedVerifier(_Section):
-    """Several verifiers, of which all or any must accept a pair."""
+    """Several verifiers, of which all or any must accept a pair; each may itself be such a combination."""
 
     model_config = _written_as("{all: [{use: edit, threshold: 0.8}, ...]}")
 
     combine: Literal["all", "any"] = Field(description="Whether all members must accept a pair, or one is enough.")
-    members: tuple[SingleVerifier, ...] = Field(min_length=1, description="The verifiers, cheapest first.")
+    members: tuple[VerifierSettings, ...] = Field(
+        min_length=1, description="The verifiers, or combinations of them, cheapest first."
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verifiers as a file writes them: ``{all: [...]}`` or ``{any: [...]}``."""
@@ -120,6 +122,9 @@ VerifierSettings = Annotated[
     Annotated[SingleVerifier, Tag("single")] | Annotated[CombinedVerifier, Tag("combined")],
     Discriminator(_verifier_kind),
 ]
+
+
+CombinedVerifier.model_rebuild()
 
 
 class LengthBand(_Section):
@@ -141,6 +146,9 @@ class LengthBand(_Section):
         "bits where up_to is at most 200, else 40, and as large a share of other widths.",
     )
     verifier: VerifierSettings | None = Field(None, description="The second look at the text, which decides.")
+    numbers_must_match: bool | None = Field(
+        None, description="As the key of this name beside the bands, for pairs of this band; left out: as that says."
+    )
 
     def name(self, lower: int) -> str:
         """Return the band as results name it, such as ``7-20`` or ``141-``, given its shortest length."""
@@ -158,7 +166,8 @@ class LengthBand(_Section):
         if self.exact_only:
             return {**band, "exact_only": True}
         verifier = None if self.verifier is None else self.verifier.to_dict()
-        return {**band, "max_hamming_distance": self.max_hamming_distance, "verifier": verifier}
+        own = {} if self.numbers_must_match is None else {"numbers_must_match": self.numbers_must_match}
+        return {**band, "max_hamming_distance": self.max_hamming_distance, "verifier": verifier, **own}
 
 
 def _keep_kind(value: Any) -> str:
@@ -228,7 +237,9 @@ class Settings(_Section):
         description="The block index, which finds the texts whose fingerprints differ in few bits.",
     )
     numbers_must_match: bool = Field(
-        False, description="Whether two texts whose runs of digits differ, such as EP01 and EP02, are never duplicates."
+        False,
+        description="Whether two texts whose runs of digits differ, such as EP01 and EP02, are never duplicates; "
+        "length bands may say otherwise.",
     )
     keep: Keep = Field(
         "first",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from hybriddup.config.settings import Settings
 from hybriddup.data.records import Bools, CandidatePairs, Float32s, Int32s, Int64s, PairLimits, UInt64s, VerifiedPairs
 from hybriddup.run.judge_plan import JudgePlan
 from hybriddup.steps.verifiers import LeastInCommon
-from hybriddup.steps.verifiers.number_guard import have_same_numbers
+from hybriddup.steps.verifiers.number_guard import have_same_numbers, number_keys
 
 EXACT_ONLY = -1
 """The Hamming limit of bands that remove exact repeats only: no distance is within it."""
@@ -24,6 +25,8 @@ class Bands:
     """int32[n_bands - 1], rising; the last band is open."""
     max_hamming_distances: Int32s
     """int32[n_bands]."""
+    numbers_must_match: Bools
+    """bool[n_bands]: whether pairs with different numbers are refused."""
     names: tuple[str, ...]
     plan: JudgePlan
 
@@ -33,7 +36,10 @@ class Bands:
         bands = list(settings.bands())
         ends = np.array([band.up_to for _, band in bands[:-1]], np.int32)
         limits = [EXACT_ONLY if band.max_hamming_distance is None else band.max_hamming_distance for _, band in bands]
-        return cls(ends, np.array(limits, np.int32), tuple(band.name(lower) for lower, band in bands), plan)
+        own = [band.numbers_must_match for _, band in bands]
+        guarded = np.array([settings.numbers_must_match if one is None else one for one in own], np.bool_)
+        names = tuple(band.name(lower) for lower, band in bands)
+        return cls(ends, np.array(limits, np.int32), guarded, names, plan)
 
     def of_lengths(self, lengths: Int32s) -> Int32s:
         """Return int32[n]: the band of each length."""
@@ -58,6 +64,14 @@ class Bands:
         near: Bools = np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
         return near
 
+    def number_keys(self, texts: Sequence[str]) -> UInt64s | None:
+        """Return uint64[n], what tells the numbers of texts apart; None where no band asks for the same numbers."""
+        return number_keys(texts) if self.numbers_must_match.any() else None
+
+    def refused_for_numbers(self, pairs: CandidatePairs, bands: Int32s, keys: UInt64s) -> Bools:
+        """Return bool[n_pairs]: which pairs of these bands, int32[n_pairs], their bands refuse for other numbers."""
+        return self.numbers_must_match[bands] & ~have_same_numbers(pairs, keys)
+
     def least_in_common(self) -> Float32s:
         """Return float32[2, n_bands]: how much a pair needs in common, as shares of its shorter and longer text."""
         least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]
@@ -75,11 +89,13 @@ class Bands:
         lengths
             int32[n_texts].
         number_keys
-            uint64[n_texts]: pairs with different ones are refused (`hybriddup.steps.verifiers.number_guard`).
+            uint64[n_texts]: what `number_keys` returned.
         """
-        accepted = np.ones(len(pairs), np.bool_) if number_keys is None else have_same_numbers(pairs, number_keys)
-        asked = pairs.take(accepted)
-        bands = self.of_lengths(np.minimum(lengths[asked.earlier], lengths[asked.later]))
+        bands = self.of_lengths(np.minimum(lengths[pairs.earlier], lengths[pairs.later]))
+        accepted = np.ones(len(pairs), np.bool_)
+        if number_keys is not None:
+            accepted &= ~self.refused_for_numbers(pairs, bands, number_keys)
+        asked, bands = pairs.take(accepted), bands[accepted]
         judged = self.plan.judge(asked, bands)
         accepted[accepted] = judged.accepted
         verified = VerifiedPairs(asked.earlier, asked.later, asked.hamming_distances, *judged, bands)

@@ -98,13 +98,13 @@ def plan_judges(
         index, verifier = verifiers[key]
         return SingleJudge(verifier, index, settings.use, settings.threshold)
 
-    def build(settings: SingleVerifier | CombinedVerifier | None) -> Judge | None:
-        if not isinstance(settings, CombinedVerifier):
-            return None if settings is None else single(settings)
-        members = tuple(map(single, settings.members))
+    def build(settings: SingleVerifier | CombinedVerifier) -> Judge:
+        if isinstance(settings, SingleVerifier):
+            return single(settings)
+        members = tuple(map(build, settings.members))
         return AllOf(members) if settings.combine == "all" else AnyOf(members)
 
-    judges = tuple(map(build, bands))
+    judges = tuple(None if settings is None else build(settings) for settings in bands)
     return JudgePlan(
         judges,
         names=tuple(name for name, _ in verifiers),

@@ -34,7 +34,6 @@ from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tok
 from hybriddup.steps.parallel import available_workers, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
-from hybriddup.steps.verifiers.number_guard import number_keys
 
 
 def run(
@@ -180,7 +179,7 @@ class Run:
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
         components, context = self.components, texts.context
-        keys = number_keys(context.texts) if components.settings.numbers_must_match else None
+        keys = components.bands.number_keys(context.texts)
         with self.clock.part("verify", 0, "pairs"):
             components.plan.prepare(context, is_learned=components.learned is not None)
 

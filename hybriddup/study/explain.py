@@ -247,7 +247,7 @@ class Explainer:
             return (
                 f"{no}they share none of the keys by which texts are found, so they are never compared.{self.caution()}"
             )
-        if self.components.settings.numbers_must_match and not self.numbers_match():
+        if self.bands.numbers_must_match[self.band] and not self.numbers_match():
             return f"{no}their numbers differ, and numbers_must_match is set."
         verifier, score, threshold = self.evidence
         if score is not None and threshold is not None and score < threshold:

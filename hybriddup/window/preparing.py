@@ -24,7 +24,6 @@ from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.characters import count_classes
-from hybriddup.steps.verifiers.number_guard import number_keys
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index import LiveTexts
 
@@ -134,8 +133,7 @@ class Steps:
         )
         context = self.verifier_context(texts)
         self.components.plan.renew(context)
-        keys = number_keys(context.texts) if self.components.settings.numbers_must_match else None
-        return LocalPairs(local, text_lengths(context.texts), keys)
+        return LocalPairs(local, text_lengths(context.texts), self.components.bands.number_keys(context.texts))
 
 
 class LocalPairs(NamedTuple):

@@ -13,7 +13,6 @@ from hybriddup.data.removed import EQUAL
 from hybriddup.run.audit import wilson_interval
 from hybriddup.steps.deciding.most_candidates import most_candidates
 from hybriddup.steps.verifiers.judges import PairJudgement
-from hybriddup.steps.verifiers.number_guard import have_same_numbers
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
 from hybriddup.window.records import AuditCounts, Match, WindowStats
@@ -61,11 +60,11 @@ def scored_matches(state: WindowState, pairs: CandidatePairs, prepared: Prepared
     if not len(pairs):
         return
     local = state.steps.localize(pairs, prepared, state.store.texts)
-    if local.number_keys is not None:
-        same = have_same_numbers(local.pairs, local.number_keys)
-        pairs, local = pairs.take(same), local._replace(pairs=local.pairs.take(same))
     bands = state.steps.components.bands
     of_pairs = bands.of_lengths(np.minimum(local.lengths[local.pairs.earlier], local.lengths[local.pairs.later]))
+    if local.number_keys is not None:
+        asked = ~bands.refused_for_numbers(local.pairs, of_pairs, local.number_keys)
+        pairs, of_pairs, local = pairs.take(asked), of_pairs[asked], local._replace(pairs=local.pairs.take(asked))
     judgement = judge_fully(state.steps, local, of_pairs)
     for place, post in enumerate(state.store.posts(pairs.earlier)):
         score, threshold = float(judgement.scores[place]), float(judgement.thresholds[place])

@@ -156,7 +156,7 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
         ("lengths: 3", "1: lengths must be a list of at least 1, each item a mapping with up_to, exact_only, "),
         (
             "lengths: [3]",
-            "1: lengths[0] must be a mapping with up_to, exact_only, max_hamming_distance, verifier; got 3.",
+            "1: lengths[0] must be a mapping with up_to, exact_only, max_hamming_distance, verifier, numbers_must_match; got 3.",
         ),
         (
             f"lengths: [{{up_to: 140, {NEAR}}}]",
@@ -193,6 +193,26 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
         (
             "lengths: [{max_hamming_distance: 3, verifier: {any: [{use: edit, threshold: 1}], threshold: 1}}]",
             "1: lengths[0].verifier.threshold cannot stand beside any; give it to a verifier of that list.",
+        ),
+        (
+            "lengths: [{verifier: {any: [{all: [{use: edit, threshold: 2}]}]}}]",
+            "1: lengths[0].verifier.any[0].all[0].threshold must be a number in [0, 1]; got 2.",
+        ),
+        (
+            "lengths: [{verifier: {any: [{all: [{use: edit, threshold: 1}], threshold: 1}]}}]",
+            "1: lengths[0].verifier.any[0].threshold cannot stand beside all; give it to a verifier of that list.",
+        ),
+        (
+            "lengths: [{verifier: {any: [{all: [{any: [{use: edti, threshold: 1}]}]}]}}]",
+            "1: lengths[0].verifier.any[0].all[0].any[0].use: verifier 'edti' is not known. Did you mean 'edit'?",
+        ),
+        (
+            "lengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: 3}]",
+            "1: lengths[0].numbers_must_match must be true or false; got 3.",
+        ),
+        (
+            "normalizer: {digits: mask}\nlengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: true}]",
+            "2: lengths[0].numbers_must_match must be false where normalizer.digits is mask",
         ),
         (
             "lengths: [{max_hamming_distance: 3, verifier: {use: edit, threshold: .nan}}]",

@@ -29,6 +29,9 @@ def test_schema_is_a_schema(schema: dict[str, Any]) -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
+LCS = {"use": "lcs", "threshold": 0.9}
+
+
 @pytest.mark.parametrize("name", shipped_names())
 def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager: PluginManager, name: str) -> None:
     """As it is written, and with every default filled in."""
@@ -47,6 +50,9 @@ def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager:
         {"keep": {"highest": "likes"}},
         {"lengths": [{"exact_only": True}]},
         {"lengths": [{"max_hamming_distance": 3, "verifier": {"any": [{"use": "lcs", "threshold": 0.9}]}}]},
+        {"lengths": [{"verifier": {"any": [LCS, {"all": [LCS, {"any": [LCS]}]}]}, "numbers_must_match": True}]},
+        {"keep": [{"highest": "likes"}, "most_complete", "last"]},
+        {"without_text": "drop", "normalizer": {"residue": ["来自.{1,9}客户端"]}},
     ],
 )
 def test_schema_and_loader_accept_the_same(schema: dict[str, Any], manager: PluginManager, config: Any) -> None:
@@ -72,6 +78,10 @@ def test_schema_and_loader_accept_the_same(schema: dict[str, Any], manager: Plug
         {"lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit"}}]},
         {"lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 1.5}}]},
         {"lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 1, "size": 3}}]},
+        {"lengths": [{"verifier": {"any": [{"all": [LCS, {"use": "lcs"}]}]}}]},
+        {"lengths": [{"verifier": {"any": [{"all": []}]}}]},
+        {"keep": []},
+        {"keep": [["first"]]},
     ],
 )
 def test_schema_and_loader_refuse_the_same(schema: dict[str, Any], manager: PluginManager, config: Any) -> None:

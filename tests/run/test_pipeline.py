@@ -224,6 +224,7 @@ ANY_OF = {"any": [{"use": "edit", "threshold": 0.9}, {"use": "lcs", "threshold":
         {"use": "lcs", "threshold": 0.9, "relative_to": "shorter"},
         ALL_OF,
         ANY_OF,
+        {"any": [{"all": [{"use": "edit", "threshold": 0.7}, ANY_OF]}, ALL_OF]},
     ],
     ids=str,
 )
@@ -243,6 +244,22 @@ def test_pairs_ruled_out_by_their_characters_change_no_result(
     assert (told.kept, told.removed) == (untold.kept, untold.removed)
     assert told.summary.n_candidate_pairs < untold.summary.n_candidate_pairs
     assert told.summary.estimated_stage1_recall == untold.summary.estimated_stage1_recall
+
+
+def test_combinations_may_hold_combinations() -> None:
+    """What a combination of combinations accepts is what the same one accepts written flat."""
+    short, long = {"use": "lcs", "threshold": 0.9}, {"use": "edit", "threshold": 0.9}
+    edit, words = ALL_OF["all"]
+
+    def removed(verifier: dict[str, Any]) -> list[tuple[int, int, str]]:
+        result = dedupe({"blocks": {"use": "scan"}, "lengths": [{"max_hamming_distance": 50, "verifier": verifier}]})
+        return [(post.row, post.keeper_row, post.reason) for post in result.removed]
+
+    assert removed({"all": [edit, {"all": [words]}]}) == removed(ALL_OF)
+    assert removed({"any": [short, {"any": [long]}]}) == removed({"any": [short, long]})
+    distributed = {"any": [{"all": [short, edit]}, {"all": [short, words]}]}
+    assert removed({"all": [short, {"any": [edit, words]}]}) == removed(distributed)
+    assert removed(ALL_OF) != removed({"any": ALL_OF["all"]})
 
 
 def test_posts_that_are_nearly_all_candidates_of_each_other_cost_bounded_work() -> None:

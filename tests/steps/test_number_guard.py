@@ -51,6 +51,28 @@ def test_guard_keeps_posts_that_differ_in_a_number(posts: list[str], config: obj
 
 
 @differing_numbers
+@pytest.mark.parametrize(
+    ("everywhere", "short", "long", "kept"),
+    [(False, True, None, [0, 1]), (True, False, None, [0]), (True, None, False, [0, 1]), (False, None, True, [0])],
+)
+def test_a_length_band_may_say_otherwise(
+    posts: list[str], everywhere: bool, short: bool | None, long: bool | None, kept: list[int]
+) -> None:
+    """In runs, windows and explanations; the other bands go by what is said for all."""
+    edit = {"use": "edit", "threshold": 0.8}
+    bands = [
+        {"up_to": 60, "verifier": edit, "numbers_must_match": short},
+        {"verifier": edit, "numbers_must_match": long},
+    ]
+    config = {"numbers_must_match": everywhere, "lengths": bands}
+    assert hybriddup.dedupe(posts, config=config).kept == kept
+    assert hybriddup.explain(*posts, config=config).matches == (kept == [0])
+    with hybriddup.Window.open(None, config) as window:
+        assert [decision.kept for decision in window.add_many(posts)] == [True, kept == [0, 1]]
+        assert [match.text for match in window.match(posts[1]) if match.score < 1] == posts[:1] * (kept == [0])
+
+
+@differing_numbers
 def test_masked_digits_are_all_alike(posts: list[str]) -> None:
     """To reduce posts to their templates: then they are exact repeats."""
     result = hybriddup.dedupe(posts, config={"normalizer": {"digits": "mask"}})
