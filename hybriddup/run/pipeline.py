@@ -24,6 +24,7 @@ from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.progress import Progress, Silent, Stoppable
 from hybriddup.run.result import Assembler, Result
+from hybriddup.run.suiting import notes_on_lengths
 from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
@@ -110,6 +111,7 @@ class Run:
         verify = self.verifier(texts)
         decisions, report = self.decide(texts, verify)
         summary = self.summarize(decisions, report, config_name)
+        summary.notes += notes_on_lengths(self.components.settings, texts.columns.lengths)
         n_removed = len(raw) - decisions.n_kept
         self.audit(texts, decisions, n_removed, verify, summary)
         texts.context.release()
