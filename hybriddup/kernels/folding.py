@@ -28,7 +28,7 @@ MAX_SEVERAL = 4
 TEXT_IS_SPECIAL = np.uint8(1)
 TEXT_HAS_LITERAL = np.uint8(2)
 
-SPACE = np.uint32(0x20)
+SPACE, QUESTION = np.uint32(0x20), np.uint32(0x3F)
 
 
 class FoldingTable(NamedTuple):
@@ -42,6 +42,9 @@ class FoldingTable(NamedTuple):
     """uint32[n]: the code points of all literals, one after another; those with the same end stand together."""
     literal_bounds: Int64s
     """int64[n_literals + 1]: literal ``i`` is ``literals[literal_bounds[i]:literal_bounds[i + 1]]``; none is empty."""
+    drops_questions: bool
+    """Whether question marks between two spaces, or a space and the end, are left out; the space then stands once, and
+    ends a literal."""
 
 
 @njit(cache=True, nogil=True)
@@ -63,6 +66,15 @@ def ends_with(folded: UInt32s, start: int, end: int, literals: UInt32s, first: i
     while equal < length and folded[end - 1 - equal] == literals[last - 1 - equal]:
         equal += 1
     return equal == last - first
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_before_questions(folded: UInt32s, start: int, end: int) -> int:
+    """Return where ``folded[start:end]`` ends without question marks that stand alone, or ``end`` where none do."""
+    before = end
+    while before > start and folded[before - 1] == QUESTION:
+        before -= 1
+    return np.int64(before if before > start and folded[before - 1] == SPACE else end)
 
 
 @njit(cache=True, nogil=True)
@@ -98,7 +110,7 @@ def fold_texts(
     -----
     The state `TEXT_HAS_LITERAL` says that a literal stands in the folded text.
     """
-    entries, several, literals, literal_bounds = table
+    entries, several, literals, literal_bounds, drops_questions = table
     bounds = np.zeros(len(offsets), np.int64)
     states = np.zeros(len(offsets) - 1, np.uint8)
     strip = entries[SPACE] & STANDS_ONCE != 0
@@ -113,6 +125,9 @@ def fold_texts(
                 before = entry & POINT
             elif entry & SEVERAL:
                 for part in range(entry & POINT, (entry & POINT) + (entry >> NUMBER_SHIFT)):
+                    if drops_questions and several[part] & POINT == SPACE:
+                        end = end_before_questions(folded, start, end)
+                        before = folded[end - 1] if end > start else SPACE
                     end = put(several[part], folded, end, before)
                     before = several[part] & POINT
                     if several[part] & ENDS_LITERAL and ends_with_any(
@@ -124,10 +139,15 @@ def fold_texts(
                 end = start
                 break
             else:
+                if drops_questions and entry & POINT == SPACE:
+                    end = end_before_questions(folded, start, end)
+                    before = folded[end - 1] if end > start else SPACE
                 end = put(entry, folded, end, before)
                 before = entry & POINT
                 if entry & ENDS_LITERAL and ends_with_any(entry, folded, start, end, literals, literal_bounds):
                     states[text] |= TEXT_HAS_LITERAL
+        if drops_questions:
+            end = end_before_questions(folded, start, end)
         if strip and end > start and folded[end - 1] == SPACE:
             end -= 1
         bounds[text + 1] = end

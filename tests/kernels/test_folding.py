@@ -48,7 +48,8 @@ def make_table(once: str, literals: tuple[str, ...]) -> FoldingTable:
         several += parts if len(parts) != 1 else []
     entries[[ord(character) for character in SPECIALS]] |= SPECIAL
     bounds = np.cumsum([0, *map(len, literals)], dtype=np.int64)
-    return FoldingTable(entries, np.array(several, np.uint32), encode_texts(["".join(literals)]).code_points, bounds)
+    points = encode_texts(["".join(literals)]).code_points
+    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, False)
 
 
 def plain_fold(text: str, once: str) -> str:

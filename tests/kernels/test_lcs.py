@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
+from hybriddup.data.records import encode_texts
 from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.steps.verifiers.characters import as_symbols
 from tests import reference
@@ -23,7 +24,7 @@ def all_against_all(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def kernel_lengths(texts: list[str]) -> list[int]:
     """The LCS length of every ordered pair of texts by the kernel."""
-    return lcs_lengths(*as_symbols(texts), *all_against_all(len(texts))).tolist()
+    return lcs_lengths(*as_symbols(encode_texts(texts)), *all_against_all(len(texts))).tolist()
 
 
 @given(st.lists(few_letters, min_size=1, max_size=4))
@@ -71,12 +72,12 @@ def test_order_of_pairs_does_not_matter(texts: list[str], random: object) -> Non
     """The table of a later text is made anew where its pairs do not stand together."""
     earlier, later = all_against_all(len(texts))
     order = np.array(sorted(range(len(earlier)), key=lambda _: random.random()))  # type: ignore[attr-defined]
-    shuffled = lcs_lengths(*as_symbols(texts), earlier[order], later[order])
+    shuffled = lcs_lengths(*as_symbols(encode_texts(texts)), earlier[order], later[order])
     assert shuffled.tolist() == np.array(kernel_lengths(texts))[order].tolist()
 
 
 def test_no_pairs_have_no_lengths() -> None:
     """Nothing to compare is nothing to stumble over."""
     none = np.zeros(0, np.int64)
-    assert lcs_lengths(*as_symbols(["abc"]), none, none).tolist() == []
-    assert lcs_lengths(*as_symbols([]), none, none).tolist() == []
+    assert lcs_lengths(*as_symbols(encode_texts(["abc"])), none, none).tolist() == []
+    assert lcs_lengths(*as_symbols(encode_texts([])), none, none).tolist() == []

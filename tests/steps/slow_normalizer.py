@@ -20,6 +20,8 @@ def normalize_slowly(text: str, options: MicroblogOptions) -> str:
     text = fold_slowly(text, options)
     if options.repeated_punctuation == "collapse":
         text = re.sub(rf"({patterns.MARKS})\1+", r"\1", text)
+    if options.residue != "keep" and options.white_space == "collapse":
+        text = re.sub(r" \?+(?= |\Z)", "", re.sub(" +", " ", text).strip(" "))
     for part, *looked_for in RULES:
         text = rewrite(text, options, part, looked_for)
     if options.reposts == "drop_trail":

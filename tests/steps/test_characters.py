@@ -19,7 +19,7 @@ texts_of_all_kinds = st.lists(st.text(alphabet="abc好é\ud800\0😀\U0010ffff",
 @given(texts_of_all_kinds)
 def test_symbols_stand_for_the_characters(texts: list[str]) -> None:
     """Numbered by first use, so that the texts can be read back."""
-    symbols, offsets, n_symbols = as_symbols(texts)
+    symbols, offsets, n_symbols = as_symbols(encode_texts(texts))
     first_uses = "".join(dict.fromkeys("".join(texts)))
     written = "".join(first_uses[symbol] for symbol in symbols.tolist())
     assert [written[first:last] for first, last in pairwise(offsets.tolist())] == texts
@@ -30,7 +30,7 @@ def test_symbols_stand_for_the_characters(texts: list[str]) -> None:
 def test_many_different_characters_have_a_symbol_each(n_different: int) -> None:
     """More than two bytes could number, and most of the planes."""
     text = "".join(map(chr, range(n_different)))
-    symbols, _, n_symbols = as_symbols([text[::-1], text])
+    symbols, _, n_symbols = as_symbols(encode_texts([text[::-1], text]))
     assert n_symbols == n_different
     assert symbols.tolist() == [*range(n_different), *range(n_different - 1, -1, -1)]
 
@@ -59,7 +59,7 @@ def test_every_text_of_a_large_corpus_is_counted(n_texts: int, workers: int) -> 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""]])
 def test_texts_without_characters_have_none(texts: list[str]) -> None:
     """And a row of counts each."""
-    symbols, offsets, n_symbols = as_symbols(texts)
+    symbols, offsets, n_symbols = as_symbols(encode_texts(texts))
     assert (len(symbols), offsets.tolist(), n_symbols) == (0, [0] * (len(texts) + 1), 0)
     counted = count_classes(texts, 1)
     assert (counted.counts.tolist(), counted.sketches.tolist()) == (

@@ -15,6 +15,7 @@ from hybriddup.kernels.folding import (
     MAX_SEVERAL,
     NUMBER_SHIFT,
     SEVERAL,
+    SPACE,
     SPECIAL,
     STANDS_ONCE,
     TEXT_HAS_LITERAL,
@@ -47,16 +48,28 @@ class Folder:
         none at its ends either.
     literals
         What `FoldedTexts.has_literal` tells of; none is empty, and there are at most 128.
+    drops_questions
+        Whether question marks that stand alone are left out: those between two spaces, or a space and the end. The
+        space must stand once.
     """
 
-    def __init__(self, folding: Folding, *, once: Collection[str] = (), literals: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        folding: Folding,
+        *,
+        once: Collection[str] = (),
+        literals: Collection[str] = (),
+        drops_questions: bool = False,
+    ) -> None:
         self._folding = folding
         flags = np.zeros(0x110000, np.uint32)
         flags[[ord(character) for character in once]] |= STANDS_ONCE
         by_end = sorted(literals, key=lambda literal: literal[::-1])
         for number, literal in reversed(list(enumerate(by_end))):  # the first with an end comes last, and is kept
             flags[ord(literal[-1])] = flags[ord(literal[-1])] & STANDS_ONCE | ENDS_LITERAL | number << NUMBER_SHIFT
-        self._table = _folding_table(folding, flags, by_end)
+        if drops_questions and not flags[SPACE] & ENDS_LITERAL:
+            flags[SPACE] |= ENDS_LITERAL | len(by_end) << NUMBER_SHIFT  # of no literal
+        self._table = _folding_table(folding, flags, by_end, drops_questions)
 
     def fold(self, texts: Sequence[str]) -> FoldedTexts:
         """Return the folded texts, in the same order, one for each."""
@@ -83,7 +96,7 @@ def _encode(texts: Sequence[str]) -> tuple[UInt32s, Int64s]:
     return np.frombuffer("".join(texts).encode(_UTF_32, "surrogatepass"), np.uint32), offsets
 
 
-def _folding_table(folding: Folding, flags: UInt32s, literals: Collection[str]) -> FoldingTable:
+def _folding_table(folding: Folding, flags: UInt32s, literals: Collection[str], drops_questions: bool) -> FoldingTable:
     """Return the folding with flags, uint32[0x110000] by folded character, for the kernel."""
     characters = folded_characters(folding)
     entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
@@ -92,4 +105,5 @@ def _folding_table(folding: Folding, flags: UInt32s, literals: Collection[str]) 
         entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
         several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
     bounds = np.cumsum([0, *map(len, literals)], dtype=np.int64)
-    return FoldingTable(entries, np.array(several, np.uint32), _encode(["".join(literals)])[0], bounds)
+    points = _encode(["".join(literals)])[0]
+    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, drops_questions)

@@ -79,6 +79,7 @@ _CLIP = (
     rf"l(?<![a-z0-9]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
     "的(?:微博|秒拍|优酷|美拍|腾讯|土豆|酷燃|快手|抖音|西瓜|一直播)"
 )
+QUESTIONS = Pattern(rf" \?++{_ENDS}", " ?")
 RESIDUE = (
     Pattern(r"收起全文d?+(?![a-z])", "收起全文"),
     Pattern(r"展开全文c?+(?![a-z])", "展开全文"),
@@ -86,7 +87,7 @@ RESIDUE = (
     Pattern(f"{_CLIP}视频", "视频"),
     Pattern(f"{_CLIP}直播", "直播"),
     Pattern(rf" 2(?!{_UNIT})[\u4e00-\u9fff]{{2,12}}+(?:·[\u4e00-\u9fff]{{2,12}}+)?+{_ENDS}", " 2"),
-    Pattern(rf" \?++{_ENDS}", " ?"),
+    QUESTIONS,
 )
 """What Weibo and its crawlers leave in a text: ``收起全文d``, ``L新华网的秒拍视频``, ``2内江`` (a place, after the
 shape of its icon), and question marks that stand alone, which were emoji. What stands alone may do so once what stands

@@ -50,7 +50,7 @@ def hash_of(word: str) -> int:
 def classes() -> UInt8s:
     """Return uint8[0x110000]: the class of each code point."""
     made = np.zeros(N_CODE_POINTS, np.uint8)
-    characters = "".join(map(chr, range(LAST_ASSIGNED)))
+    characters = np.arange(LAST_ASSIGNED, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     for kind, pattern in (
         (LETTER, r"[^\W_]"),
         (DIGIT, r"\d"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, encode_texts
+from hybriddup.data.records import EncodedTexts, Int64s, encode_texts
 from hybriddup.kernels.post_words import PostWords, parse_posts
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.dictionary import load_dictionary
@@ -18,9 +18,9 @@ POSTS_A_SLICE = 1024
 """Few enough that what is found of them stays in the cache."""
 
 
-def words_of(posts: Sequence[str]) -> PostWords:
+def words_of(posts: EncodedTexts) -> PostWords:
     """Return the words of normalized posts, and what stands beside them."""
-    words: PostWords = parse_posts(*encode_texts(posts), load_dictionary())
+    words: PostWords = parse_posts(*posts, load_dictionary())
     return words
 
 
@@ -37,7 +37,8 @@ def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
 
     def lengths_of_slice(first: int, last: int) -> list[Int64s]:
         starts = range(first, last, POSTS_A_SLICE)
-        return [np.diff(words_of(posts[start : min(start + POSTS_A_SLICE, last)]).letter_offsets) for start in starts]
+        some = (posts[start : min(start + POSTS_A_SLICE, last)] for start in starts)
+        return [np.diff(words_of(encode_texts(few)).letter_offsets) for few in some]
 
     slices = map_slices(lengths_of_slice, len(posts), workers, POSTS_A_SLICE)
     return np.concatenate([np.zeros(0, np.int64), *(few for some in slices for few in some)])
@@ -73,7 +74,7 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
 
 def bodies_of_few(posts: Sequence[str]) -> list[str]:
     """Return the bodies of so few posts that their words lie in the cache."""
-    words = words_of(posts)
+    words = words_of(encode_texts(posts))
     letters = words.letters.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
     weights = np.concatenate([np.zeros(1), np.cumsum(words.weights, dtype=np.float64)])
     has_body = (weights[words.offsets[1:]] - weights[words.offsets[:-1]] >= BODY).tolist()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import N_CLASSES, CharacterCounts, Int32s, Int64s, encode_texts
+from hybriddup.data.records import N_CLASSES, CharacterCounts, EncodedTexts, Int32s, Int64s, encode_texts
 from hybriddup.kernels.characters import count_characters, renumber, sketch_characters
 from hybriddup.steps.parallel import map_slices
 
@@ -29,12 +29,11 @@ class SymbolTexts(NamedTuple):
     n_symbols: int
 
 
-def as_symbols(texts: Sequence[str]) -> SymbolTexts:
+def as_symbols(texts: EncodedTexts) -> SymbolTexts:
     """Return the texts as symbols."""
-    code_points, offsets = encode_texts(texts)
-    highest = int(code_points.max(initial=0))
-    symbols, n_symbols = renumber(code_points, np.full(highest + 1, -1, np.int32))
-    return SymbolTexts(symbols, offsets, n_symbols)
+    highest = int(texts.code_points.max(initial=0))
+    symbols, n_symbols = renumber(texts.code_points, np.full(highest + 1, -1, np.int32))
+    return SymbolTexts(symbols, texts.offsets, n_symbols)
 
 
 def count_classes(texts: Sequence[str], workers: int, texts_a_batch: int = TEXTS_A_BATCH) -> CharacterCounts:

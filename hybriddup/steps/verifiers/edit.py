@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
 from hybriddup.data.limits import NO_BOUND
-from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
 from hybriddup.kernels.characters import lcs_upper_bounds
 from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.steps.options import Options as ComponentOptions
@@ -98,7 +98,7 @@ class Edit:
         def score_slice(first: int, last: int) -> Int64s:
             some = open_pairs.take(slice(first, last))
             positions, places = np.unique(np.concatenate([some.earlier, some.later]), return_inverse=True)
-            texts = as_symbols(texts_at(self._context.texts, positions))
+            texts = as_symbols(encode_texts(texts_at(self._context.texts, positions)))
             return np.asarray(lcs_lengths(*texts, places[: len(some)], places[len(some) :]), np.int64)
 
         lengths[chosen] = join_slices(score_slice, len(open_pairs), self._context.workers)

@@ -33,11 +33,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int64s
-from hybriddup.kernels.characters import renumber
+from hybriddup.data.records import Bools, EncodedTexts, Float64s, Int64s, encode_texts
 from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.kernels.post_features import NAMES, compare_posts
-from hybriddup.kernels.post_words import PostWords
 from hybriddup.steps.posts.parts import words_of
 from hybriddup.steps.verifiers.characters import as_symbols
 
@@ -62,16 +60,10 @@ def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s) -> PairF
         int64[n_pairs]: which posts; a pair has the same features the other way round. Pairs of one later post should
         stand together.
     """
-    words = words_of(posts)
-    lengths = np.fromiter(map(len, posts), np.int64, len(posts))
-    common = lcs_lengths(*as_symbols(posts), earlier, later)
-    features: Float64s = compare_posts(words, lengths, earlier, later, common_letters(words, earlier, later), common)
+    encoded = encode_texts(posts)
+    words, lengths = words_of(encoded), np.diff(encoded.offsets)
+    common = lcs_lengths(*as_symbols(encoded), earlier, later)
+    letters = EncodedTexts(words.letters.astype(np.uint32), words.letter_offsets)
+    common_letters = lcs_lengths(*as_symbols(letters), earlier, later)
+    features: Float64s = compare_posts(words, lengths, earlier, later, common_letters, common)
     return PairFeatures(features, words.is_han[earlier] | words.is_han[later])
-
-
-def common_letters(words: PostWords, earlier: Int64s, later: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the longest common subsequence of the letters of the words of each pair."""
-    highest = int(words.letters.max(initial=0))
-    symbols, n_symbols = renumber(words.letters.astype(np.uint32), np.full(highest + 1, -1, np.int32))
-    lengths: Int64s = lcs_lengths(symbols, words.letter_offsets, n_symbols, earlier, later)
-    return lengths

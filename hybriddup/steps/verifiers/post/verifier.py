@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from pydantic import Field, field_validator
 
-from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
 from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import lengths_of, texts_at, unbounded
+from hybriddup.steps.verifiers.bounds import texts_at, unbounded
 from hybriddup.steps.verifiers.characters import as_symbols
 from hybriddup.steps.verifiers.post.features import NAMES, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
@@ -113,8 +113,8 @@ class Post:
         earlier, later = places[: len(earlier)], places[len(earlier) :]
         features, is_han = pair_features(posts, earlier, later)
         scores = score_by_script(self.models, features, is_han)
-        equal = np.fromiter((posts[a] == posts[b] for a, b in pairs_of(earlier, later)), np.bool_, len(earlier))
-        return np.select([equal | says_the_same(features), has_other_topics(features)], [1.0, 0.0], scores)
+        same = are_equal(features) | says_the_same(features)
+        return np.select([same, has_other_topics(features)], [1.0, 0.0], scores)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post may be contained in one of any length."""
@@ -152,6 +152,11 @@ def score_by_script(models: tuple[PostModel, PostModel], features: Float64s, is_
     return scores
 
 
+def are_equal(features: Float64s) -> Bools:
+    """Return bool[n_pairs]: where the posts are equal: all of their characters are in common and in order."""
+    return np.asarray(features[:, NAMES.index("similar_as_sent")] == 1.0)
+
+
 def says_the_same(features: Float64s) -> Bools:
     """Return bool[n_pairs]: where all words are the same, and hashtags and emoji are no others."""
     similar, *others = (
@@ -166,14 +171,10 @@ def has_other_topics(features: Float64s) -> Bools:
     return np.asarray(little & differ)
 
 
-def pairs_of(earlier: Int64s, later: Int64s) -> Iterator[tuple[int, int]]:
-    """Return the pairs one after another."""
-    return zip(earlier.tolist(), later.tolist(), strict=True)
-
-
 def contained(texts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:
     """Return float64[n_pairs]: how much of the shorter text of each pair stands in the other, in order; 0.0 to 1.0."""
-    lengths = lengths_of(texts)
+    encoded = encode_texts(texts)
+    lengths = np.diff(encoded.offsets)
     shorter = np.minimum(lengths[earlier], lengths[later])
-    common = lcs_lengths(*as_symbols(texts), earlier, later)
+    common = lcs_lengths(*as_symbols(encoded), earlier, later)
     return np.asarray(np.where(shorter > 0, common / shorter.clip(1), 1.0))
