@@ -151,8 +151,8 @@ def test_a_configuration_may_bring_its_own_model() -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ({"han": "weibo", "others": "tweets"}, "no model has the name 'tweets'; allowed: sms, twitter, weibo"),
-        ("weibos", "no model has the name 'weibos'; allowed: by_script, sms, twitter, weibo"),
+        ({"han": "weibo", "others": "tweets"}, "no model has the name 'tweets'; allowed: sms, titles, twitter, weibo"),
+        ("weibos", "no model has the name 'weibos'; allowed: by_script, sms, titles, twitter, weibo"),
         ({"simlar": [[0, 1]]}, "unknown feature 'simlar'; allowed: intercept, similar"),
         ({"intercept": "much"}, "intercept must be a number; got 'much'"),
         ({"similar": 3}, "similar must be a list of points"),
