@@ -220,9 +220,9 @@ TRUTH = load_sample("truth.jsonl")
 ROWS = {post["id"]: row for row, post in enumerate(POSTS)}
 
 FLOORS = {
-    "weibo": {"exact": 49, "near": 70},
-    "twitter": {"exact": 49, "near": 70},
-    "sms": {"exact": 47, "near": 67},
+    "weibo": {"exact": 49, "near": 71},
+    "twitter": {"exact": 49, "near": 71},
+    "sms": {"exact": 47, "near": 68},
     "headlines": {"exact": 35, "near": 62},
     "benchmark": {"exact": 42, "near": 68},
 }
@@ -232,9 +232,9 @@ mentions and repost marks and ask for a high score, each on purpose; in a short 
 point."""
 
 MERGED_DIFFERENT: dict[str, dict[str, int]] = {
-    "weibo": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "product": 1}
+    "weibo": {"greeting": 1, "name": 2, "negation": 3, "number": 1, "numeral": 1, "place": 4, "product": 1}
     | {"weekday": 2},
-    "twitter": {"greeting": 1, "name": 2, "negation": 3, "number": 9, "numeral": 1, "place": 4, "product": 1}
+    "twitter": {"greeting": 1, "name": 2, "negation": 3, "number": 1, "numeral": 1, "place": 4, "product": 1}
     | {"weekday": 2},
     "sms": {"name": 2, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
     "headlines": {"name": 1, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
@@ -307,7 +307,7 @@ def test_posts_that_differ_in_a_number_are_never_merged_where_numbers_must_match
 
 
 JUDGED = load_sample("judged.jsonl")
-JUDGED_FLOORS = {"weibo": (0.91, 0.89), "twitter": (0.91, 0.89), "sms": (0.94, 0.74), "headlines": (0.88, 0.68)}
+JUDGED_FLOORS = {"weibo": (0.91, 0.91), "twitter": (0.91, 0.91), "sms": (0.94, 0.76), "headlines": (0.88, 0.68)}
 """Precision and recall on pairs of every kind that readers went by; no model was fitted to them."""
 NEVER_WRONG = [
     "hashtag",

@@ -16,7 +16,10 @@ HAN, LETTER, DIGIT, PICTURE = np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)
 KIND = np.uint8(7)
 IN_WORD = np.uint8(8)
 """Classes of characters, by the bits of `KIND`; 0 = none of these. Besides, whether ``\\w`` matches a character."""
+EXCLAMATION, QUESTION = 33, 63
 HASH, LEFT, RIGHT, OPEN, CLOSE, APOSTROPHE, COMMA, POINT, SPACE, ELLIPSIS = 35, 60, 62, 91, 93, 39, 44, 46, 32, 0x2026
+JOINER, VARIATION = 0x200D, 0xFE0F
+"""Parts of pictures that say how they are drawn."""
 REPOST = np.array([ord(letter) for letter in "<repost>"], np.uint32)
 LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
 CLAUSE = np.float32(8.0)
@@ -58,12 +61,12 @@ class PostWords(NamedTuple):
     character."""
     number_offsets: Int64s
     numbers: UInt64s
-    """int64[n_posts + 1], uint64[n]: keys of the numbers in all of a post, rising."""
+    """int64[n_posts + 1], uint64[n]: keys of the numbers in all of a post, rising, without one that counts posts."""
     tag_offsets: Int64s
     tags: UInt64s
     """int64[n_posts + 1], uint64[n]: hashes of the hashtags, rising, each once."""
     emoji: UInt64s
-    """uint64[n_posts]: a hash of all emoji in order."""
+    """uint64[n_posts]: a hash of all emoji in order, without repeats one after another."""
     is_han: Bools
     """bool[n_posts]: whether a post has a Han character."""
 
@@ -258,7 +261,7 @@ class Scratch(NamedTuple):
     n: Int64s
     """int64[4]: words, numbers, hashtags, and the number of the quote so far."""
     emoji: UInt64s
-    """uint64[1]."""
+    """uint64[2]: the hash of all pictures so far, and that of the last one."""
 
 
 N_WORDS, N_NUMBERS, N_TAGS, PART = 0, 1, 2, 3
@@ -331,11 +334,21 @@ def read_words(points: UInt32s, place: int, end: int, dictionary: Dictionary, sc
 
 @njit(cache=True, nogil=True)
 def note_emoji(points: UInt32s, place: int, end: int, scratch: Scratch) -> None:
-    """Note emoji, after those before them."""
-    value = hashed(scratch.emoji[0], SPACE)
+    """Note an emoticon in brackets, or some pictures, after those before; what is repeated is noted once."""
+    if points[place] == OPEN:
+        note_picture(hash_letters(points, place, end, end - place), scratch)
+        return
     for at in range(place, end):
-        value = hashed(value, points[at])
-    scratch.emoji[0] = value
+        if points[at] != JOINER and points[at] != VARIATION:
+            note_picture(hashed(OFFSET_BASIS, points[at]), scratch)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_picture(picture: np.uint64, scratch: Scratch) -> None:
+    """Note a picture by its hash, unless it is that before it."""
+    if picture != scratch.emoji[1]:
+        scratch.emoji[0] = (scratch.emoji[0] ^ picture) * PRIME
+        scratch.emoji[1] = picture
 
 
 @njit(cache=True, nogil=True)
@@ -362,7 +375,7 @@ def read_post(
     points: UInt32s, place: int, end: int, dictionary: Dictionary, tags_are_words: bool, scratch: Scratch
 ) -> None:
     """Note what there is in a post."""
-    scratch.n[:], scratch.emoji[0], first = 0, OFFSET_BASIS, place
+    scratch.n[:], scratch.emoji[0], scratch.emoji[1], first = 0, OFFSET_BASIS, np.uint64(0), place
     while place < end:
         kind, after = kind_of(dictionary, points[place]), place + 1
         if kind in (HAN, LETTER, DIGIT):
@@ -387,6 +400,8 @@ def read_post(
         place = after
     if is_cut_off(points, first, end):
         drop_last_word(scratch)
+    elif ends_in_number(scratch) and is_serial(points, first, end, dictionary, scratch, not tags_are_words):
+        scratch.n[N_NUMBERS] -= 1
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -408,6 +423,28 @@ def drop_last_word(scratch: Scratch) -> None:
     n_numbers = scratch.n[N_NUMBERS]
     if n_numbers > 0 and scratch.numbers[n_numbers - 1] == scratch.keys[scratch.n[N_WORDS]]:
         scratch.n[N_NUMBERS] -= 1
+
+
+@njit(cache=True, nogil=True, inner=True)
+def ends_in_number(scratch: Scratch) -> bool:
+    """Return whether the last word is a number."""
+    n_words, n_numbers = scratch.n[N_WORDS], scratch.n[N_NUMBERS]
+    return bool(n_words > 0 and n_numbers > 0 and scratch.numbers[n_numbers - 1] == scratch.keys[n_words - 1])
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_serial(points: UInt32s, first: int, end: int, dictionary: Dictionary, scratch: Scratch, is_han: bool) -> bool:
+    """Return whether the last word, a number, only counts posts, as in spam: nothing follows, not even a unit.
+
+    In a post without a Han character, a sentence must end before it, too: ``magnitude 7.8`` is a fact.
+    """
+    before, after = scratch.bounds[scratch.n[N_WORDS] - 1, 0] - 1, scratch.bounds[scratch.n[N_WORDS] - 1, 1]
+    while after < end and kind_of(dictionary, points[after]) in (np.uint8(0), PICTURE):
+        after += 1
+    while before >= first and points[before] == SPACE:
+        before -= 1
+    ends_sentence = before >= first and (points[before] in (POINT, EXCLAMATION, QUESTION))
+    return bool(after == end and (is_han or ends_sentence))
 
 
 @njit(cache=True, nogil=True)
@@ -452,7 +489,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary) -> Pos
         np.empty(longest, np.uint64),
         np.empty(longest, np.uint64),
         np.zeros(4, np.int64),
-        np.zeros(1, np.uint64),
+        np.zeros(2, np.uint64),
     )
     for post in range(n_posts):
         is_han[post] = has_han(points, offsets[post], offsets[post + 1], dictionary)

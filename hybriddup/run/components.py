@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Int64s
@@ -101,6 +103,12 @@ class Components:
         if self.settings.compare == "all":
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
+
+    def looked_at(self, normalized: Sequence[str]) -> Int64s:
+        """Return int64[n]: the places of the posts that are not left out for having no text, rising."""
+        if self.settings.without_text != "drop":
+            return np.arange(len(normalized))
+        return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
 
     def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s:
         """Return int64[n]: the places of posts in the order in which they are decided."""

@@ -92,14 +92,13 @@ class Run:
         """Return the result of all steps."""
         self.components.fingerprinter.expect(corpus.texts)
         normalized = self.normalize(corpus.texts)
-        without_text = np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)) == 0)
-        if self.components.settings.without_text != "drop" or not len(without_text):
+        n_without_text, looked_at = len(normalized) - sum(map(bool, normalized)), self.components.looked_at(normalized)
+        if len(looked_at) == len(normalized):
             result = self.dedupe_normalized(corpus, normalized, config_name)
         else:
-            others = np.delete(np.arange(len(normalized)), without_text)
-            result = self.dedupe_normalized(corpus.take(others), texts_at(normalized, others), config_name)
-            result = replace(result, dropped=corpus.rows[without_text].tolist())
-        result.summary.n_read, result.summary.n_without_text = len(corpus.texts), len(without_text)
+            result = self.dedupe_normalized(corpus.take(looked_at), texts_at(normalized, looked_at), config_name)
+            result = replace(result, dropped=np.delete(corpus.rows, looked_at).tolist())
+        result.summary.n_read, result.summary.n_without_text = len(corpus.texts), n_without_text
         return result
 
     def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> Result:
@@ -125,7 +124,9 @@ class Run:
     def learn(self, corpus: Corpus) -> LearnedRecipe:
         """Return what the components learn of a corpus."""
         normalized = self.normalize(corpus.texts)
-        texts = take_texts(normalized, self.find_equal(normalized, corpus.texts).distinct)
+        looked_at = self.components.looked_at(normalized)
+        raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
+        texts = take_texts(normalized, self.find_equal(normalized, raw).distinct)
         maker = self.components.fingerprinter
         with self.clock.step("learn", len(texts)):
             compared = self.components.compared(texts)
@@ -135,7 +136,7 @@ class Run:
             self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()
 
-    def normalize(self, raw: Sequence[str]) -> list[str]:
+    def normalize(self, raw: Sequence[str]) -> Sequence[str]:
         """Return the texts in the form in which they are compared."""
         with self.clock.step("normalize", len(raw)):
             return self.components.normalizer.normalize_batch(raw)

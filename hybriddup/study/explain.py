@@ -102,7 +102,10 @@ def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) ->
     if isinstance(corpus, Corpus):
         order = components.deciding_order(corpus, normalized)
         raw, normalized = texts_at(raw, order), texts_at(normalized, order)
-    distinct = [normalized[place] for place in find_equal_texts(normalized, raw).distinct.tolist()]
+    looked_at = components.looked_at(normalized)
+    raw, normalized = texts_at(raw, looked_at), texts_at(normalized, looked_at)
+    equal = find_equal_texts(normalized, raw, without_text=components.settings.without_text)
+    distinct = texts_at(normalized, equal.distinct)
     compared = components.compared(distinct)
     maker.fit(compared)
     components.learn_blocks(compared)

@@ -17,7 +17,7 @@ def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
     assert ran.code == 0
     labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
     assert [label for label in labels if f"\n{label}  " not in ran.out] == []
-    assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.666 reaches the threshold 0.5")
+    assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.8078 reaches the threshold 0.5")
 
 
 def test_texts_that_differ_are_explained_too(run: Run) -> None:
@@ -97,16 +97,18 @@ def test_what_cannot_be_explained_is_an_error(run: Run, tmp_path: Path, argument
 
 def test_what_makes_a_score_is_told(run: Run) -> None:
     """What each feature adds, the strongest first, or the rule that decides."""
-    numbers = json.loads(
-        run("explain", "今天新增确诊病例12例，累计330例", "今天新增确诊病例15例，累计345例", "--json").out
-    )
+    one, other = "今天新增确诊病例，累计已经很多例了", "今天新增确诊病例12例，累计已经有很多例了"
+    numbers = json.loads(run("explain", one, other, "--json").out)
     added = [float(line.rsplit(": ", 1)[1]) for line in numbers["reasons"]]
-    assert any(line.startswith("numbers_differ 1: -") for line in numbers["reasons"])
+    assert any(line.startswith("numbers_added 1: ") for line in numbers["reasons"])
     assert list(map(abs, added[:-1])) == sorted(map(abs, added[:-1]), reverse=True)
     assert 1 / (1 + exp(-sum(added))) == pytest.approx(numbers["score"], abs=0.02)  # two decimals each
-    assert "because" in run("explain", "今天新增确诊病例12例，累计330例", "今天新增确诊病例15例，累计345例").out
+    assert "because" in run("explain", one, other).out
     for other, reason in (
         ("good morning all my friends!", "only marks and links differ: 1"),
         ("nice evening to you", "of the shorter text stands in the other one, less than 0.75: 0"),
     ):
         assert reason in run("explain", "good morning all my friends", other).out
+    cases = run("explain", "今天新增确诊病例12例，累计330例", "今天新增确诊病例15例，累计345例").out
+    assert "each has a number that the other lacks: 0" in cases
+    assert "hashtags or emoji beside it are others: 0" in run("explain", "[泪][泪]", "[哈哈][哈哈][泪][泪]").out

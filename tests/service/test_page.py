@@ -75,7 +75,7 @@ def test_a_text_is_found_and_explained(page: Any, tmp_path: Path) -> None:
     assert REPEATED in page.locator("#matches li").first.inner_text()
     page.get_by_role("button", name="Explain match “a”").click()
     page.locator("#explanation").wait_for()
-    assert page.locator("#verdict").inner_text().startswith("Your text repeats the kept post: the post score 0.66")
+    assert page.locator("#verdict").inner_text().startswith("Your text repeats the kept post: the post score 0.8")
     steps = page.locator("#steps").inner_text()
     assert REPEATED in steps
     assert NEARLY in steps

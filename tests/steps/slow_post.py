@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import exp, log1p
 from typing import Any
 
@@ -94,22 +94,50 @@ def read(text: str) -> Post:
         if kind == "repost":
             parts.append([])
         elif kind == "emoji":
-            post.emoji.append(found)
+            pictures = [found] if found.startswith("[") else [one for one in found if one not in "\u200d\ufe0f"]
+            post.emoji = [one for one, _ in groupby([*post.emoji, *pictures])]
         elif kind == "hashtag":
             post.hashtags.add("".join(letter for letter in found if letter.isalnum()))
             parts[-1] += words_of(found.strip("#")) if hashtags_are_words else []
         elif kind != "mask":
             parts[-1] += words_of(found)
-    if re.search(r"(?:\.\.\.|…) *\Z", text):
+    is_cut = re.search(r"(?:\.\.\.|…) *\Z", text)
+    if is_cut:
         last = next((part for part in reversed(parts) if part), [])
         del last[-1:]
     weights = [sum(word.weight for word in part) for part in parts]
-    post.numbers = Counter(word.key for part in parts for word in part if word.is_number)
+    numbers = [word.key for part in parts for word in part if word.is_number]
+    if not is_cut and ends_in_serial_number(text, parts, is_han=not hashtags_are_words):
+        del numbers[-1]
+    post.numbers = Counter(numbers)
     quotes_count = len(parts) > 1 and weights[0] < CLAUSE and max(weights[1:]) > 0
     post.words = (
         parts[weights.index(max(weights[1:]), 1)] if quotes_count else [word for part in parts for word in part]
     )
     return post
+
+
+def ends_in_serial_number(text: str, parts: list[list[Word]], *, is_han: bool) -> bool:
+    """Whether a post ends in a number, marks and pictures left aside, before which a sentence ends if it has no Han."""
+    last = next((part[-1] for part in reversed(parts) if part), None)
+    if last is None or not last.is_number:
+        return False
+    start, end = last_word(text, hashtags_are_words=not is_han)
+    if re.search(rf"{HAN}|{LETTER}|\d", text[end:]):
+        return False
+    return is_han or text[:start].rstrip(" ").endswith((".", "!", "?"))
+
+
+def last_word(text: str, *, hashtags_are_words: bool) -> tuple[int, int]:
+    """Where the last word of a post begins and ends."""
+    span = (0, 0)
+    for match in TOKEN.finditer(text):
+        if match.lastgroup in {"number", "letters", "han"}:
+            span = match.span()
+        elif match.lastgroup == "hashtag" and hashtags_are_words:
+            inner = TOKEN.finditer(text, match.start() + 1, match.end() - match[0][1:].endswith("#"))
+            span = ([span] + [one.span() for one in inner if one.lastgroup in {"number", "letters", "han"}])[-1]
+    return span
 
 
 def weigh(words: list[Word], known: list[bool]) -> tuple[float, float]:
@@ -216,7 +244,9 @@ def score(a: str, b: str, compared: tuple[str, str], model: Mapping[str, Any]) -
     values = dict(zip(NAMES, features(x, y), strict=True))
     if values["similar"] == 1 and not any(values[at] for at in ("hashtags_differ", "hashtags_of_one", "emoji_differ")):
         return 1.0
-    if values["little_said"] and values["hashtags_differ"]:
+    if (values["little_said"] and values["hashtags_differ"]) or (values["length"] == 0 and values["emoji_differ"]):
+        return 0.0
+    if values["numbers_differ"]:
         return 0.0
     total = model["intercept"] + sum(curve(points, values[name]) for name, points in model.items() if name in values)
     return 1 / (1 + exp(-total))

@@ -38,9 +38,11 @@ def test_guard_keeps_pairs_with_the_same_numbers_only() -> None:
 
 
 @differing_numbers
-def test_posts_that_differ_in_a_number_are_near_by_default(posts: list[str]) -> None:
-    """One character of many differs."""
-    assert hybriddup.dedupe(posts).kept == [0]
+def test_posts_that_differ_in_a_number_are_near_by_their_characters(posts: list[str]) -> None:
+    """One of many differs; `post` knows that a number counts."""
+    edit = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.8}}]}
+    assert hybriddup.dedupe(posts, config=edit).kept == [0]
+    assert hybriddup.dedupe(CASES).kept == [0, 1]
 
 
 @differing_numbers

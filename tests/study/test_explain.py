@@ -14,11 +14,14 @@ POSTS = [post["text"] for post in load_sample("posts.jsonl")]
 NARROW = {"lengths": [{"max_hamming_distance": 12, "verifier": {"use": "edit", "threshold": 0.8}}]}
 
 
-@pytest.mark.parametrize("config", ["weibo", "twitter", "sms", "headlines", "benchmark", NARROW], ids=str)
+DROPPING = {"without_text": "drop"}
+
+
+@pytest.mark.parametrize("config", ["weibo", "twitter", "sms", "headlines", "benchmark", NARROW, DROPPING], ids=str)
 def test_corpus_makes_the_explanation_that_of_the_run(config: Any) -> None:
     """With the texts of the run, weights, distance, score and band are those by which each post was removed."""
     near = [post for post in hybriddup.dedupe(POSTS, config=config).removed if post.reason == "near"]
-    for post in near[:: max(len(near) // 8, 1)]:
+    for post in near[:: max(len(near) // 15, 1)]:
         explained = hybriddup.explain(POSTS[post.keeper_row], post.text, config=config, corpus=POSTS)
         found = (explained.hamming_distance, explained.verifier, explained.score, explained.length_band)
         assert explained.reason == "near"
