@@ -38,6 +38,12 @@ class VerifierContext:
         """How many characters of each class the texts have, counted when first asked for."""
         return count_classes(self.texts, self.workers)
 
+    @property
+    def counted(self) -> CharacterCounts | None:
+        """The same where it was asked for before, as it is in runs, and not released; None else."""
+        counted: CharacterCounts | None = self.__dict__.get("characters")
+        return counted if counted is not None and len(counted.counts) else None
+
     def take(self, rows: Int64s) -> VerifierContext:
         """Return the same of some texts, which may stand among these several times."""
         normalized = None if self.normalized is None else texts_at(self.normalized, rows)
