@@ -44,6 +44,7 @@ with Window.open(sys.argv[1], config) as window:
                 answers[decision.id] = decision.decision
             window.match("text number 17")
             n += 20
+            is_armed = False  # here, where what comes up at the last moment is still caught
         except TimeIsUp:
             n_interrupts += 1
     is_armed = False
