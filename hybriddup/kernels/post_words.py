@@ -10,12 +10,14 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.han_numbers import han_number
 from hybriddup.kernels.short_runs import sort_run
 
 HAN, LETTER, DIGIT, PICTURE = np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)
 KIND = np.uint8(7)
-IN_WORD = np.uint8(8)
-"""Classes of characters, by the bits of `KIND`; 0 = none of these. Besides, whether ``\\w`` matches a character."""
+IN_WORD, IN_NUMBER = np.uint8(8), np.uint8(16)
+"""Classes of characters, by the bits of `KIND`; 0 = none of these. Besides, whether ``\\w`` matches a character, and
+whether a number may begin with it that Han characters tell."""
 EXCLAMATION, QUESTION = 33, 63
 HASH, LEFT, RIGHT, OPEN, CLOSE, APOSTROPHE, COMMA, POINT, SPACE, ELLIPSIS = 35, 60, 62, 91, 93, 39, 44, 46, 32, 0x2026
 JOINER, VARIATION = 0x200D, 0xFE0F
@@ -25,6 +27,8 @@ LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
 CLAUSE = np.float32(8.0)
 """Own words of less weight say nothing beside what is quoted: 8 Han characters, or some 5 English words."""
 FEWEST_OF_STEM, OF_PREFIX = 4, 4
+MOST_DIGITS = 4
+"""A word of letters that ends in more digits is a code, such as a random one, and tells no number."""
 HEAVIEST, OF_WEIGHT = 8, np.float32(4.0)
 """A word of other letters weighs a quarter for each of them, up to 8."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -183,6 +187,18 @@ def key_of_number(points: UInt32s, place: int, end: int, dictionary: Dictionary)
 
 
 @njit(cache=True, nogil=True, inner=True)
+def key_of_value(value: int) -> np.uint64:
+    """Return the key of a number that is told by no digits."""
+    key, unit = hashed(OFFSET_BASIS, 48), np.int64(1)
+    while value // unit >= 10:
+        unit *= 10
+    while unit > 0:
+        key = hashed(key, 48 + value // unit % 10)
+        unit //= 10
+    return key
+
+
+@njit(cache=True, nogil=True, inner=True)
 def end_of_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
     """Return where a run of letters and digits ends that begins here, with apostrophes between them."""
     at = place
@@ -257,6 +273,8 @@ class Scratch(NamedTuple):
     parts: Int32s
     """int32[n]: 0 for own words, then the number of the quote."""
     numbers: UInt64s
+    words_of_numbers: Int32s
+    """int32[n]: which word each number belongs to."""
     tags: UInt64s
     n: Int64s
     """int64[4]: words, numbers, hashtags, and the number of the quote so far."""
@@ -280,8 +298,15 @@ def note_word(scratch: Scratch, key: np.uint64, prefix: np.uint64, weight: np.fl
 @njit(cache=True, nogil=True, inner=True)
 def note_number(scratch: Scratch, key: np.uint64, first: int, last: int) -> None:
     """Note a number, which is a word, too."""
+    note_value(scratch, key)
     note_word(scratch, key, key, np.float32(1.0), first, last)
-    scratch.numbers[scratch.n[N_NUMBERS]] = key
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_value(scratch: Scratch, key: np.uint64) -> None:
+    """Note a number that the next word tells."""
+    n = scratch.n[N_NUMBERS]
+    scratch.numbers[n], scratch.words_of_numbers[n] = key, scratch.n[N_WORDS]
     scratch.n[N_NUMBERS] += 1
 
 
@@ -296,6 +321,9 @@ def note_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary, 
     if spelled >= 0 and not has_apostrophe:
         note_number(scratch, dictionary.numbers[spelled], place, end)
         return
+    digits = digits_at_end(points, place, end, dictionary)
+    if digits < end:
+        note_value(scratch, key_of_number(points, digits, end, dictionary))
     n = n_of_stem(points, place, end, dictionary.suffixes)
     key, prefix = hash_letters(points, place, end, n), hash_letters(points, place, end, min(n, OF_PREFIX))
     weight = np.float32(min(end - place, HEAVIEST)) / OF_WEIGHT
@@ -303,9 +331,29 @@ def note_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary, 
 
 
 @njit(cache=True, nogil=True, inner=True)
-def read_word(points: UInt32s, place: int, end: int, kind: int, dictionary: Dictionary, scratch: Scratch) -> int:
+def digits_at_end(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
+    """Return where the digits begin in which a word of letters ends, as in EP01; ``end`` = it is no such word."""
+    at = end
+    while at > place and kind_of(dictionary, points[at - 1]) == DIGIT:
+        at -= 1
+    if at == end:
+        return np.int64(end)
+    is_told = end - at <= MOST_DIGITS
+    for before in range(place, at):
+        is_told &= kind_of(dictionary, points[before]) == LETTER
+    return np.int64(at if is_told else end)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def read_word(
+    points: UInt32s, first: int, place: int, end: int, kind: int, dictionary: Dictionary, scratch: Scratch
+) -> int:
     """Note the word or number that begins here with a character of this class; return where it ends."""
     if kind == HAN:
+        if dictionary.classes[points[place]] & IN_NUMBER:
+            value = han_number(points, first, place, end)
+            if value >= 0:
+                note_value(scratch, key_of_value(value))
         key = hashed(OFFSET_BASIS, points[place])
         note_word(scratch, key, key, np.float32(1.0), place, place + 1)
         return np.int64(place + 1)
@@ -321,10 +369,11 @@ def read_word(points: UInt32s, place: int, end: int, kind: int, dictionary: Dict
 @njit(cache=True, nogil=True)
 def read_words(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> None:
     """Note the words and numbers of a hashtag; emoji and marks are passed over."""
+    first = place
     while place < end:
         kind, after = kind_of(dictionary, points[place]), place + 1
         if kind in (HAN, LETTER, DIGIT):
-            after = read_word(points, place, end, kind, dictionary, scratch)
+            after = read_word(points, first, place, end, kind, dictionary, scratch)
         elif points[place] == OPEN or kind == PICTURE:
             after = max(end_of_emoji(points, place, end, dictionary), after)
         elif points[place] == LEFT:
@@ -379,7 +428,7 @@ def read_post(
     while place < end:
         kind, after = kind_of(dictionary, points[place]), place + 1
         if kind in (HAN, LETTER, DIGIT):
-            after = read_word(points, place, end, kind, dictionary, scratch)
+            after = read_word(points, first, place, end, kind, dictionary, scratch)
         elif points[place] == LEFT and is_repost(points, place, end):
             scratch.n[PART] += 1
             after = place + len(REPOST)
@@ -420,8 +469,7 @@ def drop_last_word(scratch: Scratch) -> None:
     if scratch.n[N_WORDS] == 0:
         return
     scratch.n[N_WORDS] -= 1
-    n_numbers = scratch.n[N_NUMBERS]
-    if n_numbers > 0 and scratch.numbers[n_numbers - 1] == scratch.keys[scratch.n[N_WORDS]]:
+    while scratch.n[N_NUMBERS] > 0 and scratch.words_of_numbers[scratch.n[N_NUMBERS] - 1] == scratch.n[N_WORDS]:
         scratch.n[N_NUMBERS] -= 1
 
 
@@ -487,6 +535,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary) -> Pos
         np.empty((longest, 2), np.int64),
         np.empty(longest, np.int32),
         np.empty(longest, np.uint64),
+        np.empty(longest, np.int32),
         np.empty(longest, np.uint64),
         np.zeros(4, np.int64),
         np.zeros(2, np.uint64),

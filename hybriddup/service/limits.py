@@ -42,5 +42,11 @@ MAX_BYTES_OF_BODIES = 2**28
 """Bytes of the bodies of all requests that are being read or wait, unless one body may have more."""
 MAX_MATCHES = 100
 """Matches that one request may ask for."""
+MOST_LATEST = 500
+"""Latest decisions that can be asked for, of each outcome."""
+DEFAULT_LISTED, MAX_LISTED = 20, 100
+"""Decisions, or pairs to judge, in one answer."""
+MOST_COMPARED = 200
+"""Posts that one request for pairs to judge looks for in the window."""
 MAX_LOOKS = 64
 """Requests that look into the window without changing it and wait for that: matches, explanations, posts by id."""

@@ -7,6 +7,8 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from hybriddup import __version__
+from hybriddup.service.latest import OUTCOMES
+from hybriddup.service.limits import DEFAULT_LISTED, MAX_LISTED
 from hybriddup.service.shapes import Answers, ExplainRequest, MatchRequest, NewPost
 
 PROBLEMS = {
@@ -41,6 +43,18 @@ POST_BY_ID = [
         "description": 'Whether the id is text or a whole number: 17 and "17" are two ids.',
     },
 ]
+LIMIT = {
+    "name": "limit",
+    "in": "query",
+    "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LISTED, "default": DEFAULT_LISTED},
+    "description": "So many at most.",
+}
+OUTCOME = {
+    "name": "decision",
+    "in": "query",
+    "schema": {"type": "string", "enum": list(OUTCOMES)},
+    "description": "Only posts that were kept, or are near or exact repeats; left out: all.",
+}
 
 
 def openapi_schema(*, with_token: bool) -> dict[str, Any]:
@@ -76,6 +90,8 @@ def paths() -> dict[str, Any]:
     find = "The kept posts most similar to a text, best first; nothing is added."
     explain = "Every step of a text and of a post of the window, and the verdict."
     get = "A post that was acknowledged within the horizon."
+    latest = "The latest decisions since the service was started, newest first."
+    judge = "Pairs of the latest posts and those most similar to them, of all scores in turn, for a person to judge."
     text = {"schema": {"type": "string"}}
     return {
         "/v1/posts": {"post": operation("decide", decide, decisions, 507, body=posts)},
@@ -83,6 +99,10 @@ def paths() -> dict[str, Any]:
         "/v1/explain": {"post": operation("explain", explain, ref("Explanation"), 404, body=ref("ExplainRequest"))},
         "/v1/posts/{id}": {"get": operation("get", get, ref("StoredPostAnswer"), 404) | {"parameters": POST_BY_ID}},
         "/v1/stats": {"get": operation("stats", "Counts, and decisions over time.", ref("ServiceStats"))},
+        "/v1/decisions": {
+            "get": operation("decisions", latest, ref("DecisionsAnswer")) | {"parameters": [LIMIT, OUTCOME]}
+        },
+        "/v1/pairs": {"get": operation("pairs", judge, ref("PairsAnswer")) | {"parameters": [LIMIT]}},
         "/healthz": {"get": open_to_all("healthz", "Whether the process answers.")},
         "/readyz": {"get": open_to_all("readyz", "Whether the window is loaded.", 503)},
         "/metrics": {"get": described("metrics", "Metrics for Prometheus.", {"text/plain": text}, FOR_ALL)},

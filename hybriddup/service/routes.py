@@ -14,6 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hybriddup.service.json import json_response
+from hybriddup.service.latest import OUTCOMES
+from hybriddup.service.limits import DEFAULT_LISTED, MAX_LISTED
 from hybriddup.service.problems import RequestError
 from hybriddup.service.reading import check_length
 from hybriddup.service.service import Service, plain_post
@@ -22,7 +24,12 @@ from hybriddup.steps.options import quote
 from hybriddup.window.records import PostId
 
 POSTS = "/v1/posts/"
-PAGE_TYPES = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
+PAGE_TYPES = {
+    "index.html": "text/html",
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "judging.js": "text/javascript",
+}
 PAGE_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -90,6 +97,28 @@ def number_of(text: str) -> int:
     raise RequestError(422, "invalid_id", "with type=int, the id is no whole number.", "a whole number of 64 bits")
 
 
+async def decisions(request: Request) -> Response:
+    """Return the latest decisions, with both texts of duplicates."""
+    outcome = request.query_params.get("decision")
+    if outcome not in (None, *OUTCOMES):
+        raise RequestError(422, "invalid_request", f"decision is {quote(outcome)}.", f"{', '.join(OUTCOMES)}")
+    found = await service_of(request).latest_decisions(limit_of(request), outcome)
+    return json_response({"decisions": found})
+
+
+async def pairs(request: Request) -> Response:
+    """Return pairs of the latest posts and those most similar to them, for a person to judge."""
+    return json_response({"pairs": await service_of(request).pairs_to_judge(limit_of(request))})
+
+
+def limit_of(request: Request) -> int:
+    """Return how many a request asks for at most."""
+    given = request.query_params.get("limit", str(DEFAULT_LISTED))
+    if given.isascii() and given.isdecimal() and len(given) < 6 and 1 <= int(given) <= MAX_LISTED:
+        return int(given)
+    raise RequestError(422, "invalid_request", f"limit is {quote(given)}.", f"a whole number, 1 to {MAX_LISTED}")
+
+
 async def stats(request: Request) -> Response:
     """Return counts, and decisions over time."""
     return json_response(await service_of(request).stats())
@@ -137,6 +166,8 @@ ROUTES = [
     Route("/v1/match", match, methods=["POST"]),
     Route("/v1/explain", explain, methods=["POST"]),
     Route("/v1/stats", stats),
+    Route("/v1/decisions", decisions),
+    Route("/v1/pairs", pairs),
     Route("/v1/posts/{id:path}", post_by_id),
     Route("/healthz", health),
     Route("/readyz", ready),
@@ -145,8 +176,9 @@ ROUTES = [
     Route("/", page),
     Route("/page.css", page),
     Route("/page.js", page),
+    Route("/judging.js", page),
 ]
-OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/page.css", "/page.js"})
+OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/page.css", "/page.js", "/judging.js"})
 """Addresses that need no token: they tell nothing about posts."""
 
 

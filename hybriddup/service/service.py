@@ -15,7 +15,8 @@ from starlette.requests import Request
 from hybriddup.errors import HybriddupError, StoreError
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.history import History
-from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
+from hybriddup.service.latest import Latest, Outcome, pairs_to_judge, with_keepers
+from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, MOST_COMPARED, Limits
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, not_ready
 from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
@@ -54,6 +55,7 @@ class Service:
         """Why the last posts could not be written; None = they could."""
         self.recovering: asyncio.Task[None] | None = None
         self.history = History()
+        self.latest = Latest()
         self.queue = DecidingQueue(self._decide, limits.max_queue)
         self.metrics = Metrics(self._stats)
         self.metrics.queue.set_function(lambda: self.queue.n_posts)
@@ -134,6 +136,7 @@ class Service:
         if not all(decision.repeated for decision in decisions):
             self.trouble = None
         self.history.add(decisions)
+        self.latest.add(decisions)
         return decisions, is_array
 
     def _note_trouble(self, trouble: str) -> None:
@@ -173,6 +176,16 @@ class Service:
         """Return every step of a post and of a text, and the verdict."""
         await self.get(post_id)
         return await self.look(partial(self.ready_window().explain, text, post_id))
+
+    async def latest_decisions(self, limit: int, outcome: Outcome | None) -> list[dict[str, Any]]:
+        """Return the latest posts that were decided, newest first, and the kept posts that they repeat."""
+        posts = await self.look(partial(with_keepers, self.ready_window(), self.latest.ids(limit, outcome)))
+        return [plain_post(post) | ({} if keeper is None else {"of_text": keeper.text}) for post, keeper in posts]
+
+    async def pairs_to_judge(self, limit: int) -> list[dict[str, Any]]:
+        """Return pairs of the latest posts and those most similar to them, of all scores in turn."""
+        ids = [*self.latest.ids(MOST_COMPARED // 2, "near"), *self.latest.ids(MOST_COMPARED // 2, "kept")]
+        return await self.look(partial(pairs_to_judge, self.ready_window(), ids, limit))
 
     async def stats(self) -> dict[str, Any]:
         """Return counts, and decisions over time."""

@@ -94,6 +94,38 @@ DecisionAnswer = create_model(
 StoredPostAnswer = create_model("StoredPostAnswer", __base__=StoredPostFields, **EVIDENCE)
 
 
+OF_TEXT: dict[str, Any] = {
+    "of_text": (str | None, Field(None, description="The text of the kept post; left out once that expired."))
+}
+LatestDecisionAnswer = create_model("LatestDecisionAnswer", __base__=StoredPostAnswer, **OF_TEXT)
+
+
+class DecisionsAnswer(Answer):
+    """The latest posts that were decided, newest first, those sent again left out."""
+
+    decisions: list[LatestDecisionAnswer]
+
+
+class PairToJudge(Answer):
+    """Two posts of which a person may say whether they are the same."""
+
+    a: str
+    """A kept post."""
+    b: str
+    """A post that was decided lately."""
+    is_match: bool
+    """Whether the score reaches the threshold."""
+    verifier: str
+    score: float
+    threshold: float
+
+
+class PairsAnswer(Answer):
+    """Pairs to judge, of all scores in turn."""
+
+    pairs: list[PairToJudge]
+
+
 class MatchesAnswer(Answer):
     """Kept posts that the text is similar to, best first."""
 
@@ -136,6 +168,8 @@ class Answers(Answer):
     decision: DecisionAnswer
     stored_post: StoredPostAnswer
     matches: MatchesAnswer
+    decisions: DecisionsAnswer
+    pairs: PairsAnswer
     explanation: Explanation
     stats: ServiceStats
     status: StatusAnswer

@@ -235,3 +235,56 @@ def test_a_window_whose_time_is_ahead_of_the_clock_says_so() -> None:
     ready, metrics = asyncio.run(talk())
     assert ready == {"status": "ready", "seconds_ahead": 7200.0}
     assert "hybriddup_watermark_ahead_seconds 7200.0" in metrics
+
+
+def test_the_latest_decisions_are_listed_newest_first() -> None:
+    """With the text of the kept post; posts sent again are no decisions; of one outcome where that is asked."""
+
+    async def talk(client: httpx.AsyncClient) -> list[Any]:
+        posts = [
+            {"id": name, "text": text}
+            for name, text in zip("abcda", [REPEATED, NEARLY, OTHER, OTHER, "x"], strict=True)
+        ]
+        await client.post("/v1/posts", json=posts)
+        asked = ["", "?limit=1", "?decision=near", "?decision=exact", "?decision=kept"]
+        return [(await client.get(f"/v1/decisions{one}")).json() for one in asked]
+
+    every, newest, near, exact, kept = ask(talk)
+    assert [[one["id"] for one in listed["decisions"]] for listed in (every, newest, near, exact, kept)] == [
+        ["d", "c", "b", "a"], ["d"], ["b"], ["d"], ["c", "a"],
+    ]  # fmt: skip
+    assert near["decisions"][0]["of_text"] == REPEATED
+    assert "of_text" not in kept["decisions"][0]
+    check("DecisionsAnswer", every)
+
+
+def test_pairs_to_judge_are_near_ones_and_those_that_fell_short() -> None:
+    """Each pair once, none of equal texts, and none of posts too long to be read."""
+    other_rain = "明天下雨吗，要不要去学校接孩子"
+
+    async def talk(client: httpx.AsyncClient) -> Any:
+        texts = [REPEATED, NEARLY, OTHER, OTHER, other_rain, "长" * 1001, "长" * 1001 + "文章"]
+        await client.post("/v1/posts", json=[{"text": text} for text in texts])
+        return (await client.get("/v1/pairs")).json()
+
+    found = ask(talk)
+    assert {frozenset((one["a"], one["b"])) for one in found["pairs"]} == {
+        frozenset((REPEATED, NEARLY)),
+        frozenset((OTHER, other_rain)),
+    }
+    assert sorted(one["is_match"] for one in found["pairs"]) == [False, True]
+    check("PairsAnswer", found)
+
+
+@pytest.mark.parametrize(
+    "asked", ["decisions?limit=0", "decisions?limit=101", "pairs?limit=x", "decisions?decision=far"]
+)
+def test_what_cannot_be_listed_is_refused(asked: str) -> None:
+    """With what is allowed."""
+
+    async def talk(client: httpx.AsyncClient) -> Any:
+        return await client.get(f"/v1/{asked}")
+
+    answer = ask(talk)
+    assert answer.status_code == 422
+    assert set(answer.json()) == SHAPE

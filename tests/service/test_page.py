@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from hybriddup.files.pairs import PairFields, read_pairs
+from hybriddup.plugin.manager import create_plugin_manager
 from tests.service.support import NEARLY, OTHER, REPEATED, Served, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
@@ -177,6 +179,43 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any) -> None:
     page.get_by_role("button", name="Explain match “a”").click()
     page.locator("#explanation").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_the_latest_decisions_come_by_themselves(page: Any, served: Served) -> None:
+    """With the kept post, and what only one of them has marked; of one outcome where that is chosen."""
+    text = "你妈妈叫你回家吃饭咯，回家罗回家罗"
+    httpx.post(f"{served.address}/v1/posts", json=[{"text": text}]).raise_for_status()
+    newest = page.locator("#latest li").first
+    playwright.expect(newest).to_contain_text("near repeat of “a”", timeout=15_000)
+    assert newest.locator(".post").all_inner_texts() == [text, REPEATED]
+    assert newest.locator("mark").all_inner_texts() == ["叫", "咯", "喊", "哦"]
+    page.get_by_label("Show").select_option("exact")
+    playwright.expect(newest).to_contain_text("exact repeat of", timeout=15_000)
+    assert "near repeat" not in page.locator("#latest").inner_text()
+
+
+def test_pairs_are_judged_and_saved_for_tuning(page: Any, tmp_path: Path) -> None:
+    """By keys and buttons; an answer can be taken back; what is saved is what `hybriddup tune` reads."""
+    page.get_by_role("button", name="Show a pair").click()
+    page.locator("#pair-to-judge mark").first.wait_for()
+    first = page.locator("#pair-to-judge dd").all_inner_texts()
+    page.keyboard.press("n")
+    playwright.expect(page.locator("#judge-status")).to_contain_text("1 answer")
+    page.keyboard.press("b")
+    assert page.locator("#pair-to-judge dd").all_inner_texts() == first
+    page.get_by_role("button", name="Yes, the same").click()
+    playwright.expect(page.locator("#judge-status")).to_contain_text("1 answer")
+    page.reload()
+    playwright.expect(page.locator("#judge-status")).to_have_text("1 answer.")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Save the answers").click()
+    saved.value.save_as(tmp_path / "pairs.jsonl")
+    registry = create_plugin_manager(entry_points=False).registry
+    read = read_pairs(str(tmp_path / "pairs.jsonl"), registry, None, 10**6, PairFields())
+    assert ([*read.a, *read.b], read.labels) == (first, [True])
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete them here").click()
+    playwright.expect(page.get_by_role("link", name="Save the answers")).to_be_hidden()
 
 
 def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Any, tmp_path: Path) -> None:

@@ -23,6 +23,12 @@ TOKEN = re.compile(
     r"|(?P<hashtag>#(?=[^\s#])[^#<]{0,60}?(?<=[^\s#])#|#(?=\d*[^\W\d])\w+)"
     rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})|(?P<letters>(?:{LETTER})+(?:'(?:{LETTER})+)*)"
 )
+NUMERAL, COUNTED = "[零〇一二两三四五六七八九十百千]", "[月日号集季期届级]"
+TOLD = re.compile(
+    rf"(?:周|(?<=星)期|(?<=礼)拜)(?P<weekday>[日天]|{NUMERAL}(?!{NUMERAL}))"
+    rf"|第(?P<ordinal>{NUMERAL}{{1,12}})(?!{NUMERAL})(?:(?={COUNTED})|(?<!第一)(?![….]))"
+    rf"|(?<!第)(?<!{NUMERAL})(?<!周)(?<!星期)(?<!礼拜)(?P<counted>{NUMERAL}{{1,12}})(?={COUNTED})"
+)
 CLAUSE, BODY, LITTLE, LEAST_CONTAINED = 8.0, 5.0, 3.0, 0.75
 
 
@@ -35,6 +41,8 @@ class Word:
     weight: float
     letters: str
     is_number: bool = False
+    tells: tuple[str, ...] = ()
+    """The numbers that it tells."""
 
 
 @dataclass
@@ -64,24 +72,51 @@ def stem(word: str) -> str:
 def number(digits: str) -> Word:
     """A number as a word."""
     value = re.sub(r",(?=\d{3}(?!\d))", "", digits).lstrip("0") or "0"
-    return Word(f"0{value}", f"0{value}", 1.0, f"{digits} ", is_number=True)
+    return Word(f"0{value}", f"0{value}", 1.0, f"{digits} ", is_number=True, tells=(f"0{value}",))
 
 
-def words_of(text: str) -> list[Word]:
+def value_of(numerals: str) -> int:
+    """The number that Han numerals tell."""
+    if not re.search("[十百千]", numerals):
+        return int("".join(str("零一二三四五六七八九".index(one)) for one in plain_numerals(numerals)))
+    groups = re.findall("([^十百千]*)([十百千]?)", plain_numerals(numerals))
+    units = {"十": 10, "百": 100, "千": 1000, "": 1}
+    return sum((value_of(digits) if digits else int(bool(unit))) * units[unit] for digits, unit in groups)
+
+
+def plain_numerals(numerals: str) -> str:
+    """Numerals by one character for each value."""
+    return numerals.replace("〇", "零").replace("两", "二")
+
+
+def told_from(text: str, place: int) -> tuple[str, ...]:
+    """The number that Han characters tell from here on."""
+    match = TOLD.match(text, place)
+    if match is None:
+        return ()
+    if day := match["weekday"]:
+        return (f"0{2**40 + (7 if day in '日天' else value_of(day))}",)
+    return (f"0{value_of(match['ordinal'] or match['counted'])}",)
+
+
+def words_of(text: str, place: int = 0, end: int | None = None) -> list[Word]:
     """The words of a text without hashtags."""
     words = []
-    for match in TOKEN.finditer(text):
+    for match in TOKEN.finditer(text, place, len(text) if end is None else end):
         found = match[0]
         if match.lastgroup == "han":
-            words.append(Word(found, found, 1.0, found))
+            words.append(Word(found, found, 1.0, found, tells=told_from(text, match.start())))
         elif match.lastgroup == "number":
             words.append(number(found))
         elif match.lastgroup == "letters" and found in NUMBERS:
-            words.append(Word(f"0{NUMBERS.index(found)}", f"0{NUMBERS.index(found)}", 1.0, f"{found} ", is_number=True))
+            key = f"0{NUMBERS.index(found)}"
+            words.append(Word(key, key, 1.0, f"{found} ", is_number=True, tells=(key,)))
         elif match.lastgroup == "letters":
             plain = found.replace("'", "")
             weight = 0.0 if plain in COMMON.split() else min(len(found), 8) / 4
-            words.append(Word(stem(plain), stem(plain)[:4], weight, f"{found} "))
+            at_end = re.fullmatch(r"[^\W\d_]+(\d{1,4})", found)
+            tells = number(at_end[1]).tells if at_end else ()
+            words.append(Word(stem(plain), stem(plain)[:4], weight, f"{found} ", tells=tells))
     return words
 
 
@@ -100,13 +135,13 @@ def read(text: str) -> Post:
             post.hashtags.add("".join(letter for letter in found if letter.isalnum()))
             parts[-1] += words_of(found.strip("#")) if hashtags_are_words else []
         elif kind != "mask":
-            parts[-1] += words_of(found)
+            parts[-1] += words_of(text, *match.span())
     is_cut = re.search(r"(?:\.\.\.|…) *\Z", text)
     if is_cut:
         last = next((part for part in reversed(parts) if part), [])
         del last[-1:]
     weights = [sum(word.weight for word in part) for part in parts]
-    numbers = [word.key for part in parts for word in part if word.is_number]
+    numbers = [key for part in parts for word in part for key in word.tells]
     if not is_cut and ends_in_serial_number(text, parts, is_han=not hashtags_are_words):
         del numbers[-1]
     post.numbers = Counter(numbers)

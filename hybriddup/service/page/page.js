@@ -107,8 +107,8 @@ function tokensOf(text, other) {
 }
 
 function stepRow(name, a, b, className = "") {
-  const cell = (content) => element("td", { class: className, dir: "auto" }, ...[content].flat());
-  return element("tr", {}, element("th", { scope: "row" }, name), cell(a), cell(b));
+  const cell = (content, whose) => element("td", { class: className, dir: "auto", "data-whose": whose }, ...[content].flat());
+  return element("tr", {}, element("th", { scope: "row" }, name), cell(a, "Kept post"), cell(b, "Your text"));
 }
 
 function stepRows({ a, b }) {
@@ -155,6 +155,85 @@ async function explain(match, text, button) {
     say("find-status", error.message, true);
   }
   button.disabled = false;
+}
+
+// ---- latest decisions
+
+const OUTCOMES = { kept: "kept", near: "near repeat", exact: "exact repeat" };
+const MOST_SHOWN = 600;
+const shortened = (text) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+
+// Texts in pieces, each a word of Latin letters and digits or one other character.
+const piecesOf = (text) => text.match(/[A-Za-z0-9]+|[^]/gu) ?? [];
+
+// The longest common subsequence of two lists: for each place of either, whether it is part of it.
+function common(a, b) {
+  const width = b.length + 1;
+  const lengths = new Uint16Array((a.length + 1) * width);
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      const at = i * width + j;
+      lengths[at] = a[i] === b[j] ? lengths[at + width + 1] + 1 : Math.max(lengths[at + width], lengths[at + 1]);
+    }
+  }
+  const [inA, inB] = [new Array(a.length).fill(false), new Array(b.length).fill(false)];
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) { inA[i++] = inB[j++] = true; }
+    else if (lengths[(i + 1) * width + j] >= lengths[i * width + j + 1]) i++;
+    else j++;
+  }
+  return [inA, inB];
+}
+
+// The nodes of two texts, with what only one of them has marked.
+function differences(a, b) {
+  const [piecesA, piecesB] = [piecesOf(a), piecesOf(b)];
+  const [inA, inB] = common(piecesA, piecesB);
+  return [marked(piecesA, inA), marked(piecesB, inB)];
+}
+
+function marked(pieces, isCommon) {
+  const nodes = [];
+  for (let from = 0; from < pieces.length;) {
+    let to = from;
+    while (to < pieces.length && isCommon[to] === isCommon[from]) to++;
+    const run = pieces.slice(from, to).join("");
+    nodes.push(isCommon[from] ? run : element("mark", {}, run));
+    from = to;
+  }
+  return nodes;
+}
+
+function decisionFacts(one) {
+  const outcome = one.decision === "kept" ? "kept" : one.reason;
+  const why = one.decision === "kept" ? "" : outcome === "exact" ? ` of ${shownId(one.of)}`
+    : ` of ${shownId(one.of)} · ${one.verifier} score ${one.score.toFixed(3)}, threshold ${one.threshold}`;
+  return element(
+    "p", { class: "facts" }, element("span", { class: `outcome-${outcome}` }, OUTCOMES[outcome]),
+    `${why} · id ${shownId(one.id)} · ${new Date(one.time * 1000).toLocaleString()}`,
+  );
+}
+
+function decisionItem(one) {
+  const [text, ofText] = [shortened(one.text), shortened(one.of_text ?? "")];
+  const post = (...nodes) => element("p", { class: "post", dir: "auto" }, ...nodes);
+  const item = element("li", { "data-position": one.position });
+  if (one.reason === "near" && one.of_text) {
+    const [ofNodes, nodes] = differences(ofText, text);
+    item.append(decisionFacts(one), post(...nodes), post(...ofNodes));
+  } else item.append(decisionFacts(one), post(text));
+  return item;
+}
+
+async function showLatest() {
+  const outcome = byId("outcome").value;
+  const { decisions } = await ask(`/v1/decisions?limit=20${outcome && `&decision=${outcome}`}`);
+  if (outcome !== byId("outcome").value) return;
+  const shown = new Map([...byId("latest").children].map((item) => [item.dataset.position, item]));
+  const items = decisions.map((one) => shown.get(String(one.position)) ?? decisionItem(one));
+  const isSame = items.length === shown.size && items.every((item, place) => item === byId("latest").children[place]);
+  if (!isSame) byId("latest").replaceChildren(...items);
+  say("latest-status", decisions.length ? "" : "None since the service was started.");
 }
 
 // ---- counts and chart
@@ -247,6 +326,7 @@ async function refresh() {
     const stats = await ask("/v1/stats");
     showCounts(stats);
     showChart(stats.history);
+    await showLatest();
     byId("token-section").hidden = true;
     say("status", `Ready. Index: ${stats.index}.`);
   } catch (error) {
@@ -259,6 +339,7 @@ byId("find-form").addEventListener("submit", findMatches);
 byId("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("find-form").requestSubmit();
 });
+byId("outcome").addEventListener("change", () => showLatest().catch((error) => say("status", error.message, true)));
 byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   sessionStorage.setItem(TOKEN_KEY, byId("token").value.trim());

@@ -8,7 +8,18 @@ from functools import cache
 import numpy as np
 
 from hybriddup.data.records import UInt8s, UInt32s
-from hybriddup.kernels.post_words import DIGIT, HAN, IN_WORD, LETTER, OFFSET_BASIS, PICTURE, PRIME, Dictionary
+from hybriddup.kernels.han_numbers import MARKS, NUMERALS
+from hybriddup.kernels.post_words import (
+    DIGIT,
+    HAN,
+    IN_NUMBER,
+    IN_WORD,
+    LETTER,
+    OFFSET_BASIS,
+    PICTURE,
+    PRIME,
+    Dictionary,
+)
 
 HAN_CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 PICTURES = (
@@ -59,6 +70,7 @@ def classes() -> UInt8s:
     ):
         for run in re.finditer(f"{pattern}+", characters):
             made[run.start() : run.end()] = kind
+    made[list(map(ord, NUMERALS + MARKS))] |= IN_NUMBER
     for run in re.finditer(r"\w+", characters):
         made[run.start() : run.end()] |= IN_WORD
     return made

@@ -13,7 +13,7 @@
 | run, run_share | words of the shorter post that stand in the longer one after another (log; as a share) |
 | head, tail, middle | words that only the longer post has: before what they share, after it, within (log) |
 | unknown_in_shorter | words of the shorter post that the longer one lacks (log) |
-| numbers_differ | 1 where each has a number that the other lacks; 75,000 is 75000, and three is 3 |
+| numbers_differ | 1 where each has a number that the other lacks; 75,000 is 75000, three is 3, EP02 and 第二集 are 2 |
 | numbers_added, numbers_same | 1 where only one has such a number; 1 where both have the same ones |
 | hashtags_shared | hashtags of both, as a share of all of them: 0 to 1 |
 | hashtags_differ, hashtags_of_one | 1 where each has one that the other lacks; 1 where only one post has any |
