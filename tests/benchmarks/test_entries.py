@@ -19,6 +19,7 @@ NOT_CALLED = {
     "add_where",
     "bucket_keys",
     "cache_lock",
+    "han_numbers",
     "growing_arrays",
     "hamming",
     "nearest_hits",
