@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,9 +14,8 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider, Decisions
-from hybriddup.window.derived import DerivedState
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveTexts
+from hybriddup.window.index import LiveTexts, LooksUp
 from hybriddup.window.preparing import PreparedTexts, Steps
 
 FIRST_OF_POST = 16
@@ -52,6 +51,24 @@ class Verdicts:
         return place not in self.exact and place not in self.near
 
 
+class KeptPostsMet(Protocol):
+    """The kept posts that a batch is decided against, by position."""
+
+    @property
+    def index(self) -> LooksUp:
+        """Finds those that are near."""
+        ...
+
+    @property
+    def horizon(self) -> float:
+        """Seconds for which they match."""
+        ...
+
+    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
+        """Return bool[n]: whether kept posts are within the horizon when posts of the batch are decided."""
+        ...
+
+
 @dataclass
 class WindowIndex:
     """The kept posts of a window as the rule sees them: those that still match when a post of the batch is decided.
@@ -59,7 +76,7 @@ class WindowIndex:
     What is kept of the batch comes into memory later, when it is on disk.
     """
 
-    derived: DerivedState
+    derived: KeptPostsMet
     prepared: PreparedTexts
     times: PostTimes
     looked_up: LiveTexts
@@ -106,7 +123,7 @@ def decide_batch(
     prepared: PreparedTexts,
     equal: Int64s,
     times: PostTimes,
-    derived: DerivedState,
+    derived: KeptPostsMet,
     steps: Steps,
     verify: Verify,
     report: BlockReport,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hybriddup.errors import InputError
 from hybriddup.study.explain import Explainer
+from hybriddup.window.looked_into import LookedInto
 from hybriddup.window.records import PostId
-from hybriddup.window.state import WindowState
 from hybriddup.window.weights import FIT_AT
 
 
-def explainer_of(state: WindowState, text: str, post_id: PostId) -> WindowExplainer:
+def explainer_of(state: LookedInto, text: str, post_id: PostId) -> WindowExplainer:
     """Return what explains whether a text repeats a post of the window; the post is A, the text B.
 
     Raises
@@ -32,7 +32,7 @@ class WindowExplainer(Explainer):
     Making one asks all that there is to ask of the window; `explain` can be called when the window goes on.
     """
 
-    def __init__(self, state: WindowState, earlier: str, later: str) -> None:
+    def __init__(self, state: LookedInto, earlier: str, later: str) -> None:
         super().__init__(state.steps.components, (earlier, later), is_fitted=not state.weights_learn)
         self.state = state
         self._keys = super().count_keys()

@@ -8,7 +8,7 @@ same score at every later opening.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,18 @@ META_OF_PART = {WEIGHTS_PART: WEIGHTS, BLOCKS_PART: BLOCKS}
 """Under which name a store keeps what a part of a recipe learned; a verifier has the same name in both."""
 N_SAMPLED = 2000
 """Texts that verifiers look at where what they learn cannot be kept."""
+
+
+class Values(Protocol):
+    """What a window keeps by name besides its posts."""
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value under a key, None where there is none."""
+        ...
+
+    def set_meta(self, values: Mapping[str, bytes]) -> None:
+        """Store values under their keys: all of them are safe when it returns, or none is and it raises."""
+        ...
 
 
 def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
@@ -50,7 +62,7 @@ def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
     return is_learning
 
 
-def keep_recipe(steps: Steps, store: WindowStore) -> None:
+def keep_recipe(steps: Steps, store: Values) -> None:
     """Keep what a learned recipe says with the store, where the window has learned nothing yet.
 
     Raises
@@ -80,7 +92,7 @@ def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) ->
     return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
 
 
-def prepare_blocks(steps: Steps, store: WindowStore) -> bool:
+def prepare_blocks(steps: Steps, store: Values) -> bool:
     """Go on with what the block index learned and was kept with the store; return whether it is still to learn."""
     index, kept = steps.components.block_index, store.meta(BLOCKS)
     if kept is not None:

@@ -53,10 +53,11 @@ class ReadOnlyWindow(Window):
     def _current(self) -> Iterator[WindowState]:
         """Give the state, with all that is in the store by now; neither changes during the question."""
         state = self._open_state()
+        assert isinstance(state, WindowState)  # noqa: S101  what `_open` returns
         if self._is_outdated(state):
-            self._state = self._open()
+            current = self._state = self._open()
             state.close()
-            state = self._state
+            state = current
         with self._store.at_one_moment():
             follow(state)
             yield state

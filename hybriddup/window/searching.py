@@ -14,22 +14,22 @@ from hybriddup.run.audit import wilson_interval
 from hybriddup.steps.deciding.most_candidates import most_candidates
 from hybriddup.steps.verifiers.judges import PairJudgement
 from hybriddup.window.event_time import NEVER, PostTimes
+from hybriddup.window.looked_into import LookedInto
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
 from hybriddup.window.records import AuditCounts, Match, WindowStats
-from hybriddup.window.state import WindowState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
 """Posts with the fewest differing bits whose texts are looked at: so few however long the text is, and so many of a
 short one, or as many as are asked for if that is more."""
 
 
-def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
+def similar_posts(state: LookedInto, text: str, limit: int) -> list[Match]:
     """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
     prepared = state.prepare([text])
     now = PostTimes(np.array([state.last_time]), np.array([state.watermark]))
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
     pairs = candidates_without_sketches(state, prepared, now)
-    equal = int(state.derived.equal_posts(prepared, now, state.store)[0])
+    equal = int(state.equal_posts(prepared, now)[0])
     share = most_candidates(prepared.lengths, most=MOST_SCORED)[0] / MOST_SCORED
     n_scored = max(int(max(limit, MOST_SCORED) * share), FEWEST_SCORED)
     nearest = np.argsort(pairs.hamming_distances, kind="stable")[:n_scored]
@@ -40,22 +40,23 @@ def similar_posts(state: WindowState, text: str, limit: int) -> list[Match]:
     return matches[:limit]
 
 
-def candidates_without_sketches(state: WindowState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
+def candidates_without_sketches(state: LookedInto, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
     """Return the pairs of a text with kept posts within the horizon, whatever their characters."""
-    near = state.derived.index.look_up(replace(prepared.live, sketches=None))
+    derived = state.derived
+    near = derived.index.look_up(replace(prepared.live, sketches=None))
     places = prepared.places[near.later]
-    stay = state.derived.still_match(near.earlier, places, now)
+    stay = derived.still_match(near.earlier, places, now)
     return CandidatePairs(near.earlier, prepared.positions[places], near.distances).take(stay)
 
 
-def equal_match(state: WindowState, position: int, prepared: PreparedTexts) -> Match:
+def equal_match(state: LookedInto, position: int, prepared: PreparedTexts) -> Match:
     """Return the match with a kept post whose text is equal."""
     post = state.store.posts(np.array([position]))[0]
     band = state.bands_of(prepared)[0]
     return Match(post.id, position, post.text, post.time, 1.0, 1.0, True, 0, EQUAL, band)
 
 
-def scored_matches(state: WindowState, pairs: CandidatePairs, prepared: PreparedTexts) -> Iterator[Match]:
+def scored_matches(state: LookedInto, pairs: CandidatePairs, prepared: PreparedTexts) -> Iterator[Match]:
     """Yield the kept posts of candidate pairs with their scores, whether they reach the threshold or not."""
     if not len(pairs):
         return
@@ -103,7 +104,7 @@ def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
     return low, wilson_interval(audit.n_found, n_duplicates)[1]
 
 
-def count_window(state: WindowState) -> WindowStats:
+def count_window(state: LookedInto) -> WindowStats:
     """Return the counts of a window."""
     now = max(state.watermark, state.last_time)
     posts, report = state.counts.posts, state.derived.index.report()

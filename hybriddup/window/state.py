@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from time import perf_counter
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.data.removed import EQUAL
 from hybriddup.errors import InputError, StoreError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.options import quote
 from hybriddup.window.audit.live_audit import LiveAudit
+from hybriddup.window.counts import Counts
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.deriving import build_derived_state
@@ -41,29 +40,6 @@ NOTHING = -1
 """Next to no position: what is in memory has to be derived anew."""
 
 logger = logging.getLogger("hybriddup")
-
-
-@dataclass
-class Counts:
-    """What a window did since it was opened."""
-
-    posts: Counter[str] = field(default_factory=Counter)
-    """Posts by what became of them: kept, exact, near, repeated_id, late, expired."""
-    by_band: dict[str, Counter[str]] = field(default_factory=dict)
-    """The same for kept, exact and near, by length band."""
-    limits_hit: Counter[str] = field(default_factory=Counter)
-    """How often a limit cut something short, besides what the live index counts since it was made."""
-    seconds: Counter[str] = field(default_factory=Counter)
-    """Time by step."""
-
-    @contextmanager
-    def timed(self, step: str) -> Iterator[None]:
-        """Add the time of a block to a step."""
-        began = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[step] += perf_counter() - began  # type: ignore[assignment]
 
 
 @dataclass
@@ -199,7 +175,7 @@ class WindowState:
         seconds = self.counts.seconds["verify"]
         report = BlockReport()
         with self.counts.timed("look up"):
-            equal = self.derived.equal_posts(prepared, times, self.store)
+            equal = self.equal_posts(prepared, times)
             verdicts = decide_batch(prepared, equal, times, self.derived, self.steps, self.verifier(prepared), report)
         self.counts.seconds["look up"] -= self.counts.seconds["verify"] - seconds
         self.counts.limits_hit.update(report.limits_hit)
@@ -254,6 +230,10 @@ class WindowState:
                 keepers[of], of, "near", distance, verifiers[verifier], score, threshold, names[band]
             )
         return evidence
+
+    def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
+        """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        return self.derived.equal_posts(prepared, times, self.store)
 
     def bands_of(self, prepared: PreparedTexts) -> list[str]:
         """Return the length band of each text by itself."""

@@ -19,11 +19,11 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
+from hybriddup.window.looked_into import LookedInto
 from hybriddup.window.opened import AnyWindow, Asked
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
-from hybriddup.window.state import WindowState
 from hybriddup.window.urls import secrets_hidden, url_of
 
 T = TypeVar("T")
@@ -48,8 +48,8 @@ class Window:
     ('kept', 'duplicate', '#0')
     """
 
-    def __init__(self, open_state: Callable[[], WindowState], asked: Asked) -> None:
-        self._state: WindowState | None = undisturbed(open_state)
+    def __init__(self, open_state: Callable[[], LookedInto], asked: Asked) -> None:
+        self._state: LookedInto | None = undisturbed(open_state)
         self._timed = asked.timing.time_of == "event"
         self._lock = RLock()
         self._process = os.getpid()
@@ -154,7 +154,7 @@ class Window:
                     self._decide_waiting()
         return answer.result()
 
-    def _ask(self, question: Callable[[WindowState], T]) -> T:
+    def _ask(self, question: Callable[[LookedInto], T]) -> T:
         """Return the answer to a question to the state, asked while nothing else goes on."""
 
         def answer() -> T:
@@ -277,11 +277,11 @@ class Window:
                 state.close()
 
     @contextmanager
-    def _current(self) -> Iterator[WindowState]:
+    def _current(self) -> Iterator[LookedInto]:
         """Give the state, up to date for the whole of a question."""
         yield self._open_state()
 
-    def _open_state(self) -> WindowState:
+    def _open_state(self) -> LookedInto:
         self._check_process()
         if self._state is None:
             raise WindowError("the window is closed. Open it again with hybriddup.Window.open.")

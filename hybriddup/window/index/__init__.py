@@ -56,8 +56,20 @@ class Scanned(NamedTuple):
     """Where to go on: the position of the next text; None = there is none."""
 
 
+class LooksUp(Protocol):
+    """What a batch is decided by: the texts of a window, or those of them that it can meet."""
+
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
+        """Return the pairs of these texts with earlier ones, as `LiveIndex.look_up` does."""
+        ...
+
+    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Return which number from the newest earlier texts have in each key, as `LiveIndex.depths` does."""
+        ...
+
+
 @runtime_checkable
-class LiveIndex(Protocol):
+class LiveIndex(LooksUp, Protocol):
     """The texts of a window that can be found, by block key.
 
     One thread at a time may call it. The limits of a text are a function of its length, the same in every call.

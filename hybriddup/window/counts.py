@@ -1,0 +1,32 @@
+"""What a window did since it was opened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+
+@dataclass
+class Counts:
+    """What a window did since it was opened."""
+
+    posts: Counter[str] = field(default_factory=Counter)
+    """Posts by what became of them: kept, exact, near, repeated_id, late, expired."""
+    by_band: dict[str, Counter[str]] = field(default_factory=dict)
+    """The same for kept, exact and near, by length band."""
+    limits_hit: Counter[str] = field(default_factory=Counter)
+    """How often a limit cut something short, besides what the live index counts since it was made."""
+    seconds: Counter[str] = field(default_factory=Counter)
+    """Time by step."""
+
+    @contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        """Add the time of a block to a step."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[step] += perf_counter() - began  # type: ignore[assignment]

@@ -1,0 +1,33 @@
+"""Windows that several processes share: the kept posts lie in a store that all of them reach, such as Redis or HBase.
+
+A plugin brings a `hybriddup.window.shared.store.SharedStore`; what is here decides by it, so that of posts that match
+each other, whoever sends them, exactly one is kept. `hybriddup.window.shared.protocol` says how.
+"""
+
+from hybriddup.window.shared.opening import open_shared
+from hybriddup.window.shared.store import (
+    Change,
+    Entries,
+    Holder,
+    Keyed,
+    Needs,
+    Record,
+    SharedStore,
+    State,
+    Taken,
+    entry_type,
+)
+
+__all__ = [
+    "Change",
+    "Entries",
+    "Holder",
+    "Keyed",
+    "Needs",
+    "Record",
+    "SharedStore",
+    "State",
+    "Taken",
+    "entry_type",
+    "open_shared",
+]

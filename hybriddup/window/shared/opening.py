@@ -1,0 +1,137 @@
+"""Opening a shared window: whoever comes first brings what it goes by, and the others get it from the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hybriddup.errors import WindowError
+from hybriddup.run.components import Components
+from hybriddup.run.learned import unpack_arrays
+from hybriddup.run.recipe import compare_recipes
+from hybriddup.steps.verifiers import keeps_learning
+from hybriddup.steps.weight_tables import FittedTable
+from hybriddup.steps.weighters import FittedWeighter
+from hybriddup.window.learning import keep_recipe, prepare_blocks, use_kept
+from hybriddup.window.meta import RECIPE, VERIFIER, WEIGHTS
+from hybriddup.window.opened import Asked
+from hybriddup.window.preparing import Steps
+from hybriddup.window.records import Decision, Post
+from hybriddup.window.shared.state import SharedState
+from hybriddup.window.shared.store import Needs, SharedStore
+from hybriddup.window.weights import learns, pack_recipe
+from hybriddup.window.window import Window
+
+LEASE = 10.0
+"""Seconds."""
+
+
+def open_shared(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: float = LEASE) -> Window:
+    """Return a window over a shared store; what it promises and raises is as `hybriddup.Window.open` says.
+
+    A shared window learns nothing by itself: what its configuration would learn comes with ``recipe:``, of whoever
+    opens it first, and is kept in the store for the others. Without one, all tokens and keys count as rare.
+
+    Parameters
+    ----------
+    open_store
+        Called once it is known that the components can be made.
+    lease
+        Seconds after which a process that shows no sign of life is not waited for. A process that was only slow begins
+        anew then.
+    """
+    kind = ReadOnlySharedWindow if asked.read_only else Window
+    return kind(lambda: open_state(open_store, asked, lease), asked)
+
+
+def open_state(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: float) -> SharedState:
+    """Return the state of a shared window; parameters are those of `open_shared`."""
+    components = Components.create(asked.settings, asked.registry, asked.workers)
+    is_learning = learns(components)
+    words = asked.settings.fingerprint.bits // 64
+    store = open_store(Needs(words, components.block_index.max_bucket_size, asked.timing.horizon))
+    try:
+        steps, values = Steps(components, asked.workers), SharedValues(store)
+        use_weights(components, values, is_learning=is_learning)
+        agree_on_recipe(components.recipe(), store, read_only=asked.read_only)
+        if not asked.read_only:
+            keep_recipe(steps, values)
+        prepare_blocks(steps, values)
+        prepare_verifiers(steps, values)
+        return SharedState(steps, asked.timing, store, lease)
+    except BaseException:
+        store.close()
+        raise
+
+
+class SharedValues:
+    """The values of a store, which are set once."""
+
+    def __init__(self, store: SharedStore) -> None:
+        self._store = store
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value under a key; None where there is none."""
+        return self._store.meta(key)
+
+    def set_meta(self, values: Mapping[str, bytes]) -> None:
+        """Store values; WindowError where another process has stored others meanwhile."""
+        for key, value in values.items():
+            if self._store.set_first(key, value) != value:
+                raise WindowError(
+                    f"another process has opened the window with another {key} at the same moment. Open it without "
+                    "recipe:, so that it goes by what the window has, or begin a new window."
+                )
+
+
+def use_weights(components: Components, values: SharedValues, *, is_learning: bool) -> None:
+    """Give the weighter the weights of the store; where there are none, let every token weigh the most."""
+    maker, packed = components.fingerprinter, values.meta(WEIGHTS)
+    if not is_learning:
+        return
+    if packed is not None and isinstance(maker.weighter, FittedWeighter):
+        maker.weighter.use(FittedTable.from_arrays(unpack_arrays(packed)))
+    else:
+        maker.fit([])
+
+
+def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only: bool) -> None:
+    """Raise WindowError where the window goes by another recipe; a new window takes this one."""
+    packed = pack_recipe(recipe)
+    stored = store.meta(RECIPE) if read_only else store.set_first(RECIPE, packed)
+    if stored is None:
+        raise WindowError("the window is new and holds nothing to read yet. Open it when posts were added.")
+    if differences := compare_recipes(json.loads(stored), recipe):
+        raise WindowError(
+            "the window was made with another recipe: "
+            + "; ".join(differences).replace(" in one and ", " in the window and ").replace(" in the other", " here")
+            + ". Open it with the configuration that it was made with, or begin a new one under another name."
+        )
+
+
+def prepare_verifiers(steps: Steps, values: SharedValues) -> None:
+    """Let verifiers go on with what is kept in the store; one that was never taught begins with nothing."""
+    plan, nothing = steps.components.plan, steps.verifier_context([])
+    for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
+        kept = values.meta(VERIFIER + key)
+        if kept is not None and keeps_learning(verifier):
+            use_kept(verifier, name, kept)
+        else:
+            verifier.prepare(nothing)
+
+
+class ReadOnlySharedWindow(Window):
+    """Answers questions about the posts that other processes add."""
+
+    def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:  # noqa: ARG002
+        """Take no posts: raise WindowError."""
+        raise self._refusal("takes no posts")
+
+    def rewind(self, to: float | None = None) -> float:  # noqa: ARG002
+        """Change nothing: raise WindowError."""
+        raise self._refusal("cannot put the time back")
+
+    def _refusal(self, what: str) -> WindowError:
+        self._open_state()  # a window that is closed says so
+        return WindowError(f"the window was opened with read_only=True and {what}. Open it without.")

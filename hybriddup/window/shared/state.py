@@ -1,0 +1,290 @@
+"""A shared window that is open: how its batches are decided, and what it answers. One call at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+
+import numpy as np
+
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs
+from hybriddup.errors import InputError, StoreError
+from hybriddup.steps.options import quote
+from hybriddup.window.audit.live_audit import LiveAudit
+from hybriddup.window.counts import Counts
+from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
+from hybriddup.window.index import LiveReport, LiveTexts
+from hybriddup.window.posts import MADE_ID
+from hybriddup.window.preparing import PreparedTexts, Steps
+from hybriddup.window.records import Decision, Post, PostId, StoredPost
+from hybriddup.window.shared.batch import SharedBatch
+from hybriddup.window.shared.candidates import (
+    meetings_of,
+    near_pairs,
+    numbers_in_buckets,
+)
+from hybriddup.window.shared.protocol import Wait, decide
+from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, entry_type
+
+PATIENCE = 0.002, 0.05
+"""Seconds between two looks at a post of another process that is being decided: at first, and at most."""
+LARGEST_BATCH = 1024
+"""Posts that are decided together: others wait for all of them."""
+LOOKING = 2**62
+"""The position of a text that is only looked for: after all posts."""
+
+
+@dataclass
+class SharedState:
+    """A window over a store that other processes use, too."""
+
+    steps: Steps
+    timing: WindowTime
+    shared: SharedStore
+    lease: float
+    """Seconds without a sign of life after which an undecided post of another process is given up."""
+    read_only: bool = False
+    weights_learn: bool = False
+    """Never: what a shared window goes by does not change."""
+    counts: Counts = field(default_factory=Counts)
+    live_audit: LiveAudit = field(default_factory=LiveAudit)
+    """Samples nothing: no process knows all posts."""
+
+    def __post_init__(self) -> None:
+        self._awaited: dict[int, float] = {}
+        """When posts of others that are being decided were first waited for."""
+        self.store = SharedPosts(self)
+
+    # ---- deciding
+
+    def decide(self, posts: Sequence[Post]) -> list[Decision]:
+        """Return the decisions about posts, when the store has them."""
+        decisions: list[Decision] = []
+        for first in range(0, len(posts), LARGEST_BATCH):
+            decisions += self._decide(posts[first : first + LARGEST_BATCH])
+        return decisions
+
+    def _decide(self, posts: Sequence[Post]) -> list[Decision]:
+        first_with: dict[tuple[type, PostId | None], int] = {}
+        of = [
+            place if post.id is None else first_with.setdefault((type(post.id), post.id), place)
+            for place, post in enumerate(posts)
+        ]
+        chosen = [place for place, first in enumerate(of) if place == first]
+        batch = self._settle([posts[place] for place in chosen])
+        row_of = {place: row for row, place in enumerate(chosen)}
+        decided = [batch.decisions[row_of[place]] for place in of]
+        answers = [one._replace(repeated=True) if place != first else one
+                   for place, (first, one) in enumerate(zip(of, decided, strict=True))]  # fmt: skip
+        self._count(answers, batch)
+        return answers
+
+    def _settle(self, posts: Sequence[Post]) -> SharedBatch:
+        """Decide posts, no id twice."""
+        with self.counts.timed("normalize"):
+            normalized = self.steps.components.normalizer.normalize_batch([post.text for post in posts])
+        batch = SharedBatch(posts, self.steps, self.timing, self.timing.now(), normalized)
+        course, answer = decide(batch), None
+        while True:
+            try:
+                with self.counts.timed("decide"):
+                    asked = course.send(answer)
+            except StopIteration:
+                break
+            with self.counts.timed("store"):
+                answer = (
+                    self._lapsed(asked)
+                    if isinstance(asked, Wait)
+                    else getattr(self.shared, asked.method)(*asked.arguments)
+                )
+        if batch.watermark > NEVER:
+            with self.counts.timed("store"):
+                self.shared.note(batch.watermark_before, batch.watermark, batch.kept_times)
+                self.shared.leave(batch.duplicates_keyed())
+        return batch
+
+    def _lapsed(self, asked: Wait) -> list[int]:
+        """Wait a moment; return the positions whose posts have been waited for longer than a lease."""
+        now = monotonic()
+        self._awaited = {position: self._awaited.get(position, now) for position in asked.positions}
+        waited = now - min(self._awaited.values())
+        sleep(min(max(waited / 2, PATIENCE[0]), PATIENCE[1]))
+        return [position for position, since in self._awaited.items() if now - since > self.lease]
+
+    def _count(self, answers: Sequence[Decision], batch: SharedBatch) -> None:
+        posts, bands = self.counts.posts, self.counts.by_band
+        posts["late"] += batch.n_late
+        self.counts.limits_hit.update(batch.report.limits_hit)
+        posts["repeated_id"] += sum(one.repeated for one in answers)
+        for outcome, band in batch.outcomes:
+            posts[outcome] += 1
+            bands.setdefault(band, Counter())[outcome] += 1
+
+    # ---- looking
+
+    @property
+    def watermark(self) -> float:
+        """The time of the window."""
+        return self.shared.watermark()
+
+    @property
+    def last_time(self) -> float:
+        """The time at which a text is looked for: that of the window."""
+        return self.watermark
+
+    @property
+    def derived(self) -> SharedView:
+        """What the window finds, of one question."""
+        return SharedView(self)
+
+    def prepare(self, texts: Sequence[str]) -> PreparedTexts:
+        """Return texts ready to be looked up, after all posts."""
+        normalized = self.steps.components.normalizer.normalize_batch(texts)
+        return self.steps.prepare(texts, normalized, np.arange(LOOKING, LOOKING + len(texts)))
+
+    def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
+        """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        found = self.shared.enter(self.no_posts(), prepared.hashes)
+        rows = np.repeat(np.arange(len(prepared.hashes)), found.counts)
+        positions = found.entries["position"].astype(np.int64)
+        view = SharedView(self)
+        kept = set(view.kept_of(positions).tolist())
+        edges, equal = times.edges(self.timing.horizon), np.full(len(prepared.hashes), -1, np.int64)
+        for row, position in sorted(zip(rows.tolist(), positions.tolist(), strict=True)):
+            if position not in kept or view.records[position].post.time <= edges[row]:
+                continue
+            post, (says, text) = view.records[position].post, prepared.keys[row]
+            if text == (post.normalized_text if says else post.text):
+                equal[row] = position
+        return equal
+
+    def no_posts(self) -> Keyed:
+        """Return no posts with keys, for calls that only look."""
+        n_words = self.steps.components.settings.fingerprint.bits // 64
+        return Keyed(np.zeros(0, entry_type(n_words)), np.zeros((0, 1), np.uint64))
+
+    def bands_of(self, prepared: PreparedTexts) -> list[str]:
+        """Return the length band of each text by itself."""
+        bands = self.steps.components.bands
+        return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
+
+    def rewind(self, to: float | None) -> float:
+        """Put the watermark back; see `hybriddup.Window.rewind`."""
+        if not (to is None or is_moment(to)):
+            raise InputError(f"`to` must be seconds since 1970, of the years 1 to 9999; got {quote(to)}.")
+        moment = self.timing.now() if to is None else float(to)
+        seconds = max(self.watermark - moment, 0.0)
+        if seconds:
+            self.shared.rewind(moment)
+        return seconds
+
+    def n_stored_bytes(self) -> int:
+        """Return the bytes of the window in the store."""
+        return self.shared.n_bytes()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.shared.close()
+
+
+class SharedPosts:
+    """The decided posts of a shared window, as looking into it asks for them."""
+
+    def __init__(self, state: SharedState) -> None:
+        self._state = state
+
+    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
+        """Return the post of each id, None where there is none or it is forgotten."""
+        shared = self._state.shared
+        held = iter(shared.positions_of([one for one in ids if not is_made(one)]))
+        places = [position_of_made(one) if is_made(one) else next(held) for one in ids]
+        found = dict(
+            zip(
+                known := [one for one in places if one is not None],
+                shared.records(np.array(known, np.int64)),
+                strict=True,
+            )
+        )
+        edge = self._state.watermark - self._state.timing.horizon
+        return [
+            self._shown(found.get(place) if place is not None else None, post_id, edge)
+            for post_id, place in zip(ids, places, strict=True)
+        ]
+
+    def _shown(self, record: Record | None, post_id: PostId, edge: float) -> StoredPost | None:
+        """Return the post of a record, if it is decided, not forgotten, and has this id."""
+        if record is None or record.state not in (State.KEPT, State.DUPLICATE) or record.watermark <= edge:
+            return None
+        return record.post if record.post.id == post_id else None
+
+    def posts(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions, in the order asked.
+
+        Raises
+        ------
+        StoreError
+            One of them is not there any more.
+        """
+        found = self._state.shared.records(positions)
+        posts = [one.post for one in found if one is not None]
+        if len(posts) < len(found):
+            raise StoreError("posts of the window expired while they were looked at. Ask again.")
+        return posts
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the normalized texts, in the order asked; errors are those of `posts`."""
+        return [post.normalized_text for post in self.posts(positions)]
+
+
+class SharedView:
+    """The kept posts of a shared window that texts meet, as looking into it asks for them."""
+
+    def __init__(self, state: SharedState) -> None:
+        self._state = state
+        self.kept = self
+        self.index = self
+        self.n_bytes = 0
+        self.records: dict[int, Record] = {}
+
+    def n_after(self, time: float) -> int:
+        """Return about how many kept posts have a time after this one."""
+        return self._state.shared.n_kept_after(time)
+
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:  # noqa: ARG002
+        """Return the pairs of texts with kept posts; ``earlier`` are positions."""
+        steps = self._state.steps
+        nothing = self._state.no_posts()
+        met = meetings_of(texts.probes, *self._state.shared.enter(nothing, texts.probes[texts.probes != NO_KEY]))
+        near = near_pairs(texts, met, numbers_in_buckets(met), steps.components.bands)
+        kept = self.kept_of(near.earlier)
+        return near.take(np.isin(near.earlier, kept))
+
+    def kept_of(self, positions: Int64s) -> Int64s:
+        """Return which of some positions are those of kept posts."""
+        asked = np.unique(positions)
+        records = zip(asked.tolist(), self._state.shared.records(asked), strict=True)
+        self.records |= {position: one for position, one in records if one is not None and one.state is State.KEPT}
+        return np.array([position for position in asked.tolist() if position in self.records], np.int64)
+
+    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
+        """Return bool[n]: whether kept posts are within the horizon of texts."""
+        at = np.array([self.records[position].post.time for position in earlier.tolist()], np.float64)
+        return np.asarray(at > times.edges(self._state.timing.horizon)[places])
+
+    def report(self) -> LiveReport:
+        """Return what the index is."""
+        index = self._state.steps.components.block_index
+        return LiveReport(0, 0, f"{index.describe()}, shared", exact=False)
+
+
+def is_made(post_id: PostId) -> bool:
+    """Return whether the window made this id."""
+    return isinstance(post_id, str) and MADE_ID.fullmatch(post_id) is not None
+
+
+def position_of_made(post_id: PostId) -> int | None:
+    """Return the position that a made id names."""
+    position = int(str(post_id)[1:])
+    return position if position < LOOKING else None

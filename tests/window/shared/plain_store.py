@@ -1,0 +1,109 @@
+"""A shared store in a few dictionaries, for tests: each method is what the protocol asks of one, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hybriddup.data.records import NO_KEY, Int64s, UInt64s
+from hybriddup.window.records import PostId
+from hybriddup.window.shared.store import Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
+
+
+@dataclass
+class PlainContent:
+    """What a store holds, for all who open it."""
+
+    next: int = 0
+    watermark: float = float("-inf")
+    records: dict[int, Record] = field(default_factory=dict)
+    holders: dict[tuple[type, PostId], int] = field(default_factory=dict)
+    buckets: dict[int, dict[int, tuple[int, bytes]]] = field(default_factory=dict)
+    meta: dict[str, bytes] = field(default_factory=dict)
+    kept: list[float] = field(default_factory=list)
+
+
+class PlainStore:
+    """One opening of a store."""
+
+    def __init__(self, content: PlainContent, words: int) -> None:
+        self.content = content
+        self.type = entry_type(words)
+
+    def take(self, n: int) -> Taken:
+        first = self.content.next
+        self.content.next += n
+        return Taken(first, self.content.watermark)
+
+    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
+        for record in records:
+            self.content.records[record.post.position] = record
+        return [self.hold(one) for one in holders]
+
+    def hold(self, one: Holder) -> int:
+        key = type(one.post_id), one.post_id
+        if self.content.holders.get(key) == one.instead_of:
+            self.content.holders[key] = one.position
+        return self.content.holders.get(key, one.position)
+
+    def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
+        for entry, of_text in zip(texts.entries, texts.keys, strict=True):
+            for key in of_text[of_text != NO_KEY].tolist():
+                self.content.buckets.setdefault(key, {})[int(entry["position"])] = (
+                    int(entry["length"]),
+                    entry.tobytes(),
+                )
+        found = [[entry for _, entry in self.content.buckets.get(key, {}).values()] for key in keys.tolist()]
+        counts = np.fromiter(map(len, found), np.int64, len(found))
+        return Entries(counts, np.frombuffer(b"".join(one for each in found for one in each), self.type))
+
+    def leave(self, texts: Keyed) -> None:
+        for entry, of_text in zip(texts.entries, texts.keys, strict=True):
+            for key in of_text[of_text != NO_KEY].tolist():
+                self.content.buckets.get(key, {}).pop(int(entry["position"]), None)
+
+    def records(self, positions: Int64s) -> list[Record | None]:
+        return [self.content.records.get(position) for position in positions.tolist()]
+
+    def change(self, changes: Sequence[Change]) -> list[State]:
+        return [self.change_one(one) for one in changes]
+
+    def change_one(self, one: Change) -> State:
+        record = self.content.records.get(one.position)
+        if record is None:
+            return State.GONE
+        if record.state in one.expected:
+            post = record.post if one.evidence is None else record.post._replace(evidence=one.evidence, normalized=None)
+            record = self.content.records[one.position] = record._replace(state=one.to, post=post)
+        return record.state
+
+    def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
+        return [self.content.holders.get((type(one), one)) for one in ids]
+
+    def meta(self, key: str) -> bytes | None:
+        return self.content.meta.get(key)
+
+    def set_first(self, key: str, value: bytes) -> bytes:
+        return self.content.meta.setdefault(key, value)
+
+    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
+        if self.content.watermark >= read:
+            self.content.watermark = max(self.content.watermark, watermark)
+        self.content.kept += kept
+
+    def rewind(self, watermark: float) -> None:
+        self.content.watermark = watermark
+
+    def watermark(self) -> float:
+        return self.content.watermark
+
+    def n_kept_after(self, time: float) -> int:
+        return sum(one > time for one in self.content.kept)
+
+    def n_bytes(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        pass

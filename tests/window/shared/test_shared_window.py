@@ -1,0 +1,63 @@
+"""Windows over a store that others use: what any window promises, and the answers of a window of one's own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from hybriddup.plugin.registry import Registry
+from hybriddup.plugin.spec import hookimpl
+from hybriddup.testing import check_window
+from hybriddup.testing.lasting_windows import check_second
+from hybriddup.testing.window_posts import Windows
+from hybriddup.window.opened import Asked
+from hybriddup.window.shared import open_shared
+from hybriddup.window.window import Window
+from tests.posts import generated_posts, load_sample
+from tests.window.shared.plain_store import PlainContent, PlainStore
+
+
+class Opener:
+    """Opens windows over plain stores by name."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
+        self.plugin = ModuleType("tests_plain")
+
+        @hookimpl
+        def hybriddup_register(registry: Registry) -> None:
+            registry.add_window("plain", self)
+
+        self.plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
+
+    def open_window(self, url: str, asked: Asked) -> Window:
+        return open_shared(lambda needs: PlainStore(self.contents[url], needs.words), asked)
+
+    def __call__(self, name: str, **options: Any) -> Window:
+        return Window.open(f"plain://{name}", plugins=[self.plugin], **options)
+
+
+def test_a_shared_window_keeps_the_contract() -> None:
+    """In one process, by one opening and by several."""
+    opener = Opener()
+    check_window(opener, lasts=False, shared=True)
+    with Windows(opener) as windows:
+        check_second(windows, shared=True)
+
+
+@pytest.mark.parametrize("size", [1, 7, 256])
+@pytest.mark.parametrize("config", ["weibo", "benchmark", "articles"])
+def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: int) -> None:
+    """Every decision, with its keeper, score and band, however the posts are sent."""
+    texts = [post["text"] for post in load_sample("posts.jsonl")] + generated_posts(5, 300)
+    own, shared = (opens(config=config, clock=lambda: 0.0) for opens in (Window.open, partial(Opener(), "sample")))
+    for first in range(0, len(texts), size):
+        some = texts[first : first + size]
+        assert shared.add_many(some) == own.add_many(some)
+    assert shared.match(texts[9]) == own.match(texts[9])
+    counts = [(one.n_posts, one.n_kept, one.n_exact, one.n_near, one.by_band) for one in (own.stats(), shared.stats())]
+    assert counts[0] == counts[1]
