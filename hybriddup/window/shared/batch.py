@@ -34,7 +34,7 @@ from hybriddup.window.shared.candidates import (
     meetings_of,
     near_pairs,
     nearest,
-    numbers_in_buckets,
+    newest,
 )
 from hybriddup.window.shared.protocol import Verdict
 from hybriddup.window.shared.store import UNDECIDED, Entries, Holder, Keyed, Record, State, Taken, entry_type
@@ -206,13 +206,12 @@ class SharedBatch:
         met = meetings_of(probes, *found)
         own = np.array([self._position[place] for place in self._open], np.int64)
         met = met.take(~np.isin(met.entries["position"].astype(np.int64), own))
-        numbers, most = numbers_in_buckets(met), self.steps.components.block_index.max_bucket_size
         is_near = met.key < probes.shape[1] - 1
-        newest = np.flatnonzero(is_near & (numbers <= most)) if most else np.flatnonzero(is_near)
-        near_met, live = self._of_live(met.take(newest))
-        near = near_pairs(live, near_met, numbers[newest], self.steps.components.bands)
+        near_met, live = self._of_live(met.take(is_near))
+        near_met, numbers = newest(near_met, self.steps.components.block_index.max_bucket_size)
+        near = near_pairs(live, near_met, numbers, self.steps.components.bands)
         near = near.take(nearest(near, self.steps.components.limits.most_pairs(live.prints.limits.lengths)))
-        depths = depths_of(near, near_met, numbers[newest], probes.shape[1] - 1)
+        depths = depths_of(near, near_met, numbers, probes.shape[1] - 1)
         equal = met.take(~is_near)
         positions = np.unique(np.concatenate([near.earlier, equal.entries["position"].astype(np.int64)]))
         self._met = Met(near, depths, equal, positions)

@@ -58,6 +58,13 @@ def numbers_in_buckets(met: Meetings) -> Int64s:
     return numbers
 
 
+def newest(met: Meetings, most: int) -> tuple[Meetings, Int64s]:
+    """Return the meetings with the newest posts of each bucket, 0 = all, and their numbers in it."""
+    numbers = numbers_in_buckets(met)
+    chosen = numbers <= most if most else np.ones(len(numbers), np.bool_)
+    return met.take(chosen), numbers[chosen]
+
+
 def near_pairs(texts: LiveTexts, met: Meetings, numbers: Int64s, bands: Bands) -> NearPairs:
     """Return the meetings that are within the limits, each pair once, by text and then by position.
 

@@ -23,7 +23,7 @@ from hybriddup.window.shared.batch import SharedBatch
 from hybriddup.window.shared.candidates import (
     meetings_of,
     near_pairs,
-    numbers_in_buckets,
+    newest,
 )
 from hybriddup.window.shared.protocol import Wait, decide
 from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, entry_type
@@ -257,7 +257,8 @@ class SharedView:
         steps = self._state.steps
         nothing = self._state.no_posts()
         met = meetings_of(texts.probes, *self._state.shared.enter(nothing, texts.probes[texts.probes != NO_KEY]))
-        near = near_pairs(texts, met, numbers_in_buckets(met), steps.components.bands)
+        met, numbers = newest(met, steps.components.block_index.max_bucket_size)
+        near = near_pairs(texts, met, numbers, steps.components.bands)
         kept = self.kept_of(near.earlier)
         return near.take(np.isin(near.earlier, kept))
 

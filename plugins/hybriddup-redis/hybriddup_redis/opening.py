@@ -1,0 +1,167 @@
+"""Opening windows in Redis: what a URL says, and whether the server can be relied on."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+import redis
+from redis.backoff import NoBackoff
+from redis.cluster import ClusterNode, RedisCluster
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from hybriddup.errors import ConfigError, StoreError
+from hybriddup.window.opened import Asked
+from hybriddup.window.shared import Needs, open_shared
+from hybriddup.window.shared.opening import LEASE
+from hybriddup.window.window import Window
+from hybriddup_redis.store import RedisStore
+
+NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
+CLUSTER_PARTITIONS = 256
+TIMEOUT = 5.0
+USER, PASSWORD = "HYBRIDDUP_REDIS_USER", "HYBRIDDUP_REDIS_PASSWORD"
+FORMS = (
+    "redis://[user:password@]host:port/0?window=NAME, redis-cluster://host:port,host:port?window=NAME, "
+    "redis-sentinel://host:port,host:port/SERVICE?window=NAME; with TLS rediss..."
+)
+LAYOUT = "1"
+
+
+class Place(NamedTuple):
+    """Where a window is, as its URL says."""
+
+    parts: SplitResult
+    kind: str
+    """``server``, ``cluster`` or ``sentinel``."""
+    hosts: list[tuple[str, int]]
+    window: str
+    timeout: float
+    """Seconds for which an answer is waited for."""
+    lease: float
+
+    @property
+    def access(self) -> dict[str, Any]:
+        """What connections are made with."""
+        user = unquote(self.parts.username or "") or os.environ.get(USER)
+        password = unquote(self.parts.password or "") or os.environ.get(PASSWORD)
+        return {
+            "username": user,
+            "password": password,
+            "ssl": self.parts.scheme.startswith("rediss"),
+            "socket_timeout": self.timeout,
+            "socket_connect_timeout": self.timeout,
+        }
+
+
+class RedisWindows:
+    """Opens windows in Redis."""
+
+    def open_window(self, url: str, asked: Asked) -> Window:
+        """Return the window that a URL names; see `hybriddup.window.opened.WindowOpener`."""
+        place = place_of(url)
+        return open_shared(lambda needs: open_store(place, needs), asked, place.lease)
+
+
+def place_of(url: str) -> Place:
+    """Return what a URL says; ConfigError where it cannot be meant."""
+    try:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        hosts = [host_of(one) for one in parts.netloc.rpartition("@")[2].split(",")]
+    except ValueError as error:
+        raise ConfigError(f"this is no address of Redis: {error}. Allowed: {FORMS}.") from None
+    kind = parts.scheme.partition("-")[2] or "server"
+    wrong = set(options) - {"window", "timeout", "lease"}
+    if wrong:
+        raise ConfigError(f"an address of Redis has no {', '.join(sorted(wrong))}; it may have window, timeout, lease.")
+    name = options.get("window", "")
+    if NAME.fullmatch(name) is None:
+        raise ConfigError(
+            f"an address of Redis must name the window, as ?window=NAME of at most 64 letters, digits, dots, - and _; "
+            f"got {name!r}. Allowed: {FORMS}."
+        )
+    timeout = seconds_of("timeout", options.get("timeout", TIMEOUT))
+    lease = seconds_of("lease", options.get("lease", LEASE))
+    return Place(parts, kind, hosts, name, timeout, lease)
+
+
+def host_of(text: str) -> tuple[str, int]:
+    """Return a host and its port; ValueError where it is none."""
+    one = urlsplit(f"//{text}")
+    return one.hostname or "localhost", one.port or 6379
+
+
+def seconds_of(name: str, value: object) -> float:
+    """Return a number of seconds; ConfigError where it is none."""
+    try:
+        seconds = float(str(value))
+    except ValueError:
+        seconds = 0.0
+    if not 0.01 <= seconds <= 3600:
+        raise ConfigError(f"{name} must be seconds, 0.01 to 3600; got {value!r}.")
+    return seconds
+
+
+def open_store(place: Place, needs: Needs) -> RedisStore:
+    """Return the store of a window.
+
+    Raises
+    ------
+    StoreError
+        It cannot be reached, or may throw posts away, or was made by another version.
+    """
+    try:
+        client = connect(place)
+        check_server(client)
+        partitions = agree_on_layout(client, place)
+    except (redis.exceptions.RedisError, OSError) as error:
+        hosts = ", ".join(f"{host}:{port}" for host, port in place.hosts)
+        raise StoreError(
+            f"Redis at {hosts} cannot be used: {type(error).__name__}: {error}. See whether it runs there, and whether "
+            f"user and password are right (in the address, or as {USER} and {PASSWORD})."
+        ) from error
+    return RedisStore(client, place.window, partitions, needs)
+
+
+def connect(place: Place) -> Any:
+    """Return a client; nothing is tried again by itself, as a call may have been done though its answer is lost."""
+    retry = Retry(NoBackoff(), 0)
+    if place.kind == "cluster":
+        nodes = [ClusterNode(host, port) for host, port in place.hosts]  # type: ignore[no-untyped-call]
+        return RedisCluster(startup_nodes=nodes, **place.access)
+    database = place.parts.path.strip("/")
+    if place.kind == "sentinel":
+        own = {"socket_timeout": place.timeout}
+        sentinel = Sentinel(place.hosts, sentinel_kwargs=own, **place.access)  # type: ignore[no-untyped-call]
+        return sentinel.master_for(database or "mymaster")  # type: ignore[no-untyped-call]
+    if not database.isdecimal() and database:
+        raise ConfigError(f"the path of an address of Redis is the number of a database; got {database!r}.")
+    host, port = place.hosts[0]
+    return redis.Redis(host, port, int(database or 0), retry=retry, **place.access)
+
+
+def check_server(client: Any) -> None:
+    """Raise StoreError where the server may throw away what it holds."""
+    told = client.info("memory")
+    servers = [told] if "maxmemory_policy" in told else list(told.values())
+    for one in servers:
+        if int(one["maxmemory"]) and one["maxmemory_policy"] != "noeviction":
+            raise StoreError(
+                f"Redis throws posts away when its memory is full: maxmemory-policy is {one['maxmemory_policy']}. Set "
+                "it to noeviction, so that it refuses posts instead."
+            )
+
+
+def agree_on_layout(client: Any, place: Place) -> int:
+    """Return into how many partitions the window is divided, as whoever came first has said."""
+    partitions = CLUSTER_PARTITIONS if place.kind == "cluster" else 1
+    key = f"{{{place.window}:0}}m"
+    client.hsetnx(key, "layout", f"{LAYOUT} {partitions}")
+    version, _, stored = client.hget(key, "layout").decode().partition(" ")
+    if version != LAYOUT:
+        raise StoreError(f"the window was made by another version, with layout {version}; this one has {LAYOUT}.")
+    return int(stored)

@@ -1,0 +1,299 @@
+"""The posts of a shared window in Redis."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+import redis
+import xxhash
+
+from hybriddup.data.records import NO_KEY, Int64s, UInt64s
+from hybriddup.errors import StoreError
+from hybriddup.window.records import PostId
+from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken, entry_type
+from hybriddup_redis import scripts
+from hybriddup_redis.packing import id_name, pack_evidence, pack_record, unpack_record
+
+T = TypeVar("T")
+SLICES = 64
+"""Into so many slices of time kept posts are counted, of each horizon."""
+SHARDS = 2**16
+"""Of each slice of time, in all partitions: for some hundred thousand posts, each has so few buckets that Redis stores
+it as one block of memory, and so many that this is worthwhile."""
+SLACK = 64
+"""So many entries more than asked for a bucket holds, for posts that are being decided, and those that leave."""
+NEVER = float("-inf")
+
+
+class RedisStore:
+    """A `hybriddup.window.shared.SharedStore` in Redis.
+
+    Parameters
+    ----------
+    client
+        Of one server or of a cluster; its answers are bytes.
+    name
+        Of the window.
+    partitions
+        Into so many parts the keys are divided; each lies on one server.
+    """
+
+    def __init__(self, client: Any, name: str, partitions: int, needs: Needs) -> None:
+        self._client, self._name, self._n_partitions, self._needs = client, name, partitions, needs
+        self._type = entry_type(needs.words)
+        self._length = max(int(1000 * needs.horizon), 1)
+        """Milliseconds of a slice of time."""
+        self._ttl = 2 * self._length
+        n_bytes = 2 if partitions < SHARDS // 256 else 1
+        self._shape = self._length, n_bytes, self._type.itemsize
+        """What scripts over buckets begin with: milliseconds of a slice, bytes of a key that name a shard in it, and
+        those of an entry."""
+        self._most = (needs.max_bucket_size + SLACK) * self._type.itemsize if needs.max_bucket_size else 0
+        made = {kind: client.register_script(getattr(scripts, kind)) for kind in KINDS}
+        self._scripts: dict[str, Any] = made
+        self._is_closed = False
+
+    # ---- keys
+
+    def _prefix(self, partition: int) -> str:
+        return f"{{{self._name}:{partition}}}"
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix(0)}{name}"
+
+    def _record_key(self, position: int) -> tuple[int, str]:
+        partition = position % self._n_partitions
+        return partition, f"{self._prefix(partition)}r{position}"
+
+    def _holder_key(self, post_id: PostId) -> tuple[int, bytes]:
+        named = id_name(post_id)
+        partition = xxhash.xxh3_64_intdigest(named) % self._n_partitions
+        return partition, self._prefix(partition).encode() + b"i" + named
+
+    def _partitions_of(self, keys: UInt64s) -> Int64s:
+        return (keys >> np.uint64(56)).astype(np.int64) % self._n_partitions
+
+    # ---- calls
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Raise StoreError where Redis fails."""
+        if self._is_closed:
+            raise StoreError("the store is closed.")
+        try:
+            yield
+        except redis.exceptions.OutOfMemoryError as error:
+            raise StoreError(f"Redis is out of memory: {error}. Give it more, or shorten the horizon.") from error
+        except redis.exceptions.RedisError as error:
+            raise StoreError(
+                f"Redis does not do what is asked: {type(error).__name__}: {error}. Look to server and network, "
+                "and send the posts again."
+            ) from error
+
+    def _run(self, kind: str, calls: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Any]:
+        """Run a script with keys and arguments, once for each partition; return the answers."""
+        script = self._scripts[kind]
+        if len(calls) == 1:
+            return [script(*calls[0])]
+        with self._client.pipeline(transaction=False) as pipe:
+            for keys, arguments in calls:
+                pipe.execute_command("EVALSHA", script.sha, len(keys), *keys, *arguments)
+            try:
+                return list(pipe.execute())
+            except redis.exceptions.NoScriptError:
+                self._client.script_load(script.script)
+        return self._run(kind, calls)
+
+    def _by_partition(
+        self, kind: str, keyed: Sequence[tuple[int, Any, Sequence[Any]]], *first: Any
+    ) -> Iterator[tuple[list[int], Any]]:
+        """Run a script over keys with their own arguments; yield the places of the keys with each answer."""
+        places: dict[int, list[int]] = defaultdict(list)
+        for place, (partition, _, _) in enumerate(keyed):
+            places[partition].append(place)
+        calls = [([keyed[at][1] for at in some], [*first, *(one for at in some for one in keyed[at][2])])
+                 for some in places.values()]  # fmt: skip
+        if calls:
+            yield from zip(places.values(), self._run(kind, calls), strict=True)
+
+    # ---- what a window asks
+
+    def take(self, n: int) -> Taken:
+        """Return positions that nobody else gets."""
+        with self._told():
+            first, watermark = self._scripts["TAKE"]([self._key("n"), self._key("w")], [n])
+        return Taken(int(first), float(watermark) if watermark else NEVER)
+
+    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
+        """Store records, and then make posts the holders of their ids."""
+        written = [(*self._record_key(one.post.position), [pack_record(one)]) for one in records]
+        asked = [(*self._holder_key(one.post_id), [one.position, "" if one.instead_of is None else one.instead_of])
+                 for one in holders]  # fmt: skip
+        held = [0] * len(holders)
+        with self._told():
+            list(self._by_partition("WRITE", written, self._ttl))
+            for places, answer in self._by_partition("HOLD", asked, self._ttl):
+                for place, position in zip(places, answer, strict=True):
+                    held[place] = int(position) if position else holders[place].position
+        return held
+
+    def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
+        """Put posts into their buckets, and read buckets."""
+        rows, columns = np.nonzero(texts.keys != NO_KEY)
+        added = np.zeros(len(rows), [("key", "<u8"), ("entry", self._type)])
+        added["key"], added["entry"] = texts.keys[rows, columns], texts.entries[rows]
+        of_added, of_read = self._partitions_of(added["key"]), self._partitions_of(keys)
+        is_same = np.array_equal(added["key"], keys)
+        partitions = np.union1d(of_added, of_read).tolist()
+        calls = [([self._prefix(one)], [*self._shape, self._most, added[of_added == one].tobytes()]
+                  + ([] if is_same else [keys[of_read == one].astype("<u8").tobytes()]))
+                 for one in partitions]  # fmt: skip
+        with self._told():
+            answers = self._run("ENTER_BY_SAME" if is_same else "ENTER", calls) if calls else []
+        counts = np.zeros(len(keys), np.int64)
+        order = [np.flatnonzero(of_read == one) for one in partitions]
+        for places, (of_keys, _) in zip(order, answers, strict=True):
+            counts[places] = of_keys
+        parts = [np.frombuffer(found, self._type) for _, found in answers]
+        return Entries(counts, in_order(counts, order, parts, self._type))
+
+    def leave(self, texts: Keyed) -> None:
+        """Take posts out of their buckets."""
+        rows, columns = np.nonzero(texts.keys != NO_KEY)
+        leaving = np.zeros(len(rows), [("key", "<u8"), ("position", "<u8")])
+        leaving["key"], leaving["position"] = texts.keys[rows, columns], texts.entries["position"][rows]
+        partitions = self._partitions_of(leaving["key"])
+        calls = [
+            ([self._prefix(one)], [*self._shape, self._most, leaving[partitions == one].tobytes()])
+            for one in np.unique(partitions).tolist()
+        ]
+        if calls:
+            with self._told():
+                self._run("LEAVE", calls)
+
+    def records(self, positions: Int64s) -> list[Record | None]:
+        """Return the records at these positions."""
+        keyed = [self._record_key(position) for position in positions.tolist()]
+        with self._told():
+            return [None if one is None else unpack_record(one) for one in self._values(keyed)]
+
+    def _values(self, keyed: Sequence[tuple[int, Any]]) -> list[bytes | None]:
+        """Return what is under keys, in their order."""
+        places: dict[int, list[int]] = defaultdict(list)
+        for place, (partition, _) in enumerate(keyed):
+            places[partition].append(place)
+        with self._client.pipeline(transaction=False) as pipe:
+            for some in places.values():
+                pipe.execute_command("MGET", *(keyed[place][1] for place in some))
+            answers = pipe.execute() if places else []
+        values: list[bytes | None] = [None] * len(keyed)
+        for some, answer in zip(places.values(), answers, strict=True):
+            for place, value in zip(some, answer, strict=True):
+                values[place] = value
+        return values
+
+    def change(self, changes: Sequence[Change]) -> list[State]:
+        """Change states that are as expected; return those that there are then."""
+        keyed = [
+            (
+                *self._record_key(one.position),
+                [
+                    "".join(str(int(state)) for state in one.expected),
+                    int(one.to),
+                    b"" if one.evidence is None else pack_evidence(one.evidence),
+                ],
+            )
+            for one in changes
+        ]
+        states = [State.GONE] * len(changes)
+        with self._told():
+            for places, answer in self._by_partition("CHANGE", keyed):
+                for place, state in zip(places, answer.split(b","), strict=True):
+                    states[place] = State(int(state)) if state else State.GONE
+        return states
+
+    def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
+        """Return the position of the post that has each id."""
+        with self._told():
+            found = self._values([self._holder_key(one) for one in ids])
+        return [None if one is None else int(one) for one in found]
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value under a key."""
+        with self._told():
+            value: bytes | None = self._client.hget(self._key("m"), key)
+        return value
+
+    def set_first(self, key: str, value: bytes) -> bytes:
+        """Store a value under a key that has none; return the one that is there then."""
+        with self._told():
+            self._client.hsetnx(self._key("m"), key, value)
+            stored: bytes = self._client.hget(self._key("m"), key)
+        return stored
+
+    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
+        """Move the time of the window on, and count kept posts."""
+        slices = Counter(self._time_slice(time) for time in kept)
+        oldest = self._time_slice(watermark - self._needs.horizon) - 1
+        numbers = [str(one) for pair in slices.items() for one in pair]
+        with self._told():
+            self._scripts["NOTE"]([self._key("w"), self._key("k")], [repr(read), repr(watermark), oldest, *numbers])
+
+    def _time_slice(self, time: float) -> int:
+        return int(time // (self._needs.horizon / SLICES))
+
+    def rewind(self, watermark: float) -> None:
+        """Put the time of the window back."""
+        with self._told():
+            self._client.set(self._key("w"), repr(watermark))
+
+    def watermark(self) -> float:
+        """Return the time of the window."""
+        with self._told():
+            held = self._client.get(self._key("w"))
+        return float(held) if held else NEVER
+
+    def n_kept_after(self, time: float) -> int:
+        """Return about how many kept posts have a time after this one."""
+        if time == NEVER:
+            return 0
+        with self._told():
+            counted = self._client.hgetall(self._key("k"))
+        edge = self._time_slice(time)
+        return sum(int(n) for one, n in counted.items() if int(one) >= edge)
+
+    def n_bytes(self) -> int:
+        """Return the bytes that the server has in use, for all that it holds; of a cluster, the sum."""
+        with self._told():
+            told = self._client.info("memory")
+        servers = [told] if "used_memory" in told else list(told.values())
+        return sum(int(one["used_memory"]) for one in servers)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._client.close()
+
+
+KINDS = "ENTER", "ENTER_BY_SAME", "LEAVE", "CHANGE", "HOLD", "WRITE", "TAKE", "NOTE"
+
+
+def in_order(counts: Int64s, order: Sequence[Int64s], parts: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
+    """Return entries that came by partition in the order of the keys.
+
+    Parameters
+    ----------
+    counts
+        int64[n_keys].
+    order, parts
+        Of each partition, the places of its keys, and the entries of these.
+    """
+    if len(parts) <= 1:
+        return parts[0] if parts else np.zeros(0, kind)
+    places = np.concatenate([np.repeat(some, counts[some]) for some in order])
+    return np.concatenate(parts)[np.argsort(places, kind="stable")]

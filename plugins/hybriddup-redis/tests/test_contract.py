@@ -1,0 +1,60 @@
+"""Windows in Redis keep the contract of windows, and answer as a window of one's own does."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Server
+
+import hybriddup
+from hybriddup.testing import check_window
+
+SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
+
+
+def opened(address: str, name: str, **options: Any) -> Any:
+    return hybriddup.Window.open(f"{address}?window={name.replace(' ', '_')}", **options)
+
+
+def cluster_address(nodes: list[Server]) -> str:
+    return "redis-cluster://" + ",".join(f"127.0.0.1:{server.port}" for server in nodes)
+
+
+def test_windows_on_one_server_keep_the_contract(server: Server) -> None:
+    """Also where several processes use one."""
+    check_window(partial(opened, f"redis://127.0.0.1:{server.port}/0"), shared=True)
+
+
+def test_windows_on_a_cluster_keep_the_contract(nodes: list[Server]) -> None:
+    """Of three servers."""
+    check_window(partial(opened, cluster_address(nodes)), shared=True)
+
+
+def test_every_server_of_a_cluster_has_its_share(nodes: list[Server]) -> None:
+    """Of the keys of a window: so that more servers hold more."""
+    with opened(cluster_address(nodes), "shares") as window:
+        window.add_many([f"{number} is the number of this post, and {number * 7} another" for number in range(300)])
+    held = []
+    for server in nodes:
+        with server.client() as client:
+            held.append(sum(1 for _ in client.scan_iter("{shares:*", count=1000)))
+    assert min(held) > sum(held) / 5
+
+
+@pytest.mark.parametrize("size", [1, 100])
+@pytest.mark.parametrize("config", ["weibo", "articles"])
+def test_one_sender_gets_the_answers_of_a_window_of_its_own(server: Server, config: str, size: int) -> None:
+    """Every decision, with its keeper, score and band."""
+    texts = [line.split('"text":')[1] for line in SAMPLES.read_text("utf-8").splitlines()]
+    options: dict[str, Any] = {"config": config, "clock": lambda: 0.0}
+    with (
+        hybriddup.Window.open(**options) as own,
+        hybriddup.Window.open(server.url(f"{config}{size}"), **options) as shared,
+    ):
+        for first in range(0, len(texts), size):
+            some = texts[first : first + size]
+            assert shared.add_many(some) == own.add_many(some)
+        assert shared.match(texts[9]) == own.match(texts[9])
