@@ -106,6 +106,11 @@ class SharedBatch:
         """Return the position that a post was given last."""
         return self._position[place]
 
+    @property
+    def positions(self) -> set[int]:
+        """The positions of those that are begun and not decided."""
+        return {self._position[place] for place in self._open if place in self._position}
+
     def begin(self, taken: Taken) -> tuple[list[Record], list[Holder]]:
         """Give those that are open these positions; return their records, and which ids they are to have."""
         places, first = self._open, taken.first

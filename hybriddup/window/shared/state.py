@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from hybriddup.window.shared.candidates import (
 )
 from hybriddup.window.shared.protocol import Wait, decide
 from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, entry_type
+
+logger = logging.getLogger("hybriddup")
 
 PATIENCE = 0.002, 0.05
 """Seconds between two looks at a post of another process that is being decided: at first, and at most."""
@@ -55,6 +58,8 @@ class SharedState:
     def __post_init__(self) -> None:
         self._awaited: dict[int, float] = {}
         """When posts of others that are being decided were first waited for."""
+        self._abandoned: set[int] = set()
+        """Positions of this process that an error left undecided: nobody goes on with them."""
         self.store = SharedPosts(self)
 
     # ---- deciding
@@ -86,6 +91,15 @@ class SharedState:
         with self.counts.timed("normalize"):
             normalized = self.steps.components.normalizer.normalize_batch([post.text for post in posts])
         batch = SharedBatch(posts, self.steps, self.timing, self.timing.now(), normalized)
+        try:
+            self._follow(batch)
+        except BaseException:
+            self._abandoned |= batch.positions
+            raise
+        return batch
+
+    def _follow(self, batch: SharedBatch) -> None:
+        """Do what the protocol asks, until all is decided."""
         course, answer = decide(batch), None
         while True:
             try:
@@ -101,14 +115,22 @@ class SharedState:
                 )
         if batch.watermark > NEVER:
             with self.counts.timed("store"):
-                self.shared.note(batch.watermark_before, batch.watermark, batch.kept_times)
-                self.shared.leave(batch.duplicates_keyed())
-        return batch
+                self._tidy(batch)
+
+    def _tidy(self, batch: SharedBatch) -> None:
+        """Move the time on, and take duplicates out of the buckets. What was decided stands if that fails."""
+        try:
+            self.shared.note(batch.watermark_before, batch.watermark, batch.kept_times)
+            self.shared.leave(batch.duplicates_keyed())
+        except StoreError as error:
+            logger.warning("posts were decided, and what follows from that could not be written: %s", error)
 
     def _lapsed(self, asked: Wait) -> list[int]:
         """Wait a moment; return the positions whose posts have been waited for longer than a lease."""
         now = monotonic()
         self._awaited = {position: self._awaited.get(position, now) for position in asked.positions}
+        if abandoned := self._abandoned.intersection(asked.positions):
+            return sorted(abandoned)
         waited = now - min(self._awaited.values())
         sleep(min(max(waited / 2, PATIENCE[0]), PATIENCE[1]))
         return [position for position, since in self._awaited.items() if now - since > self.lease]

@@ -1,0 +1,58 @@
+"""Addresses of windows in Redis: what they may say, and what is told of those that cannot be meant."""
+
+from __future__ import annotations
+
+import pytest
+from servers import Server, free_port
+
+import hybriddup
+from hybriddup.errors import ConfigError, StoreError, WindowError
+from hybriddup.testing.window_posts import CONFIG
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("redis://localhost/0", "must name the window"),
+        ("redis://localhost/0?window=a/b", "must name the window"),
+        ("redis://localhost/0?window=a&colour=red", "has no colour"),
+        ("redis://localhost/0?window=a&lease=soon", "lease must be seconds"),
+        ("redis://localhost/0?window=a&timeout=0", "timeout must be seconds"),
+        ("redis://localhost:port/0?window=a", "no address of Redis"),
+        ("redis://localhost/news?window=a", "number of a database"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(address: str, told: str) -> None:
+    """With what is allowed."""
+    with pytest.raises(ConfigError, match=told):
+        hybriddup.Window.open(address, config=CONFIG)
+
+
+def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
+    """And what to look for."""
+    with pytest.raises(StoreError) as caught:
+        hybriddup.Window.open(f"redis://me:hidden@127.0.0.1:{free_port()}/0?window=a", config=CONFIG)
+    assert "See whether it runs" in str(caught.value)
+    assert "hidden" not in str(caught.value)
+
+
+def test_user_and_password_may_stand_in_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no address holds them."""
+    with server.client() as client:
+        client.execute_command("ACL", "SETUSER", "crawler", "on", ">hidden", "~*", "+@all")
+    monkeypatch.setenv("HYBRIDDUP_REDIS_USER", "crawler")
+    monkeypatch.setenv("HYBRIDDUP_REDIS_PASSWORD", "wrong")
+    with pytest.raises(StoreError, match="user and password"):
+        hybriddup.Window.open(server.url("environment"), config=CONFIG)
+    monkeypatch.setenv("HYBRIDDUP_REDIS_PASSWORD", "hidden")
+    with hybriddup.Window.open(server.url("environment"), config=CONFIG) as window:
+        assert window.add("text").kept
+    with server.client() as client:
+        assert b"crawler" in client.execute_command("ACL", "LIST")[0] + b"".join(client.execute_command("ACL", "USERS"))
+
+
+def test_a_recipe_that_is_another_is_refused_and_the_difference_named(server: Server) -> None:
+    """Where the window was made by another configuration."""
+    hybriddup.Window.open(server.url("recipes"), config=CONFIG).close()
+    with pytest.raises(WindowError, match="tokenizer"):
+        hybriddup.Window.open(server.url("recipes"), config=CONFIG | {"tokenizer": {"use": "words"}})

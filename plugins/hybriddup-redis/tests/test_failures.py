@@ -1,0 +1,148 @@
+"""What a window in Redis promises holds when processes, connections and servers fail."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from proxy import proxy
+from servers import Server, serving
+from workers import make_posts, send_all
+
+import hybriddup
+from hybriddup.errors import StoreError
+from hybriddup.testing.window_posts import CONFIG
+
+N_WORKERS, N_FAULTS, N_TEXTS = 8, 200, 1500
+LEASE = 0.5
+
+
+def check_all(address: str, folder: Path, n_texts: int) -> None:
+    """Each post is decided; of each text one is kept, the others name it; answers that were given stand."""
+    posts = make_posts(n_texts, 1)
+    forms: dict[str, list[Any]] = defaultdict(list)
+    with hybriddup.Window.open(address, config=CONFIG) as window:
+        found = {post["id"]: window.get(post["id"]) for post in posts}
+    for post in posts:
+        forms[post["text"][:-1]].append(found[post["id"]])
+    assert None not in found.values()
+    for alike in forms.values():
+        kept = [one for one in alike if one.kept]
+        assert len(kept) == 1, alike
+        assert all(one.kept or one.evidence.of == kept[0].id for one in alike), alike
+    for log in folder.glob("*.log"):
+        for line in log.read_text().splitlines():
+            post_id, was_kept, of = json.loads(line)
+            now = found[post_id]
+            assert (now.kept, now.evidence and now.evidence.of) == (was_kept, of), post_id
+
+
+def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server: Server, tmp_path: Path) -> None:
+    """They are killed, stopped for longer than the lease and continued, and their connections break; clocks differ."""
+    random, forks = Random(7), multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload(["workers"])
+    with proxy(server.port) as between:
+        address = f"redis://127.0.0.1:{between.port}/0?window=failing&lease={LEASE}"
+
+        def start(number: int) -> Any:
+            skew = 5.0 * number / N_WORKERS
+            process = forks.Process(target=send_all, args=(address, tmp_path, number, N_WORKERS, N_TEXTS, skew))
+            process.start()
+            return process
+
+        workers = [start(number) for number in range(N_WORKERS)]
+        stopped: list[tuple[float, Any]] = []
+        faults = 0
+        while any(worker.is_alive() or worker.exitcode for worker in workers):
+            time.sleep(random.uniform(0.02, 0.1))
+            for at, worker in stopped[:]:
+                if time.monotonic() > at:
+                    os.kill(worker.pid, signal.SIGCONT)
+                    stopped.remove((at, worker))
+            held = {worker.pid for _, worker in stopped}
+            for number, worker in enumerate(workers):
+                if not worker.is_alive() and worker.exitcode:
+                    workers[number] = start(number)
+            running = [worker for worker in workers if worker.is_alive() and worker.pid not in held]
+            if faults >= N_FAULTS or not running:
+                continue
+            faults += 1
+            chosen, kind = random.choice(running), random.random()
+            if kind < 0.6:
+                chosen.kill()
+            elif kind < 0.75 and len(stopped) < 3:
+                os.kill(chosen.pid, signal.SIGSTOP)
+                stopped.append((time.monotonic() + 2 * LEASE, chosen))
+            else:
+                between.cut(random)
+    assert faults >= N_FAULTS / 2
+    check_all(server.url("failing"), tmp_path, N_TEXTS)
+
+
+def test_what_was_acknowledged_is_there_when_a_server_is_killed_that_writes_at_once(tmp_path: Path) -> None:
+    """With appendonly and fsync always."""
+    with serving(tmp_path / "lasting", "--appendonly", "yes", "--appendfsync", "always") as server:
+        window = hybriddup.Window.open(server.url(), config=CONFIG)
+        posts = make_posts(20, 2)
+        answers = window.add_many(posts)
+        server.end(signal.SIGKILL)
+        with pytest.raises(StoreError, match="Look to server and network"):
+            window.add("more")
+        server.start()
+        assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
+        assert not window.add(posts[0]["text"]).kept
+        window.close()
+
+
+def test_where_redis_is_full_posts_are_refused_and_nothing_is_lost(tmp_path: Path) -> None:
+    """By an error that says so; with room again, the window goes on."""
+    with serving(tmp_path / "full", "--maxmemory", "3mb", "--maxmemory-policy", "noeviction") as server:
+        window = hybriddup.Window.open(server.url(), config=CONFIG)
+        posts = make_posts(4000, 3)
+        answers = {}
+        batches = iter(posts[first : first + 100] for first in range(0, len(posts), 100))
+        with pytest.raises(StoreError, match="out of memory"):
+            answers.update((one.id, one) for batch in batches for one in window.add_many(batch))
+        assert answers
+        with server.client() as client:
+            client.config_set("maxmemory", 0)
+        for post_id, answer in answers.items():
+            post = window.get(post_id)
+            assert post is not None
+            assert post.kept == answer.kept
+        again = window.add_many(posts)
+        assert [one.kept for one in again[: len(answers)]] == [one.kept for one in answers.values()]
+        window.close()
+
+
+def test_a_server_that_throws_posts_away_is_refused(tmp_path: Path) -> None:
+    """Before any post is sent."""
+    with (
+        serving(tmp_path / "evicting", "--maxmemory", "10mb", "--maxmemory-policy", "allkeys-lru") as server,
+        pytest.raises(StoreError, match="Set it to noeviction"),
+    ):
+        hybriddup.Window.open(server.url(), config=CONFIG)
+
+
+def test_a_server_that_is_slow_is_not_waited_for_longer_than_asked(server: Server) -> None:
+    """The error comes after the time-out, and says what to do."""
+    with hybriddup.Window.open(server.url("slow", timeout=0.3), config=CONFIG) as window:
+        window.add("one")
+        assert server.process is not None
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            with pytest.raises(StoreError, match="Look to server and network"):
+                window.add("two")
+            assert time.monotonic() - began < 5
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        assert window.add("three").kept
