@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from threading import RLock
+from threading import Condition, RLock
 from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
@@ -54,6 +54,8 @@ class Window:
         self._lock = RLock()
         self._process = os.getpid()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
+        self._turn = Condition()
+        self._is_deciding = False
 
     @classmethod
     def open(
@@ -147,11 +149,21 @@ class Window:
     def _decide(self, posts: list[Post]) -> list[Decision]:
         """Have posts decided by this thread, or by another one that decides meanwhile."""
         answer: Future[list[Decision]] = Future()
-        self._waiting.append((posts, answer))
-        while not answer.done():
-            with self._lock:
-                if not answer.done():
+        with self._turn:
+            self._waiting.append((posts, answer))
+            # not by the lock: whoever decides next would often get it again before those who have their answers
+            self._turn.wait_for(lambda: answer.done() or not self._is_deciding)
+            if answer.done():
+                return answer.result()
+            self._is_deciding = True
+        try:
+            while not answer.done():
+                with self._lock:
                     self._decide_waiting()
+        finally:
+            with self._turn:
+                self._is_deciding = False
+                self._turn.notify_all()
         return answer.result()
 
     def _ask(self, question: Callable[[LookedInto], T]) -> T:
