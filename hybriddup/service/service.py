@@ -148,9 +148,15 @@ class Service:
     async def _recover(self) -> None:
         while self.trouble is not None:
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
-            with suppress(OSError):
-                await asyncio.to_thread(self.try_disk)
+            with suppress(OSError, StoreError):
+                await asyncio.to_thread(self._try_store)
                 self.trouble = None
+
+    def _try_store(self) -> None:
+        """Raise OSError where nothing can be written, and StoreError where the store does not answer."""
+        self.try_disk()
+        if self.window is not None:
+            self.window.get("")
 
     def _decide(self, posts: list[Post]) -> list[Decision]:
         """Decide a batch. Runs in the deciding thread."""

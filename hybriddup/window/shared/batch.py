@@ -332,7 +332,7 @@ class SharedBatch:
         else:
             self.outcomes.append((verdict.evidence.reason, verdict.evidence.length_band))
             self.duplicates.append(stored.position)
-        self.n_late += stored.time <= self._times.watermarks[row] - self.timing.horizon
+        self.n_late += int(stored.time <= self._times.watermarks[row] - self.timing.horizon)
         self._open = [one for one in self._open if one != place]
 
     def duplicates_keyed(self) -> Keyed:
