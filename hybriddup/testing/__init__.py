@@ -12,6 +12,7 @@ from hybriddup.testing.block_indexes import check_block_index
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.formats import check_reader, check_writer
 from hybriddup.testing.live_indexes import check_live_index
+from hybriddup.testing.shared_stores import check_shared_store
 from hybriddup.testing.texts import NASTY_TEXTS
 from hybriddup.testing.tokens import check_hasher, check_normalizer, check_tokenizer, check_weighter
 from hybriddup.testing.verifiers import check_verifier
@@ -26,6 +27,7 @@ __all__ = [
     "check_live_index",
     "check_normalizer",
     "check_reader",
+    "check_shared_store",
     "check_tokenizer",
     "check_verifier",
     "check_weighter",

@@ -47,14 +47,16 @@ def meetings_of(probes: UInt64s, counts: Int64s, entries: EntryArray) -> Meeting
 
 def numbers_in_buckets(met: Meetings) -> Int64s:
     """Return int64[n]: which number from the newest each meeting has in its bucket, 1 being the newest."""
-    n = len(met.later)
-    order = np.lexsort((-met.entries["position"].astype(np.int64), met.key, met.later))
-    later, key = met.later[order], met.key[order]
-    begins = np.ones(n, np.bool_)
-    begins[1:] = (later[1:] != later[:-1]) | (key[1:] != key[:-1])
-    starts = np.maximum.accumulate(np.where(begins, np.arange(n), 0))
-    numbers = np.empty(n, np.int64)
-    numbers[order] = np.arange(n) - starts + 1
+    n, positions = len(met.later), met.entries["position"].astype(np.int64)
+    ends = np.ones(n, np.bool_)
+    ends[:-1] = (met.later[1:] != met.later[:-1]) | (met.key[1:] != met.key[:-1])
+    bucket: Int64s = np.cumsum(ends) - ends
+    numbers = np.flatnonzero(ends)[bucket] - np.arange(n) + 1
+    if (ends[:-1] | (positions[1:] >= positions[:-1])).all():  # as good as always
+        return numbers
+    order = np.lexsort((positions, bucket))
+    sorted_numbers, numbers = numbers, np.empty(n, np.int64)
+    numbers[order] = sorted_numbers
     return numbers
 
 
@@ -80,15 +82,15 @@ def near_pairs(texts: LiveTexts, met: Meetings, numbers: Int64s, bands: Bands) -
     NearPairs
         ``earlier`` are positions.
     """
-    positions = met.entries["position"].astype(np.int64)
-    order = np.lexsort((numbers, positions, met.later))
-    later, earlier = met.later[order], positions[order]
+    distances = distances_of(texts, met, bands)
+    within = np.flatnonzero(distances >= 0)
+    positions, later = met.entries["position"][within].astype(np.int64), met.later[within]
+    order = np.lexsort((numbers[within], positions, later))
     is_first = np.ones(len(order), np.bool_)
-    is_first[1:] = (later[1:] != later[:-1]) | (earlier[1:] != earlier[:-1])
-    pairs = order[is_first]
-    distances = distances_of(texts, met.take(pairs), bands)
-    pairs, distances = pairs[distances >= 0], distances[distances >= 0]
-    return NearPairs(positions[pairs], met.later[pairs], distances.astype(np.int32), numbers[pairs])
+    is_first[1:] = (np.diff(later[order]) != 0) | (np.diff(positions[order]) != 0)
+    chosen = order[is_first]
+    pairs = within[chosen]
+    return NearPairs(positions[chosen], later[chosen], distances[pairs].astype(np.int32), numbers[pairs])
 
 
 def distances_of(texts: LiveTexts, met: Meetings, bands: Bands) -> Int64s:

@@ -46,13 +46,13 @@ end
 local counts, found, n = {}, {}, 0
 local function note(held, old)
   local bytes = 0
-  if held then
-    n, bytes = n + 1, #held
-    found[n] = held
-  end
   if old then
-    n, bytes = n + 1, bytes + #old
+    n, bytes = n + 1, #old
     found[n] = old
+  end
+  if held then
+    n, bytes = n + 1, bytes + #held
+    found[n] = held
   end
   counts[#counts + 1] = bytes / size
 end

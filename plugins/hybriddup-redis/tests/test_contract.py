@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hybriddup_redis.opening import open_store, place_of
 from servers import Server
 
 import hybriddup
-from hybriddup.testing import check_window
+from hybriddup.testing import check_shared_store, check_window
 
 SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
 
@@ -31,6 +32,13 @@ def test_windows_on_one_server_keep_the_contract(server: Server) -> None:
 def test_windows_on_a_cluster_keep_the_contract(nodes: list[Server]) -> None:
     """Of three servers."""
     check_window(partial(opened, cluster_address(nodes)), shared=True)
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_stores_keep_the_contract_of_shared_stores(kind: str, server: Server, nodes: list[Server]) -> None:
+    """Each call by itself."""
+    address = f"redis://127.0.0.1:{server.port}/0" if kind == "server" else cluster_address(nodes)
+    check_shared_store(lambda name, needs: open_store(place_of(f"{address}?window=store-{name}"), needs))
 
 
 def test_every_server_of_a_cluster_has_its_share(nodes: list[Server]) -> None:

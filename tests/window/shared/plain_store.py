@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
+from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId
 from hybriddup.window.shared.store import Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 
@@ -31,8 +32,11 @@ class PlainStore:
     def __init__(self, content: PlainContent, words: int) -> None:
         self.content = content
         self.type = entry_type(words)
+        self.is_closed = False
 
     def take(self, n: int) -> Taken:
+        if self.is_closed:
+            raise StoreError("the store is closed.")
         first = self.content.next
         self.content.next += n
         return Taken(first, self.content.watermark)
@@ -106,4 +110,4 @@ class PlainStore:
         return 0
 
     def close(self) -> None:
-        pass
+        self.is_closed = True

@@ -11,7 +11,7 @@ import pytest
 
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
-from hybriddup.testing import check_window
+from hybriddup.testing import check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import Windows
 from hybriddup.window.opened import Asked
@@ -61,3 +61,9 @@ def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: i
     assert shared.match(texts[9]) == own.match(texts[9])
     counts = [(one.n_posts, one.n_kept, one.n_exact, one.n_near, one.by_band) for one in (own.stats(), shared.stats())]
     assert counts[0] == counts[1]
+
+
+def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
+    """By which the stores of packages are checked, too."""
+    contents: dict[str, PlainContent] = defaultdict(PlainContent)
+    check_shared_store(lambda name, needs: PlainStore(contents[name], needs.words))

@@ -1,0 +1,180 @@
+"""Contract check of the stores of shared windows: what each call does to what others see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from hybriddup.data.records import NO_KEY, Int64s, UInt64s
+from hybriddup.errors import StoreError
+from hybriddup.testing.contract import require, require_error
+from hybriddup.testing.texts import NASTY_TEXTS
+from hybriddup.window.records import Evidence, PostId, StoredPost
+from hybriddup.window.shared.store import Change, Holder, Keyed, Needs, Record, SharedStore, State, entry_type
+
+Opens = Callable[[str, Needs], SharedStore]
+NEEDS = Needs(words=2, max_bucket_size=8, horizon=1000.0)
+NEVER = float("-inf")
+EVIDENCE = Evidence("keeper \udc00", 3, "near", 9, "edit", 0.1 + 0.2, 0.3, "7-20")
+IDS: tuple[PostId, ...] = ("1", 1, "", "é", "e\u0301", "a\x00b", "\udc00", 0, -7, 2**63 - 1, -(2**63), "-7", "#x")
+
+
+def check_shared_store(open_store: Opens) -> None:
+    """Check that the stores of shared windows keep the contract of `hybriddup.window.shared.SharedStore`.
+
+    Parameters
+    ----------
+    open_store
+        Opens the store of a window by a name that the check makes up; the same name is the same store.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    for check in (_check_positions, _check_records, _check_holders, _check_buckets, _check_changes, _check_values,
+                  _check_times):  # fmt: skip
+        name = check.__name__.removeprefix("_check_")
+        one, other = open_store(name, NEEDS), open_store(name, NEEDS)
+        try:
+            check(one, other)
+        finally:
+            one.close()
+            other.close()
+    one.close()
+    require_error(StoreError, partial(one.take, 1), "a store that is closed answers nothing")
+
+
+def _check_positions(one: SharedStore, other: SharedStore) -> None:
+    taken = [(store.take(n), n) for store, n in ((one, 1), (other, 3), (one, 256), (other, 1))]
+    positions = [position for found, n in taken for position in range(found.first, found.first + n)]
+    require(positions == sorted(set(positions)), "positions rise, and nobody gets those of another", positions)
+    require(taken[0][0].watermark == NEVER, "a new window has no time", taken[0])
+
+
+def _record(position: int, post_id: PostId, text: str = "text", normalized: str | None = None) -> Record:
+    return Record(State.PENDING, StoredPost(position, post_id, -1.5, text, normalized, None), 2.5)
+
+
+def _positions(*positions: int) -> Int64s:
+    return np.array(positions, np.int64)
+
+
+def _check_records(one: SharedStore, other: SharedStore) -> None:
+    written = [_record(place, post_id) for place, post_id in enumerate(IDS)]
+    written += [_record(len(IDS) + place, f"text {place}", text, text[::-1]) for place, text in enumerate(NASTY_TEXTS)]
+    require(one.announce(written, []) == [], "records need no ids", len(written))
+    asked = _positions(*reversed(range(len(written))), len(written))
+    found = other.records(asked)
+    clause = (
+        "a record comes back as it was written, with any characters in its id and text, and None where there is none"
+    )
+    wrong = [pair for pair in zip(found, [*reversed(written), None], strict=True) if pair[0] != pair[1]][:1]
+    require(not wrong, clause, wrong)
+    types = [type(record.post.id) for record in found if record is not None]
+    require(types == [type(record.post.id) for record in reversed(written)], "ids keep their type", types)
+
+
+def _check_holders(one: SharedStore, other: SharedStore) -> None:
+    holders = [Holder(post_id, place, None) for place, post_id in enumerate(IDS)]
+    records = [_record(place, post_id) for place, post_id in enumerate(IDS)]
+    clause = "whoever asks first has an id, compared with its type"
+    require(one.announce(records, holders) == list(range(len(IDS))), clause, holders)
+    later = [_record(100 + place, post_id) for place, post_id in enumerate(IDS)]
+    held = other.announce(later, [Holder(one_id, 100 + place, None) for place, one_id in enumerate(IDS)])
+    require(held == list(range(len(IDS))), clause, held)
+    require(
+        other.positions_of([*IDS, "nobody's", 2]) == [*range(len(IDS)), None, None], clause, other.positions_of(IDS)
+    )
+    taken = other.announce([], [Holder("1", 100, 0), Holder(1, 101, 7), Holder("new", 102, None)])
+    require(taken == [100, 1, 102], "an id is taken over from the one who is expected to have it, and no other", taken)
+
+
+def _keyed(positions: Sequence[int], keys: Sequence[Sequence[int]]) -> Keyed:
+    entries = np.zeros(len(positions), entry_type(2))
+    entries["position"], entries["length"] = positions, [position + 10 for position in positions]
+    entries["bits"] = [[position, 2**64 - 1 - position] for position in positions]
+    return Keyed(entries, np.array(keys, np.uint64))
+
+
+def _keys(*keys: int) -> UInt64s:
+    return np.array(keys, np.uint64)
+
+
+FAR = 2**64 - 2
+"""A key that differs from small ones in every part."""
+
+
+def _found(store: SharedStore, *keys: int) -> list[list[int]]:
+    """Return the positions in buckets, each time checking that the rest of an entry came along."""
+    nothing = Keyed(np.zeros(0, entry_type(2)), np.zeros((0, 1), np.uint64))
+    counts, entries = store.enter(nothing, _keys(*keys))
+    expected = _keyed(entries["position"].tolist(), [[0]] * len(entries)).entries
+    require(bool((entries == expected).all()), "entries come back as they were put in", entries)
+    parts = np.split(entries["position"], np.cumsum(counts)[:-1])
+    return [sorted(part.tolist()) for part in parts]
+
+
+def _check_buckets(one: SharedStore, other: SharedStore) -> None:
+    none = int(NO_KEY)
+    one.enter(_keyed([0, 1], [[5, FAR], [5, none]]), _keys())
+    counts, entries = other.enter(_keyed([2], [[5, 6]]), _keys(5, 6))
+    first = sorted(entries["position"][: counts[0]].tolist())
+    require(first[:2] == [0, 1], "whoever enters a bucket sees who is in it", (counts, entries))
+    require(_found(one, 5, FAR, 6, 7, 5) == [[0, 1, 2], [0], [2], [], [0, 1, 2]], "all see who is in a bucket", 5)
+    one.leave(_keyed([1, 2], [[5, none], [6, none]]))
+    require(_found(other, 5, 6) == [[0, 2], []], "a post leaves the buckets that are named", _found(other, 5, 6))
+    for first_of_ten in range(10, 200, 10):
+        positions = range(first_of_ten, first_of_ten + 10)
+        one.enter(_keyed(list(positions), [[9]] * 10), _keys())
+    newest = set(range(192, 200))
+    require(newest <= set(_found(other, 9)[0]), "the newest max_bucket_size posts of a bucket are there", newest)
+    other.leave(_keyed([199], [[9]]))
+    left = set(_found(one, 9)[0])
+    require(199 not in left and set(range(191, 199)) <= left, "a bucket has more than that where some leave", left)
+
+
+def _check_changes(one: SharedStore, other: SharedStore) -> None:
+    one.announce([_record(position, f"{position}", "Text", "text") for position in range(4)], [])
+    pending, undecided = frozenset({State.PENDING}), frozenset({State.PENDING, State.CHALLENGED})
+    first = one.change(
+        [Change(0, pending, State.KEPT), Change(1, pending, State.CHALLENGED), Change(9, pending, State.KEPT)]
+    )
+    require(first == [State.KEPT, State.CHALLENGED, State.GONE], "a change tells the state that comes of it", first)
+    clause = "a state is changed only if it is as expected; else it is told"
+    second = other.change(
+        [Change(0, undecided, State.GONE), Change(1, pending, State.KEPT), Change(2, undecided, State.GONE)]
+    )
+    require(second == [State.KEPT, State.CHALLENGED, State.GONE], clause, second)
+    third = one.change([Change(1, undecided, State.DUPLICATE, EVIDENCE), Change(2, pending, State.KEPT)])
+    require(third == [State.DUPLICATE, State.GONE], clause, third)
+    found = other.records(_positions(0, 1, 2, 3))
+    states = [record and record.state for record in found]
+    require(states == [State.KEPT, State.DUPLICATE, State.GONE, State.PENDING], "changes stay", states)
+    posts = [record.post for record in found if record is not None]
+    require(posts[1].evidence == EVIDENCE and posts[1].text == "Text", "a duplicate has its evidence", posts[1])
+    require(posts[0].normalized == "text" and posts[0].evidence is None, "a kept post is as it came", posts[0])
+
+
+def _check_values(one: SharedStore, other: SharedStore) -> None:
+    value = bytes(range(256))
+    require(one.meta("recipe") is None, "there is no value that nobody has set", one.meta("recipe"))
+    set_to = [one.set_first("recipe", value), other.set_first("recipe", b"other"), other.set_first("blocks", b"")]
+    require(set_to == [value, value, b""], "a value is set once, and all have that", set_to)
+    require(other.meta("recipe") == value, "all see a value", other.meta("recipe"))
+
+
+def _check_times(one: SharedStore, other: SharedStore) -> None:
+    one.note(NEVER, 100.0, [99.0, 100.0])
+    require(other.watermark() == 100.0, "the time of the window moves on", other.watermark())
+    other.note(100.0, 90.0, [])
+    require(one.take(0).watermark == 100.0, "and never back by itself", one.take(0))
+    other.note(100.0, 1500.0, [1500.0])
+    counted = [one.n_kept_after(time) for time in (0.0, 1400.0)]
+    require(counted == [3, 1], "kept posts are counted by their time", counted)
+    one.rewind(50.0)
+    other.note(1500.0, 1501.0, [])
+    clause = "a time that was put back stays, whoever still goes by the one before"
+    require(one.watermark() == 50.0, clause, one.watermark())
