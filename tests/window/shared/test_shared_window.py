@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -11,11 +12,11 @@ import pytest
 
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
-from hybriddup.testing import check_shared_store, check_window
+from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import Windows
 from hybriddup.window.opened import Asked
-from hybriddup.window.shared import open_shared
+from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken, open_shared
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
 from tests.window.shared.plain_store import PlainContent, PlainStore
@@ -67,3 +68,58 @@ def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
     """By which the stores of packages are checked, too."""
     contents: dict[str, PlainContent] = defaultdict(PlainContent)
     check_shared_store(lambda name, needs: PlainStore(contents[name], needs.words))
+
+
+class GivesTwice(PlainStore):
+    """Gives positions to several."""
+
+    def take(self, n: int) -> Taken:
+        return super().take(n)._replace(first=0)
+
+
+class ChangesAnything(PlainStore):
+    """Changes states whatever they are."""
+
+    def change(self, changes: Sequence[Change]) -> list[State]:
+        return super().change([one._replace(expected=frozenset(State)) for one in changes])
+
+
+class LetsIdsGo(PlainStore):
+    """Gives an id to whoever asks last."""
+
+    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
+        held = self.positions_of([one.post_id for one in holders])
+        taken = [one._replace(instead_of=position) for one, position in zip(holders, held, strict=True)]
+        return super().announce(records, taken)
+
+
+class KeepsAllInBuckets(PlainStore):
+    """Lets nobody out of a bucket."""
+
+    def leave(self, texts: Keyed) -> None:
+        """Do nothing."""
+
+
+class TimeGoesBack(PlainStore):
+    """Takes any time."""
+
+    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
+        super().note(read, watermark, kept)
+        self.content.watermark = watermark
+
+
+@pytest.mark.parametrize(
+    ("broken", "clause"),
+    [
+        (GivesTwice, "nobody gets those of another"),
+        (ChangesAnything, "only if it is as expected"),
+        (LetsIdsGo, "whoever asks first has an id"),
+        (KeepsAllInBuckets, "leaves the buckets"),
+        (TimeGoesBack, "never back by itself"),
+    ],
+)
+def test_a_store_that_breaks_a_promise_fails_at_its_clause(broken: type[PlainStore], clause: str) -> None:
+    """So that the check can be relied on."""
+    contents: dict[str, PlainContent] = defaultdict(PlainContent)
+    with pytest.raises(ContractError, match=clause):
+        check_shared_store(lambda name, needs: broken(contents[name], needs.words))
