@@ -82,6 +82,12 @@ class Decision(NamedTuple):
         return plain if self.evidence is None else plain | self.evidence._asdict()
 
 
+def decision_of(post: StoredPost) -> Decision:
+    """Return the answer about a post, whose id came for the first time."""
+    position, post_id, _, _, _, evidence = post
+    return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A kept post of the window that a text is similar to."""

@@ -30,7 +30,7 @@ from hybriddup.window.learning import learn_from
 from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, stored_watermark
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost
+from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
 
@@ -355,9 +355,3 @@ class WindowState:
     def n_stored_bytes(self) -> int:
         """Return the bytes of the store and of the log."""
         return self.store.n_bytes() + (0 if self.log is None else self.log.n_bytes)
-
-
-def decision_of(post: StoredPost) -> Decision:
-    """Return the answer about a post, whose id came for the first time."""
-    position, post_id, _, _, _, evidence = post
-    return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)

@@ -1,0 +1,205 @@
+"""Where posts of a batch meet others: what stands in their buckets, which of it matches, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hybriddup.data.records import (
+    Bools,
+    CandidatePairs,
+    Fingerprints,
+    Float64s,
+    Int64s,
+    NearPairs,
+    UInt64s,
+    VerifiedPairs,
+)
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.window.deciding import Verdicts, decide_batch
+from hybriddup.window.event_time import PostTimes
+from hybriddup.window.preparing import PreparedTexts, Steps
+from hybriddup.window.shared.candidates import (
+    Meetings,
+    MetIndex,
+    depths_of,
+    meetings_of,
+    near_pairs,
+    nearest,
+    newest,
+)
+from hybriddup.window.shared.store import UNDECIDED, Entries, Record, State
+
+
+@dataclass(frozen=True)
+class OpenPosts:
+    """The posts of a batch that are open."""
+
+    prepared: PreparedTexts
+    times: PostTimes
+    probes: UInt64s
+    """uint64[n, n_keys + 1]: the keys by which each looks for others, that of equal texts last."""
+    positions: Int64s
+    """int64[n]."""
+
+
+class Encounter:
+    """Open posts, and the others that they met in buckets.
+
+    Parameters
+    ----------
+    found
+        What the buckets of ``posts.probes`` hold.
+    """
+
+    def __init__(self, posts: OpenPosts, found: Entries, steps: Steps, horizon: float) -> None:
+        self._posts, self._steps, self._horizon = posts, steps, horizon
+        self._records: dict[int, Record] = {}
+        met = meetings_of(posts.probes, *found)
+        met = met.take(~np.isin(met.entries["position"].astype(np.int64), posts.positions))
+        is_near = met.key < posts.probes.shape[1] - 1
+        self._find_near(met.take(is_near))
+        self._equal = met.take(~is_near)
+        of_equal = self._equal.entries["position"].astype(np.int64)
+        self.positions: Int64s = np.unique(np.concatenate([self._near.earlier, of_equal]))
+        """int64[n], rising: of the others that may match."""
+
+    def _find_near(self, met: Meetings) -> None:
+        """Note the near pairs: rows of the near texts with positions; and how deep these stand in their buckets."""
+        components, live = self._steps.components, self._posts.prepared.live
+        row_of = np.full(len(self._posts.positions), -1, np.int64)
+        row_of[self._posts.prepared.places] = np.arange(len(self._posts.prepared.places))
+        met, numbers = newest(met._replace(later=row_of[met.later]), components.block_index.max_bucket_size)
+        near = near_pairs(live, met, numbers, components.bands)
+        self._near = near.take(nearest(near, components.limits.most_pairs(live.prints.limits.lengths)))
+        self._depths = depths_of(self._near, met, numbers, self._posts.probes.shape[1] - 1)
+
+    def note(self, records: Sequence[Record | None]) -> None:
+        """Take note of the records of the others, of whom some may be gone."""
+        found = zip(self.positions.tolist(), records, strict=True)
+        self._records = {position: record for position, record in found if record is not None}
+
+    def rivals(self) -> Mapping[int, State]:
+        """Return those of the others that are undecided and match, by position."""
+        undecided = {position: one.state for position, one in self._records.items() if one.state in UNDECIDED}
+        if not undecided:
+            return {}
+        both = self._numbered(sorted(undecided))
+        matched = {both.positions[number] for number in both.equal[both.equal >= 0].tolist()}
+        later = both.prepared.live.prints.positions[both.near.later]
+        pairs = CandidatePairs(both.near.earlier, later, both.near.distances)
+        if len(pairs):
+            accepted, _ = self._steps.verify(pairs, both.prepared, both.texts)
+            matched |= {both.positions[number] for number in pairs.earlier[accepted].tolist()}
+        return {position: undecided[position] for position in sorted(matched)}
+
+    def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[Record]]:
+        """Return what is to become of the open posts, by those of the others that are kept, and by each other.
+
+        Returns
+        -------
+        tuple[Verdicts, list[Record]]
+            Keepers are told by number: first come the records, then the open posts.
+        """
+        both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
+
+        def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+            return self._steps.verify(pairs, both.prepared, both.texts)
+
+        index = MetIndex(both.prepared.live.prints.positions, both.near, both.depths)
+        kept = KeptPosts(index, both.times_of_others, self._horizon)
+        found = decide_batch(both.prepared, both.equal, self._posts.times, kept, self._steps, verify, report)
+        return found, both.records
+
+    def _numbered(self, positions: Sequence[int]) -> Numbered:
+        """Return the open posts and some of the others, numbered from 0, these before those."""
+        others = np.array(positions, np.int64)
+        chosen = np.isin(self._near.earlier, others)
+        near = self._near.take(chosen)
+        return Numbered(
+            list(positions),
+            [self._records[position] for position in positions],
+            numbered_from(self._posts.prepared, len(positions)),
+            near._replace(earlier=np.searchsorted(others, near.earlier)),
+            self._depths[chosen],
+            self._equal_to({position: number for number, position in enumerate(positions)}),
+        )
+
+    def _equal_to(self, number_of: Mapping[int, int]) -> Int64s:
+        """Return int64[n]: for each open post the number of the latest of some others that it equals, -1 = none."""
+        equal = np.full(len(self._posts.positions), -1, np.int64)
+        edges = self._posts.times.edges(self._horizon).tolist()
+        met = zip(self._equal.later.tolist(), self._equal.entries["position"].tolist(), strict=True)
+        for row, position in sorted(met):
+            if position in number_of and self._is_equal(row, self._records[position], edges[row]):
+                equal[row] = number_of[position]
+        return equal
+
+    def _is_equal(self, row: int, record: Record, edge: float) -> bool:
+        says, text = self._posts.prepared.keys[row]
+        return record.post.time > edge and text == (record.post.normalized_text if says else record.post.text)
+
+
+@dataclass(frozen=True)
+class KeptPosts:
+    """Kept posts that a batch met, by their number, in the order of their positions."""
+
+    index: MetIndex
+    times: Float64s
+    """float64[n]."""
+    horizon: float
+
+    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
+        """Return bool[n]: whether kept posts are within the horizon when posts of the batch are decided."""
+        return np.asarray(self.times[earlier] > times.edges(self.horizon)[places])
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Open posts and others that they met, numbered in one row: the others from 0, then the open ones."""
+
+    positions: list[int]
+    """Of the others, rising."""
+    records: list[Record]
+    prepared: PreparedTexts
+    """The open ones, by their numbers."""
+    near: NearPairs
+    """Rows of the near texts of the open ones with numbers of the others."""
+    depths: Int64s
+    equal: Int64s
+    """int64[n_open]: the number of an equal one of the others, -1 = none."""
+
+    @property
+    def times_of_others(self) -> Float64s:
+        """float64[n]: the times of the others."""
+        return np.array([record.post.time for record in self.records], np.float64)
+
+    def texts(self, numbers: Int64s) -> list[str]:
+        """Return the normalized texts of some of the others."""
+        return [self.records[number].post.normalized_text for number in numbers.tolist()]
+
+
+def chosen_texts(prepared: PreparedTexts, rows: Int64s) -> PreparedTexts:
+    """Return some of the texts, by rising rows."""
+    chosen = np.flatnonzero(np.isin(prepared.places, rows))
+    at = rows.tolist()
+    return PreparedTexts(
+        prepared.positions[rows],
+        [prepared.normalized[row] for row in at],
+        [prepared.compared[row] for row in at],
+        [prepared.keys[row] for row in at],
+        prepared.hashes[rows],
+        prepared.lengths[rows],
+        prepared.live.take(chosen),
+        np.searchsorted(rows, prepared.places[chosen]),
+    )
+
+
+def numbered_from(prepared: PreparedTexts, first: int) -> PreparedTexts:
+    """Return the texts at consecutive positions."""
+    numbers = np.arange(first, first + len(prepared.positions), dtype=np.int64)
+    prints = prepared.live.prints
+    live = replace(prepared.live, prints=Fingerprints(numbers[prepared.places], prints.bits, prints.limits))
+    return prepared._replace(positions=numbers, live=live)
