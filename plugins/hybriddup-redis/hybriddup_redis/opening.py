@@ -28,6 +28,7 @@ FORMS = (
     "redis://[user:password@]host:port/0?window=NAME, redis-cluster://host:port,host:port?window=NAME, "
     "redis-sentinel://host:port,host:port/SERVICE?window=NAME; with TLS rediss..."
 )
+OPTIONS = "window", "timeout", "lease", "ca"
 LAYOUT = "1"
 
 
@@ -42,6 +43,8 @@ class Place(NamedTuple):
     timeout: float
     """Seconds for which an answer is waited for."""
     lease: float
+    ca: str | None
+    """File of the certificates by which a server is known; None = those of the system."""
 
     @property
     def access(self) -> dict[str, Any]:
@@ -51,10 +54,15 @@ class Place(NamedTuple):
         return {
             "username": user,
             "password": password,
-            "ssl": self.parts.scheme.startswith("rediss"),
-            "socket_timeout": self.timeout,
-            "socket_connect_timeout": self.timeout,
+            **self.connection,
         }
+
+    @property
+    def connection(self) -> dict[str, Any]:
+        """What connections to any server are made with, those of Sentinel among them."""
+        timeouts = {"socket_timeout": self.timeout, "socket_connect_timeout": self.timeout}
+        is_safe = self.parts.scheme.startswith("rediss")
+        return timeouts | ({"ssl": True, "ssl_ca_certs": self.ca} if is_safe else {})
 
 
 class RedisWindows:
@@ -75,9 +83,9 @@ def place_of(url: str) -> Place:
     except ValueError as error:
         raise ConfigError(f"this is no address of Redis: {error}. Allowed: {FORMS}.") from None
     kind = parts.scheme.partition("-")[2] or "server"
-    wrong = set(options) - {"window", "timeout", "lease"}
-    if wrong:
-        raise ConfigError(f"an address of Redis has no {', '.join(sorted(wrong))}; it may have window, timeout, lease.")
+    if wrong := set(options) - set(OPTIONS):
+        allowed = ", ".join(OPTIONS)
+        raise ConfigError(f"an address of Redis has no {', '.join(sorted(wrong))}; it may have {allowed}.")
     name = options.get("window", "")
     if NAME.fullmatch(name) is None:
         raise ConfigError(
@@ -86,7 +94,7 @@ def place_of(url: str) -> Place:
         )
     timeout = seconds_of("timeout", options.get("timeout", TIMEOUT))
     lease = seconds_of("lease", options.get("lease", LEASE))
-    return Place(parts, kind, hosts, name, timeout, lease)
+    return Place(parts, kind, hosts, name, timeout, lease, options.get("ca"))
 
 
 def host_of(text: str) -> tuple[str, int]:
@@ -128,15 +136,16 @@ def open_store(place: Place, needs: Needs) -> RedisStore:
 
 
 def connect(place: Place) -> Any:
-    """Return a client; nothing is tried again by itself, as a call may have been done though its answer is lost."""
-    retry = Retry(NoBackoff(), 0)
+    """Return a client that tries once more where a connection breaks: what is done twice changes nothing more."""
+    retry = Retry(NoBackoff(), 1)
     if place.kind == "cluster":
         nodes = [ClusterNode(host, port) for host, port in place.hosts]  # type: ignore[no-untyped-call]
-        return RedisCluster(startup_nodes=nodes, **place.access)
+        return RedisCluster(startup_nodes=nodes, retry=retry, **place.access)
     database = place.parts.path.strip("/")
     if place.kind == "sentinel":
-        own = {"socket_timeout": place.timeout}
-        sentinel = Sentinel(place.hosts, sentinel_kwargs=own, **place.access)  # type: ignore[no-untyped-call]
+        sentinel = Sentinel(  # type: ignore[no-untyped-call]
+            place.hosts, sentinel_kwargs=place.connection, retry=retry, **place.access
+        )
         return sentinel.master_for(database or "mymaster")  # type: ignore[no-untyped-call]
     if not database.isdecimal() and database:
         raise ConfigError(f"the path of an address of Redis is the number of a database; got {database!r}.")

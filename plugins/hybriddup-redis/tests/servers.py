@@ -36,12 +36,20 @@ class Server:
     options: tuple[str, ...] = ()
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    settings: Path | None = None
+    """A file of settings."""
+    tls: tuple[str, ...] = ()
+    """Arguments for TLS, the port left out; then nothing else is listened to."""
 
     def start(self) -> None:
         """Start it, and return when it answers."""
         self.folder.mkdir(exist_ok=True)
         assert PROGRAM is not None
-        command = [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", ""]
+        ports = ["--port", "0", "--tls-port", str(self.port), *self.tls] if self.tls else ["--port", str(self.port)]
+        settings = [] if self.settings is None else [str(self.settings)]
+        command = [PROGRAM, *settings, *ports, "--bind", "127.0.0.1", "--dir", str(self.folder)]
+        if self.settings is None:  # Sentinel saves nothing
+            command += ["--save", ""]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen([*command, *self.options], stdout=log, stderr=log)
         ends = time.monotonic() + STARTED_WITHIN
@@ -55,7 +63,8 @@ class Server:
 
     def client(self) -> redis.Redis:
         """A client."""
-        return redis.Redis(port=self.port, socket_timeout=5)
+        safe = {"ssl": True, "ssl_cert_reqs": "none"} if self.tls else {}
+        return redis.Redis(port=self.port, socket_timeout=5, **safe)
 
     def end(self, number: int = signal.SIGTERM) -> None:
         """End it by a signal."""
@@ -79,6 +88,29 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         yield server
     finally:
         server.end(signal.SIGKILL)
+
+
+@contextmanager
+def watching(folder: Path, master: Server) -> Iterator[Server]:
+    """Yield a Sentinel that watches a server, and names another one half a second after its end."""
+    folder.mkdir()
+    sentinel = Server(folder, ("--sentinel",))
+    settings = folder / "sentinel.conf"
+    settings.write_text(
+        f"sentinel monitor mymaster 127.0.0.1 {master.port} 1\nsentinel down-after-milliseconds mymaster 500\n"
+        "sentinel failover-timeout mymaster 3000\n"
+    )
+    sentinel.settings = settings
+    sentinel.start()
+    try:
+        ends = time.monotonic() + STARTED_WITHIN
+        with sentinel.client() as client:
+            while not client.execute_command("SENTINEL", "REPLICAS", "mymaster"):
+                assert time.monotonic() < ends, "Sentinel knows no replica"
+                time.sleep(0.1)
+        yield sentinel
+    finally:
+        sentinel.end(signal.SIGKILL)
 
 
 @contextmanager

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+from urllib.parse import quote
+
 import pytest
 from servers import Server, free_port
 
@@ -56,3 +60,22 @@ def test_a_recipe_that_is_another_is_refused_and_the_difference_named(server: Se
     hybriddup.Window.open(server.url("recipes"), config=CONFIG).close()
     with pytest.raises(WindowError, match="tokenizer"):
         hybriddup.Window.open(server.url("recipes"), config=CONFIG | {"tokenizer": {"use": "words"}})
+
+
+def test_windows_can_be_used_by_tls(tmp_path: Path) -> None:
+    """The server's certificate is checked, against a file of one's own where the address names it."""
+    cert, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert]
+    made += ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(made, check=True, capture_output=True)
+    own = ("--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "no", "--tls-ca-cert-file", cert)
+    server = Server(tmp_path / "safe", tls=own)
+    server.start()
+    try:
+        address = f"rediss://127.0.0.1:{server.port}/0?window=safe"
+        with pytest.raises(StoreError, match="certificate"):
+            hybriddup.Window.open(address, config=CONFIG)
+        with hybriddup.Window.open(f"{address}&ca={quote(cert)}", config=CONFIG) as window:
+            assert window.add("text").kept
+    finally:
+        server.end()

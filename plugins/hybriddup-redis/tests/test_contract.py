@@ -16,6 +16,16 @@ from hybriddup.testing import check_shared_store, check_window
 SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
 
 
+CONFIGS = {
+    "tables of 26 bits": {
+        "fingerprint": {"bits": 64},
+        "blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2},
+        "lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}],
+    }
+}
+"""Of 64 bits by ten tables, two of five blocks a key; `articles` has four of 16 bits."""
+
+
 def opened(address: str, name: str, **options: Any) -> Any:
     return hybriddup.Window.open(f"{address}?window={name.replace(' ', '_')}", **options)
 
@@ -53,14 +63,14 @@ def test_every_server_of_a_cluster_has_its_share(nodes: list[Server]) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 100])
-@pytest.mark.parametrize("config", ["weibo", "articles"])
+@pytest.mark.parametrize("config", ["weibo", "articles", "tables of 26 bits"])
 def test_one_sender_gets_the_answers_of_a_window_of_its_own(server: Server, config: str, size: int) -> None:
     """Every decision, with its keeper, score and band."""
     texts = [line.split('"text":')[1] for line in SAMPLES.read_text("utf-8").splitlines()]
-    options: dict[str, Any] = {"config": config, "clock": lambda: 0.0}
+    options: dict[str, Any] = {"config": CONFIGS.get(config, config), "clock": lambda: 0.0}
     with (
         hybriddup.Window.open(**options) as own,
-        hybriddup.Window.open(server.url(f"{config}{size}"), **options) as shared,
+        hybriddup.Window.open(server.url(f"{config}{size}".replace(" ", "_")), **options) as shared,
     ):
         for first in range(0, len(texts), size):
             some = texts[first : first + size]

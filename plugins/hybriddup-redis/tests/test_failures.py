@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from proxy import proxy
-from servers import Server, serving
+from servers import Server, serving, watching
 from workers import make_posts, send_all
 
 import hybriddup
@@ -87,9 +87,10 @@ def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server:
     check_all(server.url("failing"), tmp_path, N_TEXTS)
 
 
-def test_what_was_acknowledged_is_there_when_a_server_is_killed_that_writes_at_once(tmp_path: Path) -> None:
-    """With appendonly and fsync always."""
-    with serving(tmp_path / "lasting", "--appendonly", "yes", "--appendfsync", "always") as server:
+@pytest.mark.parametrize("fsync", ["always", "everysec"])
+def test_what_was_acknowledged_is_there_when_a_server_is_killed(fsync: str, tmp_path: Path) -> None:
+    """With appendonly: the file is written before an answer is given; only the machine's end loses a second."""
+    with serving(tmp_path / "lasting", "--appendonly", "yes", "--appendfsync", fsync) as server:
         window = hybriddup.Window.open(server.url(), config=CONFIG)
         posts = make_posts(20, 2)
         answers = window.add_many(posts)
@@ -100,6 +101,40 @@ def test_what_was_acknowledged_is_there_when_a_server_is_killed_that_writes_at_o
         assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
         assert not window.add(posts[0]["text"]).kept
         window.close()
+
+
+def test_after_a_failover_the_window_goes_on_with_what_the_replica_had(tmp_path: Path) -> None:
+    """Sentinel names another server; until then posts are refused."""
+    with (
+        serving(tmp_path / "first") as first,
+        serving(tmp_path / "second", "--replicaof", f"127.0.0.1 {first.port}") as second,
+        watching(tmp_path / "sentinel", first) as sentinel,
+    ):
+        address = f"redis-sentinel://127.0.0.1:{sentinel.port}/mymaster?window=tests&timeout=2"
+        window = hybriddup.Window.open(address, config=CONFIG)
+        posts = make_posts(20, 2)
+        answers = window.add_many(posts)
+        with first.client() as client:
+            assert client.execute_command("WAIT", 1, 5000) == 1
+        first.end(signal.SIGKILL)
+        with pytest.raises(StoreError):
+            window.add("while nobody knows who is next")
+        again = added_when_possible(window, posts)
+        assert [one._replace(repeated=False) for one in again] == answers
+        with second.client() as client:
+            assert client.info("replication")["role"] == "master"
+        window.close()
+
+
+def added_when_possible(window: Any, posts: list[Any]) -> list[Any]:
+    """What is decided of posts, as soon as they are taken."""
+    ends = time.monotonic() + 30
+    while True:
+        try:
+            return window.add_many(posts)
+        except StoreError:
+            assert time.monotonic() < ends
+            time.sleep(0.2)
 
 
 def test_where_redis_is_full_posts_are_refused_and_nothing_is_lost(tmp_path: Path) -> None:
