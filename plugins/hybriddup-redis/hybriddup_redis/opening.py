@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from typing import Any, NamedTuple
@@ -13,12 +14,12 @@ from redis.cluster import ClusterNode, RedisCluster
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from hybriddup.errors import ConfigError, StoreError
+from hybriddup.errors import ConfigError, StoreError, WindowError
 from hybriddup.window.opened import Asked
 from hybriddup.window.shared import Needs, open_shared
 from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.window import Window
-from hybriddup_redis.store import RedisStore
+from hybriddup_redis.store import Layout, RedisStore
 
 NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
 CLUSTER_PARTITIONS = 256
@@ -29,7 +30,7 @@ FORMS = (
     "redis-sentinel://host:port,host:port/SERVICE?window=NAME; with TLS rediss..."
 )
 OPTIONS = "window", "timeout", "lease", "ca"
-LAYOUT = "1"
+VERSION = "1"
 
 
 class Place(NamedTuple):
@@ -121,18 +122,20 @@ def open_store(place: Place, needs: Needs) -> RedisStore:
     ------
     StoreError
         It cannot be reached, or may throw posts away, or was made by another version.
+    WindowError
+        It was made for a shorter horizon.
     """
     try:
         client = connect(place)
         check_server(client)
-        partitions = agree_on_layout(client, place)
+        layout = agree_on_layout(client, place, needs.horizon)
     except (redis.exceptions.RedisError, OSError) as error:
         hosts = ", ".join(f"{host}:{port}" for host, port in place.hosts)
         raise StoreError(
             f"Redis at {hosts} cannot be used: {type(error).__name__}: {error}. See whether it runs there, and whether "
             f"user and password are right (in the address, or as {USER} and {PASSWORD})."
         ) from error
-    return RedisStore(client, place.window, partitions, needs)
+    return RedisStore(client, place.window, layout, needs)
 
 
 def connect(place: Place) -> Any:
@@ -165,12 +168,26 @@ def check_server(client: Any) -> None:
             )
 
 
-def agree_on_layout(client: Any, place: Place) -> int:
-    """Return into how many partitions the window is divided, as whoever came first has said."""
+def agree_on_layout(client: Any, place: Place, horizon: float) -> Layout:
+    """Return how the window is laid out, as whoever came first has said.
+
+    Raises
+    ------
+    StoreError
+        Another version has made the window.
+    WindowError
+        It was made for a shorter horizon.
+    """
     partitions = CLUSTER_PARTITIONS if place.kind == "cluster" else 1
     key = f"{{{place.window}:0}}m"
-    client.hsetnx(key, "layout", f"{LAYOUT} {partitions}")
-    version, _, stored = client.hget(key, "layout").decode().partition(" ")
-    if version != LAYOUT:
-        raise StoreError(f"the window was made by another version, with layout {version}; this one has {LAYOUT}.")
-    return int(stored)
+    client.hsetnx(key, "layout", f"{VERSION} {partitions} {math.ceil(1000 * horizon)}")
+    version, *numbers = client.hget(key, "layout").decode().split()
+    if version != VERSION:
+        raise StoreError(f"the window was made by another version, with layout {version}; this one has {VERSION}.")
+    layout = Layout(*map(int, numbers))
+    if 1000 * horizon > layout.slice_length:
+        raise WindowError(
+            f"the window was made with a horizon of {layout.slice_length / 1000:g} s, and cannot be opened with a "
+            f"longer one; got {horizon:g} s. Open it with that, or begin a new one under another name."
+        )
+    return layout

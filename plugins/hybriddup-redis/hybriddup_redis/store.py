@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import redis
@@ -18,7 +18,6 @@ from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Recor
 from hybriddup_redis import scripts
 from hybriddup_redis.packing import id_name, pack_evidence, pack_record, unpack_record
 
-T = TypeVar("T")
 SLICES = 64
 """Into so many slices of time kept posts are counted, of each horizon."""
 SHARDS = 2**16
@@ -27,6 +26,15 @@ it as one block of memory, and so many that this is worthwhile."""
 SLACK = 64
 """So many entries more than asked for a bucket holds, for posts that are being decided, and those that leave."""
 NEVER = float("-inf")
+
+
+class Layout(NamedTuple):
+    """How a window is laid out, for all who open it."""
+
+    n_partitions: int
+    """Into so many parts the keys are divided; each lies on one server."""
+    slice_length: int
+    """Milliseconds of a slice of time: the longest horizon."""
 
 
 class RedisStore:
@@ -38,18 +46,15 @@ class RedisStore:
         Of one server or of a cluster; its answers are bytes.
     name
         Of the window.
-    partitions
-        Into so many parts the keys are divided; each lies on one server.
     """
 
-    def __init__(self, client: Any, name: str, partitions: int, needs: Needs) -> None:
-        self._client, self._name, self._n_partitions, self._needs = client, name, partitions, needs
+    def __init__(self, client: Any, name: str, layout: Layout, needs: Needs) -> None:
+        self._client, self._name, self._needs = client, name, needs
+        self._n_partitions = layout.n_partitions
         self._type = entry_type(needs.words)
-        self._length = max(int(1000 * needs.horizon), 1)
-        """Milliseconds of a slice of time."""
-        self._ttl = 2 * self._length
-        n_bytes = 2 if partitions < SHARDS // 256 else 1
-        self._shape = self._length, n_bytes, self._type.itemsize
+        self._ttl = 2 * layout.slice_length
+        n_bytes = 2 if layout.n_partitions < SHARDS // 256 else 1
+        self._shape = layout.slice_length, n_bytes, self._type.itemsize
         """What scripts over buckets begin with: milliseconds of a slice, bytes of a key that name a shard in it, and
         those of an entry."""
         self._most = (needs.max_bucket_size + SLACK) * self._type.itemsize if needs.max_bucket_size else 0

@@ -79,3 +79,13 @@ def test_windows_can_be_used_by_tls(tmp_path: Path) -> None:
             assert window.add("text").kept
     finally:
         server.end()
+
+
+def test_a_longer_horizon_than_the_window_was_made_for_is_refused(server: Server) -> None:
+    """As older posts may be gone; a shorter one sees what others keep."""
+    with hybriddup.Window.open(server.url("horizons"), config=CONFIG, horizon="1h") as window:
+        window.add("the first of all posts")
+        with pytest.raises(WindowError, match="made with a horizon of 3600 s"):
+            hybriddup.Window.open(server.url("horizons"), config=CONFIG, horizon="2h")
+        with hybriddup.Window.open(server.url("horizons"), config=CONFIG, horizon="10m") as other:
+            assert not other.add("the first of all posts").kept

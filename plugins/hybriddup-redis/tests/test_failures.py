@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -45,6 +46,12 @@ def check_all(address: str, folder: Path, n_texts: int) -> None:
             assert (now.kept, now.evidence and now.evidence.of) == (was_kept, of), post_id
 
 
+def signalled(worker: Any, number: int) -> None:
+    """Send a signal to a worker, which may be done by now."""
+    with suppress(ProcessLookupError):
+        os.kill(worker.pid, number)
+
+
 def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server: Server, tmp_path: Path) -> None:
     """They are killed, stopped for longer than the lease and continued, and their connections break; clocks differ."""
     random, forks = Random(7), multiprocessing.get_context("forkserver")
@@ -65,7 +72,7 @@ def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server:
             time.sleep(random.uniform(0.02, 0.1))
             for at, worker in stopped[:]:
                 if time.monotonic() > at:
-                    os.kill(worker.pid, signal.SIGCONT)
+                    signalled(worker, signal.SIGCONT)
                     stopped.remove((at, worker))
             held = {worker.pid for _, worker in stopped}
             for number, worker in enumerate(workers):
@@ -79,7 +86,7 @@ def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server:
             if kind < 0.6:
                 chosen.kill()
             elif kind < 0.75 and len(stopped) < 3:
-                os.kill(chosen.pid, signal.SIGSTOP)
+                signalled(chosen, signal.SIGSTOP)
                 stopped.append((time.monotonic() + 2 * LEASE, chosen))
             else:
                 between.cut(random)
@@ -181,3 +188,19 @@ def test_a_server_that_is_slow_is_not_waited_for_longer_than_asked(server: Serve
         finally:
             server.process.send_signal(signal.SIGCONT)
         assert window.add("three").kept
+
+
+def test_what_a_window_takes_levels_off(server: Server) -> None:
+    """Over five horizons: what is older goes by itself."""
+    posts = iter(make_posts(3000, 4))
+    taken = []
+    with (
+        hybriddup.Window.open(server.url("levels"), config=CONFIG, horizon="2s", max_step="2s") as window,
+        server.client() as client,
+    ):
+        for _ in range(50):
+            window.add_many([next(posts) for _ in range(100)])
+            taken.append(sum(1 for _ in client.scan_iter("{levels:*", count=5000)))
+            time.sleep(0.2)
+        assert max(taken[25:]) < 1.3 * max(taken[15:30])
+        assert window.stats().n_kept_in_window < 1500
