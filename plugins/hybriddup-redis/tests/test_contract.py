@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,13 @@ CONFIGS = {
 """Of 64 bits by ten tables, two of five blocks a key; `articles` has four of 16 bits."""
 
 
-def opened(address: str, name: str, **options: Any) -> Any:
-    return hybriddup.Window.open(f"{address}?window={name.replace(' ', '_')}", **options)
+def opener(address: str) -> Callable[..., Any]:
+    """What opens windows by name; made here, so that other processes get it as it is."""
+
+    def opened(name: str, **options: Any) -> Any:
+        return hybriddup.Window.open(f"{address}?window={name.replace(' ', '_')}", **options)
+
+    return opened
 
 
 def cluster_address(nodes: list[Server]) -> str:
@@ -36,12 +41,12 @@ def cluster_address(nodes: list[Server]) -> str:
 
 def test_windows_on_one_server_keep_the_contract(server: Server) -> None:
     """Also where several processes use one."""
-    check_window(partial(opened, f"redis://127.0.0.1:{server.port}/0"), shared=True)
+    check_window(opener(f"redis://127.0.0.1:{server.port}/0"), shared=True)
 
 
 def test_windows_on_a_cluster_keep_the_contract(nodes: list[Server]) -> None:
     """Of three servers."""
-    check_window(partial(opened, cluster_address(nodes)), shared=True)
+    check_window(opener(cluster_address(nodes)), shared=True)
 
 
 @pytest.mark.parametrize("kind", ["server", "cluster"])
@@ -53,7 +58,7 @@ def test_stores_keep_the_contract_of_shared_stores(kind: str, server: Server, no
 
 def test_every_server_of_a_cluster_has_its_share(nodes: list[Server]) -> None:
     """Of the keys of a window: so that more servers hold more."""
-    with opened(cluster_address(nodes), "shares") as window:
+    with opener(cluster_address(nodes))("shares") as window:
         window.add_many([f"{number} is the number of this post, and {number * 7} another" for number in range(300)])
     held = []
     for server in nodes:
