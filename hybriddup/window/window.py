@@ -14,7 +14,7 @@ from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
-from hybriddup.errors import WindowError
+from hybriddup.errors import StoreError, WindowError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
@@ -192,9 +192,14 @@ class Window:
                 answer.set_result([next(decisions) for _ in posts])
 
     def _answer_alone(self, senders: list[tuple[list[Post], Future[list[Decision]]]], error: BaseException) -> None:
-        """Decide the posts of each sender by themselves, so that an error reaches the one whose posts cause it."""
-        if len(senders) == 1:
-            senders[0][1].set_exception(error)
+        """Decide the posts of each sender by themselves, so that an error reaches the one whose posts cause it.
+
+        Where the store failed, that is nobody's, and posts of a shared window may have been decided: they are not sent
+        again unasked, as one without an id would repeat itself.
+        """
+        if len(senders) == 1 or isinstance(error, StoreError):
+            for _, answer in senders:
+                answer.set_exception(error)
             return
         for posts, answer in senders:
             try:

@@ -48,7 +48,6 @@ class SharedState:
     shared: SharedStore
     lease: float
     """Seconds without a sign of life after which an undecided post of another process is given up."""
-    read_only: bool = False
     weights_learn: bool = False
     """Never: what a shared window goes by does not change."""
     counts: Counts = field(default_factory=Counts)
@@ -130,6 +129,7 @@ class SharedState:
         now = monotonic()
         self._awaited = {position: self._awaited.get(position, now) for position in asked.positions}
         if abandoned := self._abandoned.intersection(asked.positions):
+            self._abandoned -= abandoned
             return sorted(abandoned)
         waited = now - min(self._awaited.values())
         sleep(min(max(waited / 2, PATIENCE[0]), PATIENCE[1]))

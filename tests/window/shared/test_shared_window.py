@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from hybriddup.errors import StoreError
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
 from hybriddup.testing import ContractError, check_shared_store, check_window
@@ -25,8 +29,9 @@ from tests.window.shared.plain_store import PlainContent, PlainStore
 class Opener:
     """Opens windows over plain stores by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore) -> None:
         self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
+        self.make = make
         self.plugin = ModuleType("tests_plain")
 
         @hookimpl
@@ -36,7 +41,7 @@ class Opener:
         self.plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
 
     def open_window(self, url: str, asked: Asked) -> Window:
-        return open_shared(lambda needs: PlainStore(self.contents[url], needs.words), asked)
+        return open_shared(lambda needs: self.make(self.contents[url], needs.words), asked)
 
     def __call__(self, name: str, **options: Any) -> Window:
         return Window.open(f"plain://{name}", plugins=[self.plugin], **options)
@@ -123,3 +128,40 @@ def test_a_store_that_breaks_a_promise_fails_at_its_clause(broken: type[PlainSto
     contents: dict[str, PlainContent] = defaultdict(PlainContent)
     with pytest.raises(ContractError, match=clause):
         check_shared_store(lambda name, needs: broken(contents[name], needs.words))
+
+
+class Stumbles(PlainStore):
+    """Waits for a while with its first batch, and loses its answer when the posts of the second were decided."""
+
+    go = threading.Event()
+    n_changes = 0
+
+    def take(self, n: int) -> Taken:
+        self.go.wait(30)
+        return super().take(n)
+
+    def change(self, changes: Sequence[Change]) -> list[State]:
+        states = super().change(changes)
+        self.n_changes += 1
+        if self.n_changes == 2:
+            raise StoreError("the answer is lost")
+        return states
+
+
+def test_posts_that_may_have_been_decided_are_not_sent_again_unasked() -> None:
+    """They would repeat themselves, and whoever sent them would be told that another one is kept."""
+    texts = ["the first of all posts", "something else that is said", "今天的天气真的非常好啊"]
+
+    def send(text: str) -> str:
+        try:
+            return window.add(text).decision
+        except StoreError:
+            return "error"
+
+    with Opener(Stumbles)("stumbling") as window, ThreadPoolExecutor(3) as pool:
+        answers = [pool.submit(send, text) for text in texts]
+        time.sleep(0.3)  # so that the last two wait together
+        Stumbles.go.set()
+        told = [answer.result() for answer in answers]
+    assert "error" in told
+    assert "duplicate" not in told
