@@ -30,15 +30,18 @@ def fill(store: SqliteStore, n: int) -> list[int]:
 
 
 def test_the_log_begins_anew_under_a_steady_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though every batch commits while the thread is moving: the log is no larger after many times its size."""
+    """Though every batch commits while the thread is moving: the log is no larger after many times its size.
+
+    How soon the thread gets its turn is the machine's affair, so a log that never begins anew is told by far more.
+    """
     monkeypatch.setattr(checkpoints, "STEP", 2**16)
     store = SqliteStore.open(tmp_path)
-    sizes = fill(store, 400)
+    sizes = fill(store, 1200)
     written = store.n_bytes()
     store.close()
 
-    assert written > 3 * SMALLEST_LARGE * PAGE
-    assert max(sizes) <= 2.5 * SMALLEST_LARGE * PAGE
+    assert written > 10 * SMALLEST_LARGE * PAGE
+    assert max(sizes) <= 5 * SMALLEST_LARGE * PAGE
 
 
 def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
