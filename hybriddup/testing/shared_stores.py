@@ -88,11 +88,15 @@ def _check_holders(one: SharedStore, other: SharedStore) -> None:
     require(
         other.positions_of([*IDS, "nobody's", 2]) == [*range(len(IDS)), None, None], clause, other.positions_of(IDS)
     )
-    taken = other.announce([], [Holder("1", 100, 0), Holder(1, 101, 7), Holder("new", 102, None)])
-    require(taken == [100, 1, 102], "an id is taken over from the one who is expected to have it, and no other", taken)
+    asked = [Holder("1", 100, 0), Holder(1, 101, 7), Holder("new", 102, None), Holder("forgotten", 103, 7)]
+    taken = other.announce([], asked)
+    clause = "an id is taken over from the one who is expected to have it, or from nobody, and from no other"
+    require(taken == [100, 1, 102, 103], clause, taken)
+    require(one.positions_of(["new", "forgotten"]) == [102, 103], clause, one.positions_of(["new", "forgotten"]))
 
 
-def _keyed(positions: Sequence[int], keys: Sequence[Sequence[int]]) -> Keyed:
+def keyed(positions: Sequence[int], keys: Sequence[Sequence[int]]) -> Keyed:
+    """Return made-up posts with these keys."""
     entries = np.zeros(len(positions), entry_type(2))
     entries["position"], entries["length"] = positions, [position + 10 for position in positions]
     entries["bits"] = [[position, 2**64 - 1 - position] for position in positions]
@@ -107,11 +111,11 @@ FAR = 2**64 - 2
 """A key that differs from small ones in every part."""
 
 
-def _found(store: SharedStore, *keys: int) -> list[list[int]]:
+def found_in(store: SharedStore, *keys: int) -> list[list[int]]:
     """Return the positions in buckets, each time checking that the rest of an entry came along."""
     nothing = Keyed(np.zeros(0, entry_type(2)), np.zeros((0, 1), np.uint64))
     counts, entries = store.enter(nothing, _keys(*keys))
-    expected = _keyed(entries["position"].tolist(), [[0]] * len(entries)).entries
+    expected = keyed(entries["position"].tolist(), [[0]] * len(entries)).entries
     require(bool((entries == expected).all()), "entries come back as they were put in", entries)
     parts = np.split(entries["position"], np.cumsum(counts)[:-1])
     return [sorted(part.tolist()) for part in parts]
@@ -119,20 +123,20 @@ def _found(store: SharedStore, *keys: int) -> list[list[int]]:
 
 def _check_buckets(one: SharedStore, other: SharedStore) -> None:
     none = int(NO_KEY)
-    one.enter(_keyed([0, 1], [[5, FAR], [5, none]]), _keys())
-    counts, entries = other.enter(_keyed([2], [[5, 6]]), _keys(5, 6))
+    one.enter(keyed([0, 1], [[5, FAR], [5, none]]), _keys())
+    counts, entries = other.enter(keyed([2], [[5, 6]]), _keys(5, 6))
     first = sorted(entries["position"][: counts[0]].tolist())
     require(first[:2] == [0, 1], "whoever enters a bucket sees who is in it", (counts, entries))
-    require(_found(one, 5, FAR, 6, 7, 5) == [[0, 1, 2], [0], [2], [], [0, 1, 2]], "all see who is in a bucket", 5)
-    one.leave(_keyed([1, 2], [[5, none], [6, none]]))
-    require(_found(other, 5, 6) == [[0, 2], []], "a post leaves the buckets that are named", _found(other, 5, 6))
+    require(found_in(one, 5, FAR, 6, 7, 5) == [[0, 1, 2], [0], [2], [], [0, 1, 2]], "all see who is in a bucket", 5)
+    one.leave(keyed([1, 2], [[5, none], [6, none]]))
+    require(found_in(other, 5, 6) == [[0, 2], []], "a post leaves the buckets that are named", found_in(other, 5, 6))
     for first_of_ten in range(10, 200, 10):
         positions = range(first_of_ten, first_of_ten + 10)
-        one.enter(_keyed(list(positions), [[9]] * 10), _keys())
+        one.enter(keyed(list(positions), [[9]] * 10), _keys())
     newest = set(range(192, 200))
-    require(newest <= set(_found(other, 9)[0]), "the newest max_bucket_size posts of a bucket are there", newest)
-    other.leave(_keyed([199], [[9]]))
-    left = set(_found(one, 9)[0])
+    require(newest <= set(found_in(other, 9)[0]), "the newest max_bucket_size posts of a bucket are there", newest)
+    other.leave(keyed([199], [[9]]))
+    left = set(found_in(one, 9)[0])
     require(199 not in left and set(range(191, 199)) <= left, "a bucket has more than that where some leave", left)
 
 

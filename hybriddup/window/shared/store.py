@@ -62,7 +62,7 @@ class Holder(NamedTuple):
     position: int
     """Of the post that is to have it."""
     instead_of: int | None
-    """The position of the post that may have it so far, because that is forgotten or gone; None = no post has it."""
+    """The position of the post that may have it so far, because that is forgotten or gone; None = no post may."""
 
 
 class Keyed(NamedTuple):

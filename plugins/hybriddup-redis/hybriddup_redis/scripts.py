@@ -137,7 +137,7 @@ local held = {}
 for i, key in ipairs(KEYS) do
   local position, instead = ARGV[2 * i], ARGV[2 * i + 1]
   local holder = redis.call('GET', key) or ''
-  if holder == instead then
+  if holder == instead or holder == '' then
     redis.call('SET', key, position, 'PX', ARGV[1])
     holder = position
   end

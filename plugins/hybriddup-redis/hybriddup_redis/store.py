@@ -15,8 +15,9 @@ from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId
 from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken, entry_type
+from hybriddup.window.shared.packing import id_bytes, pack_evidence
 from hybriddup_redis import scripts
-from hybriddup_redis.packing import id_name, pack_evidence, pack_record, unpack_record
+from hybriddup_redis.packing import pack_record, unpack_record
 
 SLICES = 64
 """Into so many slices of time kept posts are counted, of each horizon."""
@@ -75,7 +76,7 @@ class RedisStore:
         return partition, f"{self._prefix(partition)}r{position}"
 
     def _holder_key(self, post_id: PostId) -> tuple[int, bytes]:
-        named = id_name(post_id)
+        named = id_bytes(post_id)
         partition = xxhash.xxh3_64_intdigest(named) % self._n_partitions
         return partition, self._prefix(partition).encode() + b"i" + named
 
@@ -143,7 +144,7 @@ class RedisStore:
             list(self._by_partition("WRITE", written, self._ttl))
             for places, answer in self._by_partition("HOLD", asked, self._ttl):
                 for place, position in zip(places, answer, strict=True):
-                    held[place] = int(position) if position else holders[place].position
+                    held[place] = int(position)
         return held
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:

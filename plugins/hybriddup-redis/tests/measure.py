@@ -2,8 +2,7 @@
 
     python plugins/hybriddup-redis/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
 
-The server, the senders and the peer share this machine. Rates are of all senders together, from when each has sent a
-first post; the time of a batch is what 99 of a hundred take at most.
+The server, the senders and the peer share this machine.
 """
 
 from __future__ import annotations
@@ -11,88 +10,28 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import multiprocessing
 import time
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from servers import Server, serving
 
-import hybriddup
-
-PROCESSES = multiprocessing.get_context("spawn")
+from hybriddup.testing.rates import Rate, measure_callers, measure_senders
 
 
-class Sent(NamedTuple):
-    """What came of the posts of one sender."""
-
-    n_kept: int
-    seconds: list[float]
-    """Of each batch."""
-
-
-def send(address: str, config: str, texts: list[str], size: int, ready: Any) -> Sent:
-    """Send posts in batches, when all senders are ready."""
-    with hybriddup.Window.open(address, config=config, workers=1) as window:
-        window.match("kernels are loaded")
-        ready.wait()
-        seconds, n_kept = [], 0
-        for first in range(0, len(texts), size):
-            began = time.perf_counter()
-            n_kept += sum(one.kept for one in window.add_many(texts[first : first + size]))
-            seconds.append(time.perf_counter() - began)
-    return Sent(n_kept, seconds)
-
-
-def send_to(queue: Any, *arguments: Any) -> None:
-    """Send posts and tell what came of them."""
-    queue.put(send(*arguments))
-
-
-def measure_senders(server: Server, config: str, texts: list[str], n_senders: int, size: int) -> dict[str, float]:
-    """Return the rate of several processes, how long batches took, and the memory of a kept post."""
-    queue: Any = PROCESSES.Queue()
-    ready = PROCESSES.Barrier(n_senders + 1)
+def measure_window(server: Server, rate_of: Any, *arguments: Any) -> dict[str, float]:
+    """Return a rate, and the memory of a kept post."""
     before = used_memory(server)
-    shares = [texts[number::n_senders] for number in range(n_senders)]
-    made = [(queue, server.url(), config, share, size, ready) for share in shares]
-    senders = [PROCESSES.Process(target=send_to, args=arguments) for arguments in made]
-    for sender in senders:
-        sender.start()
-    ready.wait()
-    began = time.perf_counter()
-    sent = [queue.get() for _ in senders]
-    rate = len(texts) / (time.perf_counter() - began)
-    n_kept = sum(one.n_kept for one in sent)
-    slowest = float(np.percentile([second for one in sent for second in one.seconds], 99))
-    memory = (used_memory(server) - before) / max(n_kept, 1)
-    return {"posts a second": rate, "kept": n_kept, "99 % of batches, seconds": slowest, "bytes a kept post": memory}
-
-
-def measure_callers(server: Server, config: str, texts: list[str], n_callers: int = 16) -> dict[str, float]:
-    """Return the rate of threads of one process that send one post a call, and how long calls took."""
-    seconds: list[float] = []
-
-    def call(share: list[str]) -> None:
-        for text in share:
-            began = time.perf_counter()
-            window.add(text)
-            seconds.append(time.perf_counter() - began)
-
-    with hybriddup.Window.open(server.url("callers"), config=config) as window:
-        window.match("kernels are loaded")
-        threads = [Thread(target=call, args=(texts[number::n_callers],)) for number in range(n_callers)]
-        began = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        rate = len(texts) / (time.perf_counter() - began)
-    return {"posts a second": rate, "99 % of calls, seconds": float(np.percentile(seconds, 99))}
+    rate: Rate = rate_of(server.url(), *arguments)
+    memory = (used_memory(server) - before) / max(rate.n_kept, 1)
+    return {
+        "posts a second": rate.per_second,
+        "99 %, seconds": rate.slowest,
+        "kept": rate.n_kept,
+        "bytes a kept post": memory,
+    }
 
 
 def measure_peer(server: Server, texts: list[str]) -> dict[str, float]:
@@ -129,9 +68,11 @@ def measure(texts: list[str], config: str, n_senders: int, size: int, n_few: int
     found = {}
     with TemporaryDirectory() as folder:
         for name, ask in {
-            f"{n_senders} senders": lambda server: measure_senders(server, config, texts, n_senders, size),
-            "one sender": lambda server: measure_senders(server, config, texts, 1, size),
-            "one post a call": lambda server: measure_callers(server, config, texts[:n_few]),
+            f"{n_senders} senders": lambda server: measure_window(
+                server, measure_senders, config, texts, n_senders, size
+            ),
+            "one sender": lambda server: measure_window(server, measure_senders, config, texts, 1, size),
+            "one post a call": lambda server: measure_window(server, measure_callers, config, texts[:n_few]),
             "datasketch": lambda server: measure_peer(server, texts[:n_few]),
         }.items():
             with serving(Path(folder) / name.replace(" ", "_")) as server:
@@ -143,9 +84,9 @@ def measure(texts: list[str], config: str, n_senders: int, size: int, n_few: int
 
 
 def main() -> None:
-    """Measure as asked, and print."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("posts")
+    parser.add_argument("posts", help="JSON lines with texts, packed by gzip or not")
     parser.add_argument("--senders", type=int, default=2)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--config", default="weibo")

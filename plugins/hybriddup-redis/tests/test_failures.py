@@ -2,96 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import multiprocessing
-import os
 import signal
 import time
-from collections import defaultdict
-from contextlib import suppress
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from proxy import proxy
 from servers import Server, serving, watching
-from workers import make_posts, send_all
 
 import hybriddup
 from hybriddup.errors import StoreError
+from hybriddup.testing import check_shared_window
+from hybriddup.testing.faults.senders import make_posts
 from hybriddup.testing.window_posts import CONFIG
 
-N_WORKERS, N_FAULTS, N_TEXTS = 8, 200, 1500
 LEASE = 0.5
 
 
-def check_all(address: str, folder: Path, n_texts: int) -> None:
-    """Each post is decided; of each text one is kept, the others name it; answers that were given stand."""
-    posts = make_posts(n_texts, 1)
-    forms: dict[str, list[Any]] = defaultdict(list)
-    with hybriddup.Window.open(address, config=CONFIG) as window:
-        found = {post["id"]: window.get(post["id"]) for post in posts}
-    for post in posts:
-        forms[post["text"][:-1]].append(found[post["id"]])
-    assert None not in found.values()
-    for alike in forms.values():
-        kept = [one for one in alike if one.kept]
-        assert len(kept) == 1, alike
-        assert all(one.kept or one.evidence.of == kept[0].id for one in alike), alike
-    for log in folder.glob("*.log"):
-        for line in log.read_text().splitlines():
-            post_id, was_kept, of = json.loads(line)
-            now = found[post_id]
-            assert (now.kept, now.evidence and now.evidence.of) == (was_kept, of), post_id
-
-
-def signalled(worker: Any, number: int) -> None:
-    """Send a signal to a worker, which may be done by now."""
-    with suppress(ProcessLookupError):
-        os.kill(worker.pid, number)
-
-
-def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server: Server, tmp_path: Path) -> None:
+def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server: Server) -> None:
     """They are killed, stopped for longer than the lease and continued, and their connections break; clocks differ."""
-    random, forks = Random(7), multiprocessing.get_context("forkserver")
-    forks.set_forkserver_preload(["workers"])
-    with proxy(server.port) as between:
-        address = f"redis://127.0.0.1:{between.port}/0?window=failing&lease={LEASE}"
 
-        def start(number: int) -> Any:
-            skew = 5.0 * number / N_WORKERS
-            process = forks.Process(target=send_all, args=(address, tmp_path, number, N_WORKERS, N_TEXTS, skew))
-            process.start()
-            return process
+    def address(port: int) -> str:
+        return f"redis://127.0.0.1:{port}/0?window=failing&lease={LEASE}"
 
-        workers = [start(number) for number in range(N_WORKERS)]
-        stopped: list[tuple[float, Any]] = []
-        faults = 0
-        while any(worker.is_alive() or worker.exitcode for worker in workers):
-            time.sleep(random.uniform(0.02, 0.1))
-            for at, worker in stopped[:]:
-                if time.monotonic() > at:
-                    signalled(worker, signal.SIGCONT)
-                    stopped.remove((at, worker))
-            held = {worker.pid for _, worker in stopped}
-            for number, worker in enumerate(workers):
-                if not worker.is_alive() and worker.exitcode:
-                    workers[number] = start(number)
-            running = [worker for worker in workers if worker.is_alive() and worker.pid not in held]
-            if faults >= N_FAULTS or not running:
-                continue
-            faults += 1
-            chosen, kind = random.choice(running), random.random()
-            if kind < 0.6:
-                chosen.kill()
-            elif kind < 0.75 and len(stopped) < 3:
-                signalled(chosen, signal.SIGSTOP)
-                stopped.append((time.monotonic() + 2 * LEASE, chosen))
-            else:
-                between.cut(random)
-    assert faults >= N_FAULTS / 2
-    check_all(server.url("failing"), tmp_path, N_TEXTS)
+    check_shared_window(address, server.port, lease=LEASE)
 
 
 @pytest.mark.parametrize("fsync", ["always", "everysec"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from measure import measure
-from workers import make_posts
+
+from hybriddup.testing.faults.senders import make_posts
 
 
 def test_every_measurement_tells_a_rate() -> None:

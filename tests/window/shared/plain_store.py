@@ -48,7 +48,7 @@ class PlainStore:
 
     def hold(self, one: Holder) -> int:
         key = type(one.post_id), one.post_id
-        if self.content.holders.get(key) == one.instead_of:
+        if self.content.holders.get(key) in (None, one.instead_of):
             self.content.holders[key] = one.position
         return self.content.holders.get(key, one.position)
 

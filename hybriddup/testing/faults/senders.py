@@ -24,11 +24,11 @@ def make_posts(n: int, seed: int) -> list[dict[str, str]]:
     return [{"id": f"post {place}", "text": text} for place, text in enumerate(forms)]
 
 
-def send_all(address: str, folder: Path, number: int, n_workers: int, n_texts: int, skew: float) -> None:
-    """Send this worker's posts that are not in its log yet, and note each answer there when it came."""
+def send_all(address: str, folder: Path, number: int, n_senders: int, n_texts: int, skew: float) -> None:
+    """Send this process's posts that are not in its log yet, and note each answer there when it came."""
     log = folder / f"{number}.log"
     done = {json.loads(line)[0] for line in log.read_text().splitlines()} if log.exists() else set()
-    posts = [post for post in make_posts(n_texts, 1)[number::n_workers] if post["id"] not in done]
+    posts = [post for post in make_posts(n_texts, 1)[number::n_senders] if post["id"] not in done]
     random = Random(time.time_ns() ^ os.getpid())
     random.shuffle(posts)
     window = None
@@ -46,12 +46,3 @@ def send_all(address: str, folder: Path, number: int, n_workers: int, n_texts: i
         with log.open("a") as stream:
             stream.write("".join(lines))
         posts = posts[len(batch) :]
-
-
-def warm() -> None:
-    """Load what workers need, before they are forked."""
-    with hybriddup.Window.open(config=CONFIG, workers=1) as window:
-        window.add_many(["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"])
-
-
-warm()

@@ -1,0 +1,1 @@
+"""What shared windows promise, checked while processes, connections and clocks fail."""

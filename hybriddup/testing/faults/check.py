@@ -1,0 +1,163 @@
+"""Contract check of shared windows under faults."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import hybriddup
+from hybriddup.testing.contract import require
+from hybriddup.testing.faults.proxy import Proxy, proxy
+from hybriddup.testing.faults.senders import make_posts, send_all
+from hybriddup.testing.window_posts import CONFIG
+from hybriddup.window.records import StoredPost
+
+N_SENDERS = 8
+MOST_APART = 5.0
+"""Seconds between the clocks of the first sender and of the last."""
+MOST_STOPPED = 3
+PAUSE = 0.02, 0.1
+"""Seconds between two faults, at least and at most."""
+
+
+def check_shared_window(
+    address: Callable[[int], str], port: int, *, lease: float, n_faults: int = 200, n_texts: int = 1500
+) -> None:
+    """Check that of matching posts one is kept, whatever happens to the eight processes that send them.
+
+    Three of five faults kill a process; others stop one for two leases, or break connections at any byte. The clocks of
+    the processes differ by up to five seconds. Posts without an answer are sent again, by whoever comes next.
+
+    Parameters
+    ----------
+    address
+        Returns the URL of a new window, in a server that is reached through a port of loopback.
+    port
+        That of the server.
+    lease
+        Seconds: that of the window.
+    n_faults
+        So many, or fewer where all is sent before.
+    n_texts
+        So many texts are sent, each in four forms that match.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause that does not hold.
+    """
+    with TemporaryDirectory() as folder, proxy(port) as between:
+        faults = Faults(address(between.port), Path(folder), between, lease, n_texts)
+        n_done = faults.cause(n_faults)
+        require(
+            n_done >= n_faults / 2, "the senders are busy for so long that faults meet them; take more texts", n_done
+        )
+        check_answers(address(port), Path(folder), n_texts)
+
+
+class Faults:
+    """Processes that send posts, and what befalls them."""
+
+    def __init__(self, address: str, folder: Path, between: Proxy, lease: float, n_texts: int) -> None:
+        self._address, self._folder, self._between = address, folder, between
+        self._lease, self._n_texts, self._random = lease, n_texts, Random(7)
+        self._forks = multiprocessing.get_context("forkserver")
+        self._forks.set_forkserver_preload(["hybriddup.testing.faults.warm"])
+        self._stopped: list[tuple[float, Any]] = []
+        """Processes that are stopped, and when each is to go on."""
+
+    def cause(self, n_faults: int) -> int:
+        """Let faults happen until all posts are answered; return how many there were."""
+        n_done = 0
+        with self._sending() as senders:
+            while any(one.is_alive() or one.exitcode for one in senders):
+                time.sleep(self._random.uniform(*PAUSE))
+                self._continue_stopped()
+                self._replace_killed(senders)
+                held = {one.pid for _, one in self._stopped}
+                running = [one for one in senders if one.is_alive() and one.pid not in held]
+                if n_done < n_faults and running:
+                    self._fault(self._random.choice(running))
+                    n_done += 1
+        return n_done
+
+    @contextmanager
+    def _sending(self) -> Iterator[list[Any]]:
+        senders = [self._start(number) for number in range(N_SENDERS)]
+        try:
+            yield senders
+        finally:
+            for one in senders:
+                one.kill()
+
+    def _start(self, number: int) -> Any:
+        skew = MOST_APART * number / (N_SENDERS - 1)
+        arguments = self._address, self._folder, number, N_SENDERS, self._n_texts, skew
+        process = self._forks.Process(target=send_all, args=arguments)
+        process.start()
+        return process
+
+    def _continue_stopped(self) -> None:
+        due = [pair for pair in self._stopped if time.monotonic() > pair[0]]
+        for pair in due:
+            signalled(pair[1], signal.SIGCONT)
+            self._stopped.remove(pair)
+
+    def _replace_killed(self, senders: list[Any]) -> None:
+        for number, one in enumerate(senders):
+            if not one.is_alive() and one.exitcode:
+                senders[number] = self._start(number)
+
+    def _fault(self, sender: Any) -> None:
+        kind = self._random.random()
+        if kind < 0.6:
+            sender.kill()
+        elif kind < 0.75 and len(self._stopped) < MOST_STOPPED:
+            signalled(sender, signal.SIGSTOP)
+            self._stopped.append((time.monotonic() + 2 * self._lease, sender))
+        else:
+            self._between.cut(self._random)
+
+
+def signalled(process: Any, number: int) -> None:
+    """Send a signal to a process, which may be done by now."""
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, number)
+
+
+def check_answers(address: str, folder: Path, n_texts: int) -> None:
+    """Check that each post is decided, one of each text kept and named by the others, and answers stand."""
+    posts = make_posts(n_texts, 1)
+    with hybriddup.Window.open(address, config=CONFIG) as window:
+        found = {post["id"]: window.get(post["id"]) for post in posts}
+    alike: dict[str, list[StoredPost]] = defaultdict(list)
+    for post in posts:
+        stored = found[post["id"]]
+        require(stored is not None, "what was acknowledged is there", post)
+        if stored is not None:
+            alike[post["text"][:-1]].append(stored)
+    for some in alike.values():
+        kept = [one for one in some if one.kept]
+        require(len(kept) == 1, "of posts that match each other exactly one is kept", some)
+        strays = [one for one in some if one.evidence and one.evidence.of != kept[0].id]
+        require(not strays, "a duplicate names the post that is kept", some)
+    for log in folder.glob("*.log"):
+        for line in log.read_text().splitlines():
+            check_answer(json.loads(line), found)
+
+
+def check_answer(answer: list[Any], found: Mapping[str, StoredPost | None]) -> None:
+    """Check that an answer that was given is what the window says now: an id, whether it was kept, or of which."""
+    stored = found[answer[0]]
+    now = [answer[0], stored and stored.kept, stored and stored.evidence and stored.evidence.of]
+    require(now == answer, "an answer that was given stands", (answer, now))

@@ -1,0 +1,61 @@
+"""Posts, evidence and ids as bytes, and back, for stores of shared windows. Lone surrogates come through."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+from hybriddup.window.records import Evidence, PostId, StoredPost
+
+HEAD = struct.Struct("<qddBII")
+"""Position, time, watermark, flags, and the bytes of id and text."""
+HAS_NUMBER, HAS_NORMALIZED = 1, 2
+
+
+def pack_post(post: StoredPost, watermark: float) -> bytes:
+    """Return a post and the time of the window when it came as bytes, but for its evidence."""
+    parts = encoded(str(post.id)), encoded(post.text), b"" if post.normalized is None else encoded(post.normalized)
+    flags = HAS_NUMBER * isinstance(post.id, int) | HAS_NORMALIZED * (post.normalized is not None)
+    head = HEAD.pack(post.position, post.time, watermark, flags, len(parts[0]), len(parts[1]))
+    return b"".join((head, *parts))
+
+
+def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[StoredPost, float]:
+    """Return the post and the time of the window of some bytes.
+
+    Parameters
+    ----------
+    evidence
+        Of a duplicate. Its normalized text is left out, as nothing is compared with a duplicate any more.
+    """
+    position, time, watermark, flags, n_id, n_text = HEAD.unpack_from(packed)
+    ends = HEAD.size + n_id, HEAD.size + n_id + n_text
+    post_id, text = decoded(packed[HEAD.size : ends[0]]), decoded(packed[ends[0] : ends[1]])
+    normalized = decoded(packed[ends[1] :]) if flags & HAS_NORMALIZED and evidence is None else None
+    typed: PostId = int(post_id) if flags & HAS_NUMBER else post_id
+    return StoredPost(position, typed, time, text, normalized, evidence), watermark
+
+
+def pack_evidence(evidence: Evidence) -> bytes:
+    """Return evidence as bytes: JSON, in which lone surrogates are escapes."""
+    return json.dumps(tuple(evidence), separators=(",", ":")).encode()
+
+
+def unpack_evidence(packed: bytes) -> Evidence:
+    """Return the evidence of some bytes."""
+    return Evidence(*json.loads(packed))
+
+
+def id_bytes(post_id: PostId) -> bytes:
+    """Return an id as bytes: those of numbers and of texts differ."""
+    return b"n%d" % post_id if isinstance(post_id, int) else b"t" + encoded(post_id)
+
+
+def encoded(text: str) -> bytes:
+    """Return a text in UTF-8, lone surrogates among it."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decoded(data: bytes) -> str:
+    """Return a text that was encoded."""
+    return data.decode("utf-8", "surrogatepass")

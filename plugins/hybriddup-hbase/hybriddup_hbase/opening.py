@@ -1,0 +1,143 @@
+"""Opening windows in HBase: what a URL says, and whether the table is a window."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from hybriddup.errors import ConfigError, StoreError, WindowError
+from hybriddup.window.opened import Asked
+from hybriddup.window.shared import Needs, open_shared
+from hybriddup.window.shared.opening import LEASE
+from hybriddup.window.window import Window
+from hybriddup_hbase.store import SPARE, HBaseStore
+from hybriddup_hbase.table import Table
+
+NAME = re.compile(r"(?:[A-Za-z0-9_]\w*:)?[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
+FORM = "hbase://host:9090/NAME?timeout=60"
+TIMEOUT = 60.0
+"""Seconds: in these HBase gives the work of a server that was lost to another one."""
+OPTIONS = {"transport": ("buffered", "framed"), "protocol": ("binary", "compact")}
+VERSION = b"1"
+
+
+class Address(NamedTuple):
+    """Where a window is, as its URL says."""
+
+    table: str
+    n_connections: int
+    lease: float
+    connection: dict[str, Any]
+    """Arguments of `happybase.Connection`."""
+
+
+class HBaseWindows:
+    """Opens windows in HBase."""
+
+    def open_window(self, url: str, asked: Asked) -> Window:
+        """Return the window that a URL names; see `hybriddup.window.opened.WindowOpener`."""
+        address = address_of(url)
+        return open_shared(lambda needs: open_store(address, needs), asked, address.lease)
+
+
+def address_of(url: str) -> Address:
+    """Return what a URL says; ConfigError where it cannot be meant."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 9090
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+    except ValueError as error:
+        raise ConfigError(f"this is no address of HBase: {error}. Allowed: {FORM}.") from None
+    check_parts(parts)
+    allowed = {"timeout": TIMEOUT, "lease": LEASE, "connections": 4}
+    if wrong := set(options) - set(allowed) - set(OPTIONS):
+        names = ", ".join([*allowed, *OPTIONS])
+        raise ConfigError(f"an address of HBase has no {', '.join(sorted(wrong))}; it may have {names}.")
+    timeout, lease = (number_of(name, options.get(name, allowed[name]), 0.01, 3600) for name in ("timeout", "lease"))
+    n_connections = int(number_of("connections", options.get("connections", allowed["connections"]), 1, 64))
+    chosen = {name: choice_of(name, options.get(name, choices[0]), choices) for name, choices in OPTIONS.items()}
+    connection = {"host": parts.hostname or "localhost", "port": port, "timeout": 1000 * timeout, **chosen}
+    return Address(parts.path.strip("/"), n_connections, lease, connection)
+
+
+def check_parts(parts: SplitResult) -> None:
+    """Raise ConfigError where a URL has a password, or no table."""
+    if parts.username or parts.password:
+        raise ConfigError(
+            "the Thrift server of HBase takes no user and password: let only those reach it who may, by the network or "
+            f"a tunnel. Allowed: {FORM}."
+        )
+    name = parts.path.strip("/")
+    if NAME.fullmatch(name) is None:
+        raise ConfigError(
+            "an address of HBase must name the window's table, of at most 64 letters, digits, dots, - and _, with a "
+            f"namespace and : before it or none; got {name!r}. Allowed: {FORM}."
+        )
+
+
+def number_of(name: str, value: object, least: float, most: float) -> float:
+    """Return a number; ConfigError where it is none, or too small or large."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
+    if not least <= number <= most:
+        raise ConfigError(f"{name} must be a number from {least:g} to {most:g}; got {value!r}.")
+    return number
+
+
+def choice_of(name: str, value: str, choices: tuple[str, ...]) -> str:
+    """Return a value; ConfigError where it is none of those that are allowed."""
+    if value not in choices:
+        raise ConfigError(f"{name} must be {' or '.join(choices)}; got {value!r}.")
+    return value
+
+
+def open_store(address: Address, needs: Needs) -> HBaseStore:
+    """Return the store of a window, whose table is made where there is none.
+
+    Raises
+    ------
+    StoreError
+        It cannot be reached, or another version has made it, or something else.
+    WindowError
+        It was made for a shorter horizon.
+    """
+    table = Table(address.table, address.n_connections, address.connection)
+    try:
+        ttl = make_table(table, address.table, needs.horizon)
+        store = HBaseStore(table, needs, ttl)
+        check_version(store.set_first("version", VERSION))
+    except BaseException:
+        table.close()
+        raise
+    return store
+
+
+def check_version(version: bytes) -> None:
+    """Raise StoreError where another version has made the window."""
+    if version != VERSION:
+        raise StoreError(
+            f"the window was made by another version, with layout {version.decode()}; this one has "
+            f"{VERSION.decode()}. Open it with that one, or begin a new window under another name."
+        )
+
+
+def make_table(table: Table, name: str, horizon: float) -> float:
+    """Make the table of a window if there is none; return the seconds for which it holds posts."""
+    kinds = {"bloom_filter_type": "ROW", "max_versions": 1}
+    found = table.make({"d": {**kinds, "time_to_live": math.ceil(SPARE * horizon)}, "m": kinds})
+    if set(found) != {b"d", b"m"}:
+        raise StoreError(
+            f"the table {name} of HBase is no window of hybriddup: its families are "
+            f"{', '.join(sorted(one.decode() for one in found))}. Choose another name."
+        )
+    ttl = float(found[b"d"]["time_to_live"])
+    if SPARE * horizon > ttl + 1:
+        raise WindowError(
+            f"the window was made with a horizon of {ttl / SPARE:g} s, and cannot be opened with a longer one; got "
+            f"{horizon:g} s. Open it with that, or begin a new one under another name."
+        )
+    return ttl

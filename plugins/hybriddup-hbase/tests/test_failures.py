@@ -1,0 +1,104 @@
+"""What a window in HBase promises holds when processes, connections and servers fail."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+
+import happybase
+import pytest
+from servers import HBase, serving
+
+import hybriddup
+from hybriddup.errors import StoreError
+from hybriddup.testing import check_shared_window
+from hybriddup.testing.faults.senders import make_posts
+from hybriddup.testing.window_posts import CONFIG
+
+LEASE = 1.0
+
+
+@pytest.fixture(scope="module")
+def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
+    """HBase with two region servers, which are killed."""
+    with serving(tmp_path_factory.mktemp("fragile"), n_region_servers=2) as running:
+        yield running
+
+
+def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(servers: HBase) -> None:
+    """They are killed, stopped for longer than the lease and continued, and their connections break; clocks differ."""
+
+    def address(port: int) -> str:
+        return f"hbase://127.0.0.1:{port}/failing?lease={LEASE}&connections=2"
+
+    check_shared_window(address, servers.port, lease=LEASE, n_texts=700)
+
+
+def test_when_a_region_server_is_killed_windows_wait_and_go_on(fragile: HBase) -> None:
+    """With what was acknowledged: another server takes over, from the log of the one that was lost."""
+    with hybriddup.Window.open(fragile.url("waiting"), config=CONFIG) as window:
+        posts = make_posts(20, 2)
+        answers = window.add_many(posts)
+        with_window = serving_window(fragile, "waiting")
+        fragile.end(with_window)
+        again = window.add_many(posts)
+        assert [one._replace(repeated=False) for one in again] == answers
+        assert not window.add(posts[0]["text"]).kept
+    fragile.start_region_server(int(with_window[-1]))
+
+
+def serving_window(fragile: HBase, window: str) -> str:
+    """Return the name of the region server that holds a window."""
+    connection = happybase.Connection("127.0.0.1", fragile.port)
+    port = connection.table(window).regions()[0]["port"]
+    connection.close()
+    return next(
+        name for name in fragile.running if name.startswith("region") and f",{port}," in fragile.whole_log(name)
+    )
+
+
+def test_while_the_thrift_server_is_away_posts_are_refused(fragile: HBase) -> None:
+    """By an error that says so; when it is back, the window goes on."""
+    with hybriddup.Window.open(fragile.url("refused", timeout=5), config=CONFIG) as window:
+        posts = make_posts(20, 3)
+        answers = window.add_many(posts)
+        fragile.end("thrift")
+        with pytest.raises(StoreError, match=r"does not answer.*Look to server and network"):
+            window.add("away")
+        fragile.start_thrift()
+        fragile.wait_until_it_answers()
+        assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
+
+
+def test_a_server_that_is_slow_is_not_waited_for_longer_than_asked(servers: HBase) -> None:
+    """The error comes after the time-out, and says what to do."""
+    with hybriddup.Window.open(servers.url("slow", timeout=1), config=CONFIG) as window:
+        window.add("one")
+        thrift = servers.running["thrift"]
+        thrift.send_signal(signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            with pytest.raises(StoreError, match="Look to server and network"):
+                window.add("two")
+            assert time.monotonic() - began < 10
+        finally:
+            thrift.send_signal(signal.SIGCONT)
+        assert window.add("three").kept
+
+
+def test_what_a_window_takes_levels_off(servers: HBase) -> None:
+    """Over five horizons: HBase drops what is older, from its files when it merges them."""
+    posts = iter(make_posts(3000, 4))
+    rows = []
+    with hybriddup.Window.open(servers.url("levels"), config=CONFIG, horizon="2s", max_step="2s") as window:
+        connection = happybase.Connection("127.0.0.1", servers.port)
+        for _ in range(40):
+            window.add_many([next(posts) for _ in range(50)])
+            rows.append(sum(1 for _ in connection.table("levels").scan(columns=[b"d"])))
+            time.sleep(0.25)
+        connection.close()
+        assert max(rows[20:]) < 1.3 * max(rows[12:24])
+        stats = window.stats()
+        assert stats.n_kept_in_window < 2000 / 4
+        assert 0 < stats.store_bytes < 1000 * max(rows)
