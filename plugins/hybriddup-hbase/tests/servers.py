@@ -35,9 +35,10 @@ FLAGS = (
         "java.base/jdk.internal.misc", "java.security.jgss/sun.security.krb5", "java.base/sun.net.dns",
         "java.base/sun.net.util")),
     "-Djava.net.preferIPv4Stack=true",
-    "-XX:TieredStopAtLevel=1",
 )  # fmt: skip
-"""What Java 17 asks for; compiled quickly rather than well, as tests are short."""
+"""What Java 17 asks for."""
+QUICK = "-XX:TieredStopAtLevel=1"
+"""Programs are compiled quickly rather than well, as tests are short."""
 ZOOKEEPER = "tickTime=1000\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
 LOGGING = """status = warn
 appender.c.type = Console
@@ -75,8 +76,8 @@ def free_port() -> int:
 class HBase:
     """Servers that can be ended, killed and started again, in a folder of their own."""
 
-    def __init__(self, folder: Path, n_region_servers: int = 1, heap: str = "384m") -> None:
-        self.folder, self.n, self.heap = folder, n_region_servers, heap
+    def __init__(self, folder: Path, n_region_servers: int = 1, heap: str = "384m", *flags: str) -> None:
+        self.folder, self.n, self.heap, self.flags = folder, n_region_servers, heap, flags
         self.port, self.zookeeper_port = free_port(), free_port()
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -122,7 +123,12 @@ class HBase:
         """Start one server by its class and arguments."""
         assert JAVA is not None
         path = f"{self.folder}/conf:{jars()}/*"
-        own = [f"-Dhbase.log.dir={self.folder}/logs", f"-Djava.io.tmpdir={self.folder / 'tmp'}", f"-Xmx{heap}"]
+        own = [
+            f"-Dhbase.log.dir={self.folder}/logs",
+            f"-Djava.io.tmpdir={self.folder / 'tmp'}",
+            f"-Xmx{heap}",
+            *self.flags,
+        ]
         with (self.folder / "logs" / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen([JAVA, *FLAGS, *own, "-cp", path, *command], stdout=log, stderr=log)
 
@@ -204,9 +210,9 @@ class HBase:
 
 
 @contextmanager
-def serving(folder: Path, n_region_servers: int = 1, heap: str = "384m") -> Iterator[HBase]:
-    """Yield HBase."""
-    servers = HBase(folder, n_region_servers, heap)
+def serving(folder: Path, n_region_servers: int = 1, heap: str = "384m", *flags: str) -> Iterator[HBase]:
+    """Yield HBase, with flags of Java."""
+    servers = HBase(folder, n_region_servers, heap, *flags)
     try:
         servers.start()
         yield servers

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import happybase
 import pytest
-from servers import HBase, serving
+from servers import QUICK, HBase, serving
 
 import hybriddup
 from hybriddup.errors import StoreError
@@ -22,7 +22,7 @@ LEASE = 1.0
 @pytest.fixture(scope="module")
 def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
     """HBase with two region servers, which are killed."""
-    with serving(tmp_path_factory.mktemp("fragile"), n_region_servers=2) as running:
+    with serving(tmp_path_factory.mktemp("fragile"), 2, "384m", QUICK) as running:
         yield running
 
 
