@@ -136,9 +136,9 @@ class SharedBatch:
         self._encounter = Encounter(posts, found, self.steps, self.timing.horizon)
         return self._encounter.positions
 
-    def rivals(self, records: Sequence[Record | None]) -> Mapping[int, State]:
-        """Return the undecided ones of the candidates, by position, that match one that is open; take note of all."""
-        self._encounter.note(records)
+    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+        """Take note of candidates; return the undecided ones of all, by position, that match one that is open."""
+        self._encounter.note(positions, records)
         return self._encounter.rivals()
 
     def _open_rows(self) -> Int64s:

@@ -76,10 +76,13 @@ class Encounter:
         self._near = near.take(nearest(near, components.limits.most_pairs(live.prints.limits.lengths)))
         self._depths = depths_of(self._near, met, numbers, self._posts.probes.shape[1] - 1)
 
-    def note(self, records: Sequence[Record | None]) -> None:
-        """Take note of the records of the others, of whom some may be gone."""
-        found = zip(self.positions.tolist(), records, strict=True)
-        self._records = {position: record for position, record in found if record is not None}
+    def note(self, positions: Int64s, records: Sequence[Record | None]) -> None:
+        """Take note of the records of some of the others, of whom some may be gone."""
+        for position, record in zip(positions.tolist(), records, strict=True):
+            if record is None:
+                self._records.pop(position, None)
+            else:
+                self._records[position] = record
 
     def rivals(self) -> Mapping[int, State]:
         """Return those of the others that are undecided and match, by position."""

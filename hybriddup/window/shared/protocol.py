@@ -86,8 +86,8 @@ class Contestants(Protocol):
         """Return int64[n]: the positions of other posts that may match those that are open."""
         ...
 
-    def rivals(self, records: Sequence[Record | None]) -> Mapping[int, State]:
-        """Return the undecided ones of the candidates, by position, that match one that is open; take note of all."""
+    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+        """Take note of candidates; return the undecided ones of all, by position, that match one that is open."""
         ...
 
     def verdicts(self) -> list[Verdict]:
@@ -160,9 +160,11 @@ def contest(posts: Contestants, found: Entries) -> Steps:
 
 def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Call | Wait, Any, dict[int, State]]:
     """Decide what can be decided; return the states of the posts that were to be settled, by place."""
-    candidates = posts.candidates(found)
+    asked = posts.candidates(found)
     while True:
-        rivals = posts.rivals((yield call("records", candidates)))
+        records = yield call("records", asked)
+        rivals = posts.rivals(asked, records)
+        asked = asked[[one is not None and one.state in UNDECIDED for one in records]]  # the others stay as they are
         pending = [one for one, state in rivals.items() if one > first and state is State.PENDING]
         if pending:
             challenges = [Change(one, frozenset({State.PENDING}), State.CHALLENGED) for one in pending]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic, sleep
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,8 @@ from hybriddup.window.shared.candidates import (
     near_pairs,
     newest,
 )
-from hybriddup.window.shared.protocol import Wait, decide
-from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, entry_type
+from hybriddup.window.shared.protocol import Call, Wait, decide
+from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, Taken, entry_type
 
 logger = logging.getLogger("hybriddup")
 
@@ -57,6 +58,8 @@ class SharedState:
     def __post_init__(self) -> None:
         self._awaited: dict[int, float] = {}
         """When posts of others that are being decided were first waited for."""
+        self._taken: deque[tuple[float, int]] = deque()
+        """When positions were taken, within the last lease, and once before: which posts are older than these tells."""
         self._abandoned: set[int] = set()
         """Positions of this process that an error left undecided: nobody goes on with them."""
         self.store = SharedPosts(self)
@@ -107,14 +110,19 @@ class SharedState:
             except StopIteration:
                 break
             with self.counts.timed("store"):
-                answer = (
-                    self._lapsed(asked)
-                    if isinstance(asked, Wait)
-                    else getattr(self.shared, asked.method)(*asked.arguments)
-                )
+                answer = self._lapsed(asked) if isinstance(asked, Wait) else self._ask(asked)
         if batch.watermark > NEVER:
             with self.counts.timed("store"):
                 self._tidy(batch)
+
+    def _ask(self, asked: Call) -> Any:
+        """Return the answer of the store."""
+        answer = getattr(self.shared, asked.method)(*asked.arguments)
+        if isinstance(answer, Taken):
+            self._taken.append((monotonic(), answer.first))
+            while len(self._taken) > 1 and self._taken[1][0] < monotonic() - self.lease:
+                self._taken.popleft()
+        return answer
 
     def _tidy(self, batch: SharedBatch) -> None:
         """Move the time on, and take duplicates out of the buckets. What was decided stands if that fails."""
@@ -125,12 +133,15 @@ class SharedState:
             logger.warning("posts were decided, and what follows from that could not be written: %s", error)
 
     def _lapsed(self, asked: Wait) -> list[int]:
-        """Wait a moment; return the positions whose posts have been waited for longer than a lease."""
+        """Wait a moment; return the positions whose posts have been undecided for longer than a lease."""
         now = monotonic()
         self._awaited = {position: self._awaited.get(position, now) for position in asked.positions}
         if abandoned := self._abandoned.intersection(asked.positions):
             self._abandoned -= abandoned
             return sorted(abandoned)
+        since, first = self._taken[0]
+        if since < now - self.lease and (overdue := [one for one in asked.positions if one < first]):
+            return overdue
         waited = now - min(self._awaited.values())
         sleep(min(max(waited / 2, PATIENCE[0]), PATIENCE[1]))
         return [position for position, since in self._awaited.items() if now - since > self.lease]

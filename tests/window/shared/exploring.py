@@ -75,22 +75,23 @@ class ToyBatch:
 
     def candidates(self, found: Entries) -> Int64s:
         own = {self.position[place] for place in self.open}
+        self.known: dict[int, Record | None] = {}
         return np.array(sorted(set(found.entries["position"].tolist()) - own), np.int64)
 
-    def rivals(self, records: Sequence[Record | None]) -> Mapping[int, State]:
-        self.known = [one for one in records if one is not None]
+    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+        self.known |= dict(zip(positions.tolist(), records, strict=True))
         names = {self.names[place] for place in self.open}
         return {
             one.post.position: one.state
-            for one in self.known
-            if one.state in UNDECIDED and any(self.match(one.post.text, name) for name in names)
+            for one in self.known.values()
+            if one is not None and one.state in UNDECIDED and any(self.match(one.post.text, name) for name in names)
         }
 
     def match(self, a: str, b: str) -> bool:
         return frozenset((a, b)) in self.matching
 
     def verdicts(self) -> list[Verdict]:
-        kept = [(one.post.position, one.post.text) for one in self.known if one.state is State.KEPT]
+        kept = [(one.post.position, one.post.text) for one in self.known.values() if one and one.state is State.KEPT]
         found = []
         for place in self.open:
             name = self.names[place]

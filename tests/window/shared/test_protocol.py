@@ -49,8 +49,8 @@ def test_in_every_order_the_promises_hold(
 def never_challenges(batch: ToyBatch) -> Steps:
     """The protocol without its fifth rule."""
     rivals = batch.rivals
-    batch.rivals = lambda records: {  # type: ignore[method-assign]
-        one: state for one, state in rivals(records).items() if one < min(batch.position.values())
+    batch.rivals = lambda positions, records: {  # type: ignore[method-assign]
+        one: state for one, state in rivals(positions, records).items() if one < min(batch.position.values())
     }
     return protocol.decide(batch)
 
@@ -58,8 +58,8 @@ def never_challenges(batch: ToyBatch) -> Steps:
 def never_waits(batch: ToyBatch) -> Steps:
     """The protocol without its fourth rule."""
     rivals = batch.rivals
-    batch.rivals = lambda records: {  # type: ignore[method-assign]
-        one: state for one, state in rivals(records).items() if one > min(batch.position.values())
+    batch.rivals = lambda positions, records: {  # type: ignore[method-assign]
+        one: state for one, state in rivals(positions, records).items() if one > min(batch.position.values())
     }
     return protocol.decide(batch)
 
