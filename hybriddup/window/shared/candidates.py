@@ -5,103 +5,125 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.kernels.numbers_in_buckets import numbers_in_buckets
 from hybriddup.kernels.pair_limits import TextColumns, distances_within
 from hybriddup.run.bands import Bands
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.shared.store import EntryArray
+from hybriddup.window.shared.store import Entries, EntryArray
 
 NO_SKETCHES = np.zeros((0, 2), np.uint64)
 
 
 class Meetings(NamedTuple):
-    """Posts that stand in a bucket by which a text of a batch looks for others; one row for each text and bucket."""
+    """Others that stand in a bucket by which a text of a batch looks for others, a row for each text and bucket."""
 
     later: Int64s
     """int64[n], rising: rows of the batch."""
     key: Int64s
     """int64[n]: which key of the text it is."""
-    entries: EntryArray
-    """entry_type[n]: the other post."""
+    positions: Int64s
+    """int64[n]: of the others; -1 = a text of the batch."""
+    bucket: Int64s
+    """int64[n], rising: the number of the bucket."""
 
     def take(self, chosen: Int64s | Bools) -> Meetings:
         """Return some of the meetings."""
         return Meetings._make(column[chosen] for column in self)
 
 
-def meetings_of(probes: UInt64s, counts: Int64s, entries: EntryArray) -> Meetings:
+class NearMeetings(NamedTuple):
+    """Meetings of those that are within the limits of a pair."""
+
+    later: Int64s
+    key: Int64s
+    positions: Int64s
+    """int64[n]: as `Meetings` has them."""
+    numbers: Int64s
+    """int64[n]: which number from the newest the other has in the bucket, 1 being the newest."""
+    distances: Int32s
+    """int32[n]: differing bits."""
+
+    def take(self, chosen: Int64s | Bools) -> NearMeetings:
+        """Return some of the meetings."""
+        return NearMeetings._make(column[chosen] for column in self)
+
+
+def meetings_of(probes: UInt64s, found: Entries, own: Int64s) -> Meetings:
     """Return the meetings of texts.
 
     Parameters
     ----------
     probes
         uint64[n_texts, n_keys].
-    counts, entries
+    found
         What the buckets of all these keys but `NO_KEY` hold, in the order of the rows.
+    own
+        int64[n]: the positions of the texts.
     """
     rows, keys = np.nonzero(probes != NO_KEY)
-    return Meetings(np.repeat(rows, counts), np.repeat(keys, counts), entries)
+    positions = found.entries["position"].astype(np.int64)
+    later = np.flatnonzero(positions >= own.min(initial=2**63 - 1))
+    positions[later[np.isin(positions[later], own)]] = -1
+    bucket = np.repeat(np.arange(len(rows)), found.counts)
+    return Meetings(rows[bucket], keys[bucket], positions, bucket)
 
 
-def numbers_in_buckets(met: Meetings) -> Int64s:
-    """Return int64[n]: which number from the newest each meeting has in its bucket, 1 being the newest."""
-    n, positions = len(met.later), met.entries["position"].astype(np.int64)
-    ends = np.ones(n, np.bool_)
-    ends[:-1] = (met.later[1:] != met.later[:-1]) | (met.key[1:] != met.key[:-1])
-    bucket: Int64s = np.cumsum(ends) - ends
-    numbers = np.flatnonzero(ends)[bucket] - np.arange(n) + 1
-    if (ends[:-1] | (positions[1:] >= positions[:-1])).all():  # as good as always
-        return numbers
-    order = np.lexsort((positions, bucket))
-    sorted_numbers, numbers = numbers, np.empty(n, np.int64)
-    numbers[order] = sorted_numbers
-    return numbers
-
-
-def newest(met: Meetings, most: int) -> tuple[Meetings, Int64s]:
-    """Return the meetings with the newest posts of each bucket, 0 = all, and their numbers in it."""
-    numbers = numbers_in_buckets(met)
-    chosen = numbers <= most if most else np.ones(len(numbers), np.bool_)
-    return met.take(chosen), numbers[chosen]
-
-
-def near_pairs(texts: LiveTexts, met: Meetings, numbers: Int64s, bands: Bands) -> NearPairs:
-    """Return the meetings that are within the limits, each pair once, by text and then by position.
+def near_meetings(texts: LiveTexts, met: Meetings, entries: EntryArray, bands: Bands, most: int) -> NearMeetings:
+    """Return the meetings of those that are within the limits, and among the newest of their bucket.
 
     Parameters
     ----------
     texts
         Those whose rows are ``met.later``.
-    numbers
-        int64[n]: as `numbers_in_buckets` returns them.
+    entries
+        entry_type[n]: of the others.
+    most
+        So many of a bucket are looked at; 0 = all.
+    """
+    distances = distances_of(texts, met.later, entries, bands)
+    near = np.flatnonzero((distances >= 0) & (met.positions >= 0))
+    begins, ends = (np.searchsorted(met.bucket, met.bucket[near], side) for side in ("left", "right"))
+    numbers = numbers_in_buckets(met.positions, begins, ends, near)
+    found = NearMeetings(*met.take(near)[:3], numbers, distances[near].astype(np.int32))
+    return found.take(numbers <= most) if most else found
+
+
+def distances_of(texts: LiveTexts, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:
+    """Return int64[n]: the differing bits of texts and others, -1 where limits rule the pair out."""
+    prints, n = texts.prints, len(texts.prints)
+    of_entries = bands.limits_of(entries["length"].astype(np.int32))
+    limits = PairLimits._make(np.concatenate(pair) for pair in zip(prints.limits, of_entries, strict=True))
+    bits = np.concatenate([prints.bits, entries["bits"].reshape(-1, prints.bits.shape[1])])
+    both = TextColumns(bits, *limits, NO_SKETCHES)
+    found: Int64s = distances_within(both, later, np.arange(n, n + len(later)))
+    return found
+
+
+def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
+    """Return the pairs that meet, each once, by text and then by position; and where the others stand in the keys.
 
     Returns
     -------
-    NearPairs
-        ``earlier`` are positions.
+    tuple[NearPairs, Int64s]
+        ``earlier`` are positions. int64[n_met]: the pair of each meeting.
     """
-    distances = distances_of(texts, met, bands)
-    within = np.flatnonzero(distances >= 0)
-    positions, later = met.entries["position"][within].astype(np.int64), met.later[within]
-    order = np.lexsort((numbers[within], positions, later))
+    order = np.lexsort((met.numbers, met.positions, met.later))
+    met_in_order = met.take(order)
     is_first = np.ones(len(order), np.bool_)
-    is_first[1:] = (np.diff(later[order]) != 0) | (np.diff(positions[order]) != 0)
-    chosen = order[is_first]
-    pairs = within[chosen]
-    return NearPairs(positions[chosen], later[chosen], distances[pairs].astype(np.int32), numbers[pairs])
+    is_first[1:] = (np.diff(met_in_order.later) != 0) | (np.diff(met_in_order.positions) != 0)
+    pair_of = np.empty(len(order), np.int64)
+    pair_of[order] = np.cumsum(is_first) - 1
+    first = met_in_order.take(is_first)
+    return NearPairs(first.positions, first.later, first.distances, first.numbers), pair_of
 
 
-def distances_of(texts: LiveTexts, met: Meetings, bands: Bands) -> Int64s:
-    """Return int64[n]: the differing bits of meetings, -1 where limits rule the pair out."""
-    prints, n = texts.prints, len(texts.prints)
-    of_entries = bands.limits_of(met.entries["length"].astype(np.int32))
-    limits = PairLimits._make(np.concatenate(pair) for pair in zip(prints.limits, of_entries, strict=True))
-    bits = np.concatenate([prints.bits, met.entries["bits"].reshape(-1, prints.bits.shape[1])])
-    both = TextColumns(bits, *limits, NO_SKETCHES)
-    found: Int64s = distances_within(both, met.later, np.arange(n, n + len(met.later)))
-    return found
+def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> Int64s:
+    """Return int64[n_pairs, n_keys]: which number from the newest the other has in each key of the text, 0 = none."""
+    depths = np.zeros((n_pairs, n_keys), np.int64)
+    depths[pair_of, met.key] = met.numbers
+    return depths
 
 
 def nearest(near: NearPairs, most: Int64s) -> Bools:
@@ -111,27 +133,6 @@ def nearest(near: NearPairs, most: Int64s) -> Bools:
     chosen = np.zeros(len(later), np.bool_)
     chosen[order] = np.arange(len(later)) - np.searchsorted(later, later) < most[later]
     return chosen
-
-
-def depths_of(near: NearPairs, met: Meetings, numbers: Int64s, n_keys: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: which number from the newest the earlier post has in each key, 0 = none."""
-    depths = np.zeros((len(near.later), n_keys), np.int64)
-    codes, asked = codes_of(near.later, near.earlier), codes_of(met.later, met.entries["position"].astype(np.int64))
-    places = np.searchsorted(codes, asked)
-    known = (
-        np.flatnonzero((places < len(codes)) & (codes[np.minimum(places, len(codes) - 1)] == asked))
-        if len(codes)
-        else places[:0]
-    )
-    depths[places[known], met.key[known]] = numbers[known]
-    return depths
-
-
-def codes_of(later: Int64s, positions: Int64s) -> NDArray[np.void]:
-    """Return numbers for pairs, in the order of later texts and then of positions."""
-    codes = np.empty(len(later), [("later", ">u4"), ("position", ">u8")])
-    codes["later"], codes["position"] = later, positions
-    return codes.view("V12")
 
 
 class MetIndex:

@@ -26,11 +26,11 @@ from hybriddup.window.shared.candidates import (
     MetIndex,
     depths_of,
     meetings_of,
+    near_meetings,
     near_pairs,
     nearest,
-    newest,
 )
-from hybriddup.window.shared.store import UNDECIDED, Entries, Record, State
+from hybriddup.window.shared.store import UNDECIDED, Entries, EntryArray, Record, State
 
 
 @dataclass(frozen=True)
@@ -57,24 +57,24 @@ class Encounter:
     def __init__(self, posts: OpenPosts, found: Entries, steps: Steps, horizon: float) -> None:
         self._posts, self._steps, self._horizon = posts, steps, horizon
         self._records: dict[int, Record] = {}
-        met = meetings_of(posts.probes, *found)
-        met = met.take(~np.isin(met.entries["position"].astype(np.int64), posts.positions))
+        met = meetings_of(posts.probes, found, posts.positions)
         is_near = met.key < posts.probes.shape[1] - 1
-        self._find_near(met.take(is_near))
-        self._equal = met.take(~is_near)
-        of_equal = self._equal.entries["position"].astype(np.int64)
-        self.positions: Int64s = np.unique(np.concatenate([self._near.earlier, of_equal]))
+        self._find_near(met.take(is_near), found.entries[is_near])
+        self._equal = met.take(~is_near & (met.positions >= 0))
+        self.positions: Int64s = np.unique(np.concatenate([self._near.earlier, self._equal.positions]))
         """int64[n], rising: of the others that may match."""
 
-    def _find_near(self, met: Meetings) -> None:
+    def _find_near(self, met: Meetings, entries: EntryArray) -> None:
         """Note the near pairs: rows of the near texts with positions; and how deep these stand in their buckets."""
         components, live = self._steps.components, self._posts.prepared.live
         row_of = np.full(len(self._posts.positions), -1, np.int64)
         row_of[self._posts.prepared.places] = np.arange(len(self._posts.prepared.places))
-        met, numbers = newest(met._replace(later=row_of[met.later]), components.block_index.max_bucket_size)
-        near = near_pairs(live, met, numbers, components.bands)
-        self._near = near.take(nearest(near, components.limits.most_pairs(live.prints.limits.lengths)))
-        self._depths = depths_of(self._near, met, numbers, self._posts.probes.shape[1] - 1)
+        most = components.block_index.max_bucket_size
+        found = near_meetings(live, met._replace(later=row_of[met.later]), entries, components.bands, most)
+        near, pair_of = near_pairs(found)
+        depths = depths_of(found, pair_of, len(near.later), self._posts.probes.shape[1] - 1)
+        chosen = nearest(near, components.limits.most_pairs(live.prints.limits.lengths))
+        self._near, self._depths = near.take(chosen), depths[chosen]
 
     def note(self, positions: Int64s, records: Sequence[Record | None]) -> None:
         """Take note of the records of some of the others, of whom some may be gone."""
@@ -134,7 +134,7 @@ class Encounter:
         """Return int64[n]: for each open post the number of the latest of some others that it equals, -1 = none."""
         equal = np.full(len(self._posts.positions), -1, np.int64)
         edges = self._posts.times.edges(self._horizon).tolist()
-        met = zip(self._equal.later.tolist(), self._equal.entries["position"].tolist(), strict=True)
+        met = zip(self._equal.later.tolist(), self._equal.positions.tolist(), strict=True)
         for row, position in sorted(met):
             if position in number_of and self._is_equal(row, self._records[position], edges[row]):
                 equal[row] = number_of[position]

@@ -22,11 +22,7 @@ from hybriddup.window.posts import MADE_ID
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Post, PostId, StoredPost
 from hybriddup.window.shared.batch import SharedBatch
-from hybriddup.window.shared.candidates import (
-    meetings_of,
-    near_pairs,
-    newest,
-)
+from hybriddup.window.shared.candidates import meetings_of, near_meetings, near_pairs
 from hybriddup.window.shared.protocol import Call, Wait, decide
 from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, Taken, entry_type
 
@@ -289,9 +285,10 @@ class SharedView:
         """Return the pairs of texts with kept posts; ``earlier`` are positions."""
         steps = self._state.steps
         nothing = self._state.no_posts()
-        met = meetings_of(texts.probes, *self._state.shared.enter(nothing, texts.probes[texts.probes != NO_KEY]))
-        met, numbers = newest(met, steps.components.block_index.max_bucket_size)
-        near = near_pairs(texts, met, numbers, steps.components.bands)
+        found = self._state.shared.enter(nothing, texts.probes[texts.probes != NO_KEY])
+        met = meetings_of(texts.probes, found, np.zeros(0, np.int64))
+        most = steps.components.block_index.max_bucket_size
+        near, _ = near_pairs(near_meetings(texts, met, found.entries, steps.components.bands, most))
         kept = self.kept_of(near.earlier)
         return near.take(np.isin(near.earlier, kept))
 

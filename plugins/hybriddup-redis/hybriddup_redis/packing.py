@@ -12,6 +12,7 @@ from hybriddup.window.shared import Record, State
 from hybriddup.window.shared.packing import pack_evidence, pack_post, unpack_evidence, unpack_post
 
 HEAD = struct.Struct("<cI")
+STATES = {b"%d" % state: state for state in State}
 
 
 def pack_record(record: Record) -> bytes:
@@ -26,4 +27,4 @@ def unpack_record(packed: bytes) -> Record:
     digit, n_evidence = HEAD.unpack_from(packed)
     begins = HEAD.size + n_evidence
     evidence = unpack_evidence(packed[HEAD.size : begins]) if n_evidence else None
-    return Record(State(int(digit)), *unpack_post(packed[begins:], evidence))
+    return Record(STATES[digit], *unpack_post(packed[begins:], evidence))
