@@ -1,4 +1,4 @@
-"""Posts, evidence and ids as bytes, and back, for stores of shared windows. Lone surrogates come through."""
+"""Posts, evidence, ids and keys as shared windows store them. Lone surrogates come through."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import json
 import struct
 import zlib
 
+import numpy as np
+
+from hybriddup.data.records import UInt64s
 from hybriddup.window.records import Evidence, PostId, StoredPost
 
 HEAD = struct.Struct("<qddBHI")
 """Position, time, watermark, flags, and the bytes of id and text."""
 HAS_NUMBER, HAS_NORMALIZED, IS_DEFLATED = 1, 2, 4
+GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 divided by it, and odd: multiplying by it is one-to-one, and mixes (Knuth, The Art of Computer Programming,
+volume 3, 6.4)."""
 
 
 def pack_post(post: StoredPost, watermark: float) -> bytes:
@@ -60,6 +66,15 @@ def unpack_evidence(packed: bytes) -> Evidence:
 def id_bytes(post_id: PostId) -> bytes:
     """Return an id as bytes: those of numbers and of texts differ."""
     return b"n%d" % post_id if isinstance(post_id, int) else b"t" + encoded(post_id)
+
+
+def spread(keys: UInt64s) -> UInt64s:
+    """Return uint64[n]: other keys, of each one its own, whose first bits are evenly spread.
+
+    The shingles of a text with the smallest hashes are its keys, so nearly all keys begin with zeros; a store that
+    divides them by their first bits among its servers would give one of them nearly all.
+    """
+    return keys * GOLDEN_RATIO
 
 
 def encoded(text: str) -> bytes:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import happybase
 import numpy as np
 import pytest
-from hybriddup_hbase.buckets import Buckets
+from hybriddup_hbase.buckets import Buckets, bucket_rows
 from hybriddup_hbase.opening import address_of, open_store
 from hybriddup_hbase.store import HBaseStore
 from hybriddup_hbase.table import Table
@@ -17,6 +17,7 @@ from servers import HBase
 from hybriddup.testing.shared_stores import NEEDS, found_in, keyed
 
 KEY = 5
+ROW = bucket_rows(np.array([KEY], np.uint64))[0]
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def stores(servers: HBase, name: str, n: int, max_bucket_size: int) -> Iterator[
 def columns(servers: HBase, name: str) -> int:
     """How many cells HBase has for the key."""
     connection = happybase.Connection("127.0.0.1", servers.port)
-    row = connection.table(name).row(b"b" + KEY.to_bytes(8, "big"))
+    row = connection.table(name).row(ROW)
     connection.close()
     return len(row)
 
@@ -78,16 +79,16 @@ def test_of_a_bucket_the_newest_entries_are_there_and_not_many_more(servers: HBa
 
 def test_packing_at_the_same_moment_loses_nothing(servers: HBase) -> None:
     """Two that have read the same entries both pack them: the bucket has them once."""
-    address, name = address_of(servers.url("twice")), b"b" + KEY.to_bytes(8, "big")
+    address = address_of(servers.url("twice"))
     with stores(servers, "twice", 1, 0) as (store,):
         positions = []
         for _ in range(60):
             positions.append(store.take(1).first)
             store.enter(keyed([positions[-1]], [[KEY]]), np.zeros(0, np.uint64))
         table = Table(address.table, 1, address.connection)
-        row = table.row(name)
+        row = table.row(ROW)
         for buckets in (Buckets(table, NEEDS), Buckets(table, NEEDS)):
-            buckets.tidy([name], {name: row}, buckets.parse([row]), positions[-1])
+            buckets.tidy([ROW], {ROW: row}, buckets.parse([row]), positions[-1])
         table.close()
         assert columns(servers, "twice") == 3
         assert found_in(store, KEY)[0] == positions

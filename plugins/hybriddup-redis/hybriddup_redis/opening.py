@@ -19,17 +19,18 @@ from hybriddup.window.opened import Asked
 from hybriddup.window.shared import Needs, open_shared
 from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.window import Window
-from hybriddup_redis.store import Layout, RedisStore
+from hybriddup_redis.store import Layout, RedisStore, meta_prefix
 
 NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
-CLUSTER_PARTITIONS = 256
+CLUSTER_PARTITIONS = 64
+MOST_PARTITIONS = 256
 TIMEOUT = 5.0
 USER, PASSWORD = "HYBRIDDUP_REDIS_USER", "HYBRIDDUP_REDIS_PASSWORD"
 FORMS = (
     "redis://[user:password@]host:port/0?window=NAME, redis-cluster://host:port,host:port?window=NAME, "
     "redis-sentinel://host:port,host:port/SERVICE?window=NAME; with TLS rediss..."
 )
-OPTIONS = "window", "timeout", "lease", "ca"
+OPTIONS = "window", "timeout", "lease", "ca", "partitions"
 VERSION = "1"
 
 
@@ -44,6 +45,8 @@ class Place(NamedTuple):
     timeout: float
     """Seconds for which an answer is waited for."""
     lease: float
+    n_partitions: int
+    """Of a window that is new."""
     ca: str | None
     """File of the certificates by which a server is known; None = those of the system."""
 
@@ -95,7 +98,8 @@ def place_of(url: str) -> Place:
         )
     timeout = seconds_of("timeout", options.get("timeout", TIMEOUT))
     lease = seconds_of("lease", options.get("lease", LEASE))
-    return Place(parts, kind, hosts, name, timeout, lease, options.get("ca"))
+    n_partitions = partitions_of(options.get("partitions", CLUSTER_PARTITIONS if kind == "cluster" else 1))
+    return Place(parts, kind, hosts, name, timeout, lease, n_partitions, options.get("ca"))
 
 
 def host_of(text: str) -> tuple[str, int]:
@@ -113,6 +117,14 @@ def seconds_of(name: str, value: object) -> float:
     if not 0.01 <= seconds <= 3600:
         raise ConfigError(f"{name} must be seconds, 0.01 to 3600; got {value!r}.")
     return seconds
+
+
+def partitions_of(value: object) -> int:
+    """Return a number of partitions; ConfigError where it is none."""
+    number = int(str(value)) if str(value).isdecimal() else 0
+    if not 1 <= number <= MOST_PARTITIONS or number.bit_count() != 1:
+        raise ConfigError(f"partitions must be 1, 2, 4, ... or {MOST_PARTITIONS}; got {value!r}.")
+    return number
 
 
 def open_store(place: Place, needs: Needs) -> RedisStore:
@@ -178,9 +190,8 @@ def agree_on_layout(client: Any, place: Place, horizon: float) -> Layout:
     WindowError
         It was made for a shorter horizon.
     """
-    partitions = CLUSTER_PARTITIONS if place.kind == "cluster" else 1
-    key = f"{{{place.window}:0}}m"
-    client.hsetnx(key, "layout", f"{VERSION} {partitions} {math.ceil(1000 * horizon)}")
+    key = meta_prefix(place.window) + "m"
+    client.hsetnx(key, "layout", f"{VERSION} {place.n_partitions} {math.ceil(1000 * horizon)}")
     version, *numbers = client.hget(key, "layout").decode().split()
     if version != VERSION:
         raise StoreError(f"the window was made by another version, with layout {version}; this one has {VERSION}.")

@@ -1,7 +1,9 @@
 """What Redis does by itself in one step: Lua, each call over keys of one partition only.
 
 Buckets lie in hashes, many in one, so that Redis stores them without a key each: such a *shard* is named by a slice of
-time, as long as the horizon, and the first bytes of the block key; the others name the field. Redis stores a hash as
+time, as long as the horizon, and the first two bytes of the block key; the others name the field. So all partitions
+together have 2**16 shards of a slice: for some hundred thousand posts, each has so few buckets that Redis stores it as
+one block of memory, and so many that this is worthwhile. Redis stores a hash as
 one block of memory where no value has more than 64 bytes, so a larger bucket lies by itself, and its field is empty. A
 shard expires as a whole. Two slices are looked into, that of this moment and the one before. The server's clock tells
 which these are, so that whoever reads later sees what was written before.
@@ -10,8 +12,7 @@ which these are, so that whoever reads later sees what was written before.
 from __future__ import annotations
 
 SHARD = """
-local prefix, length, n_bytes, size = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local most = tonumber(ARGV[4])
+local prefix, length, size, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local slice = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / length)
 local now, before = prefix .. 'b' .. slice .. ':', prefix .. 'b' .. (slice - 1) .. ':'
@@ -61,12 +62,12 @@ end
 ENTER = (
     ADD
     + """
-local adds, reads = ARGV[5], ARGV[6]
+local adds, reads = ARGV[4], ARGV[5]
 for at = 1, #adds, 8 + size do
-  add(sub(adds, at, at + n_bytes - 1), sub(adds, at + n_bytes, at + 7), sub(adds, at + 8, at + 7 + size))
+  add(sub(adds, at, at + 1), sub(adds, at + 2, at + 7), sub(adds, at + 8, at + 7 + size))
 end
 for at = 1, #reads, 8 do
-  local short, field = sub(reads, at, at + n_bytes - 1), sub(reads, at + n_bytes, at + 7)
+  local short, field = sub(reads, at, at + 1), sub(reads, at + 2, at + 7)
   note(bucket(now, short, field), bucket(before, short, field))
 end
 return {counts, table.concat(found)}
@@ -75,9 +76,9 @@ return {counts, table.concat(found)}
 ENTER_BY_SAME = (
     ADD
     + """
-local adds = ARGV[5]
+local adds = ARGV[4]
 for at = 1, #adds, 8 + size do
-  local short, field = sub(adds, at, at + n_bytes - 1), sub(adds, at + n_bytes, at + 7)
+  local short, field = sub(adds, at, at + 1), sub(adds, at + 2, at + 7)
   note(add(short, field, sub(adds, at + 8, at + 7 + size)), bucket(before, short, field))
 end
 return {counts, table.concat(found)}
@@ -87,7 +88,7 @@ return {counts, table.concat(found)}
 LEAVE = (
     SHARD
     + """
-local leaving = ARGV[5]
+local leaving = ARGV[4]
 local function without(held, position)
   local at = string.find(held, position, 1, true)
   while at and (at - 1) % size ~= 0 do at = string.find(held, position, at + 1, true) end
@@ -106,7 +107,7 @@ local function leave(shard, field, position)
   return stay
 end
 for at = 1, #leaving, 16 do
-  local short, field = sub(leaving, at, at + n_bytes - 1), sub(leaving, at + n_bytes, at + 7)
+  local short, field = sub(leaving, at, at + 1), sub(leaving, at + 2, at + 7)
   local position = sub(leaving, at + 8, at + 15)
   if not leave(now .. short, field, position) then leave(before .. short, field, position) end
 end

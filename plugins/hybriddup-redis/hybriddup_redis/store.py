@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 import redis
 import xxhash
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId
 from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken, entry_type
-from hybriddup.window.shared.packing import id_bytes, pack_evidence
+from hybriddup.window.shared.packing import id_bytes, pack_evidence, spread
 from hybriddup_redis import scripts
 from hybriddup_redis.packing import pack_record, unpack_record
 
 SLICES = 64
 """Into so many slices of time kept posts are counted, of each horizon."""
-SHARDS = 2**16
-"""Of each slice of time, in all partitions: for some hundred thousand posts, each has so few buckets that Redis stores
-it as one block of memory, and so many that this is worthwhile."""
 SLACK = 64
 """So many entries more than asked for a bucket holds, for posts that are being decided, and those that leave."""
 NEVER = float("-inf")
@@ -33,7 +32,7 @@ class Layout(NamedTuple):
     """How a window is laid out, for all who open it."""
 
     n_partitions: int
-    """Into so many parts the keys are divided; each lies on one server."""
+    """Into so many parts the keys are divided, a power of 2 up to 256; each lies on one server."""
     slice_length: int
     """Milliseconds of a slice of time: the longest horizon."""
 
@@ -54,10 +53,9 @@ class RedisStore:
         self._n_partitions = layout.n_partitions
         self._type = entry_type(needs.words)
         self._ttl = 2 * layout.slice_length
-        n_bytes = 2 if layout.n_partitions < SHARDS // 256 else 1
-        self._shape = layout.slice_length, n_bytes, self._type.itemsize
-        """What scripts over buckets begin with: milliseconds of a slice, bytes of a key that name a shard in it, and
-        those of an entry."""
+        self._shape = layout.slice_length, self._type.itemsize
+        """What scripts over buckets begin with: milliseconds of a slice, and bytes of an entry."""
+        self._prefixes = [f"{{{tag}}}" for tag in tags(name, layout.n_partitions)]
         self._most = (needs.max_bucket_size + SLACK) * self._type.itemsize if needs.max_bucket_size else 0
         made = {kind: client.register_script(getattr(scripts, kind)) for kind in KINDS}
         self._scripts: dict[str, Any] = made
@@ -65,20 +63,17 @@ class RedisStore:
 
     # ---- keys
 
-    def _prefix(self, partition: int) -> str:
-        return f"{{{self._name}:{partition}}}"
-
     def _key(self, name: str) -> str:
-        return f"{self._prefix(0)}{name}"
+        return meta_prefix(self._name) + name
 
     def _record_key(self, position: int) -> tuple[int, str]:
         partition = position % self._n_partitions
-        return partition, f"{self._prefix(partition)}r{position}"
+        return partition, f"{self._prefixes[partition]}r{position}"
 
     def _holder_key(self, post_id: PostId) -> tuple[int, bytes]:
         named = id_bytes(post_id)
         partition = xxhash.xxh3_64_intdigest(named) % self._n_partitions
-        return partition, self._prefix(partition).encode() + b"i" + named
+        return partition, self._prefixes[partition].encode() + b"i" + named
 
     def _partitions_of(self, keys: UInt64s) -> Int64s:
         return (keys >> np.uint64(56)).astype(np.int64) % self._n_partitions
@@ -150,13 +145,14 @@ class RedisStore:
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Put posts into their buckets, and read buckets."""
         rows, columns = np.nonzero(texts.keys != NO_KEY)
-        added = np.zeros(len(rows), [("key", "<u8"), ("entry", self._type)])
-        added["key"], added["entry"] = texts.keys[rows, columns], texts.entries[rows]
+        added = np.zeros(len(rows), [("key", ">u8"), ("entry", self._type)])
+        added["key"], added["entry"] = spread(texts.keys[rows, columns]), texts.entries[rows]
+        keys = spread(keys)
         of_added, of_read = self._partitions_of(added["key"]), self._partitions_of(keys)
         is_same = np.array_equal(added["key"], keys)
         partitions = np.union1d(of_added, of_read).tolist()
-        calls = [([self._prefix(one)], [*self._shape, self._most, added[of_added == one].tobytes()]
-                  + ([] if is_same else [keys[of_read == one].astype("<u8").tobytes()]))
+        calls = [([self._prefixes[one]], [*self._shape, self._most, added[of_added == one].tobytes()]
+                  + ([] if is_same else [keys[of_read == one].astype(">u8").tobytes()]))
                  for one in partitions]  # fmt: skip
         with self._told():
             answers = self._run("ENTER_BY_SAME" if is_same else "ENTER", calls) if calls else []
@@ -170,11 +166,11 @@ class RedisStore:
     def leave(self, texts: Keyed) -> None:
         """Take posts out of their buckets."""
         rows, columns = np.nonzero(texts.keys != NO_KEY)
-        leaving = np.zeros(len(rows), [("key", "<u8"), ("position", "<u8")])
-        leaving["key"], leaving["position"] = texts.keys[rows, columns], texts.entries["position"][rows]
+        leaving = np.zeros(len(rows), [("key", ">u8"), ("position", "<u8")])
+        leaving["key"], leaving["position"] = spread(texts.keys[rows, columns]), texts.entries["position"][rows]
         partitions = self._partitions_of(leaving["key"])
         calls = [
-            ([self._prefix(one)], [*self._shape, self._most, leaving[partitions == one].tobytes()])
+            ([self._prefixes[one]], [*self._shape, self._most, leaving[partitions == one].tobytes()])
             for one in np.unique(partitions).tolist()
         ]
         if calls:
@@ -284,6 +280,29 @@ class RedisStore:
         if not self._is_closed:
             self._is_closed = True
             self._client.close()
+
+
+def meta_prefix(name: str) -> str:
+    """Return how the keys begin of what all partitions of a window have in common."""
+    return f"{{{name}}}"
+
+
+def tags(name: str, n_partitions: int) -> list[str]:
+    """Return what names the partitions of a window, so that they lie evenly among the slots of a cluster.
+
+    Examples
+    --------
+    >>> [key_slot(tag.encode()) // (2**14 // 4) for tag in tags("weibo", 4)]
+    [0, 1, 2, 3]
+    """
+    width = REDIS_CLUSTER_HASH_SLOTS // n_partitions
+    found: dict[int, str] = {}
+    for number in count():
+        tag = f"{name}:{number}"
+        found.setdefault(key_slot(tag.encode()) // width, tag)
+        if len(found) == n_partitions:
+            return [found[partition] for partition in range(n_partitions)]
+    raise AssertionError
 
 
 KINDS = "ENTER", "ENTER_BY_SAME", "LEAVE", "CHANGE", "HOLD", "WRITE", "TAKE", "NOTE"

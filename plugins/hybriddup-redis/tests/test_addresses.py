@@ -22,6 +22,7 @@ from hybriddup.testing.window_posts import CONFIG
         ("redis://localhost/0?window=a&colour=red", "has no colour"),
         ("redis://localhost/0?window=a&lease=soon", "lease must be seconds"),
         ("redis://localhost/0?window=a&timeout=0", "timeout must be seconds"),
+        ("redis://localhost/0?window=a&partitions=3", "partitions must be 1, 2, 4, ... or 256; got '3'"),
         ("redis://localhost:port/0?window=a", "no address of Redis"),
         ("redis://localhost/news?window=a", "number of a database"),
     ],

@@ -63,7 +63,7 @@ def test_every_server_of_a_cluster_has_its_share(nodes: list[Server]) -> None:
     held = []
     for server in nodes:
         with server.client() as client:
-            held.append(sum(1 for _ in client.scan_iter("{shares:*", count=1000)))
+            held.append(sum(1 for _ in client.scan_iter("{shares*", count=1000)))
     assert min(held) > sum(held) / 5
 
 
