@@ -68,7 +68,7 @@ def id_bytes(post_id: PostId) -> bytes:
     return b"n%d" % post_id if isinstance(post_id, int) else b"t" + encoded(post_id)
 
 
-def spread(keys: UInt64s) -> UInt64s:
+def mix_keys(keys: UInt64s) -> UInt64s:
     """Return uint64[n]: other keys, of each one its own, whose first bits are evenly spread.
 
     The shingles of a text with the smallest hashes are its keys, so nearly all keys begin with zeros; a store that

@@ -17,7 +17,7 @@ import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.window.shared import Entries, Keyed, Needs, entry_type
-from hybriddup.window.shared.packing import spread
+from hybriddup.window.shared.packing import mix_keys
 from hybriddup.window.shared.store import EntryArray
 from hybriddup_hbase.table import Place, Row, Table
 
@@ -163,7 +163,7 @@ class Buckets:
 
 def bucket_rows(keys: UInt64s) -> list[bytes]:
     """Return the keys of the rows of buckets."""
-    packed = spread(keys).astype(">u8").tobytes()
+    packed = mix_keys(keys).astype(">u8").tobytes()
     return [b"b" + packed[first : first + 8] for first in range(0, len(packed), 8)]
 
 

@@ -19,6 +19,8 @@ NAME = re.compile(r"(?:[A-Za-z0-9_]\w*:)?[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
 FORM = "hbase://host:9090/NAME?timeout=60"
 TIMEOUT = 60.0
 """Seconds: in these HBase gives the work of a server that was lost to another one."""
+FOREVER = 2**31 - 1
+"""Seconds that HBase takes for no end."""
 OPTIONS = {"transport": ("buffered", "framed"), "protocol": ("binary", "compact")}
 VERSION = b"1"
 
@@ -128,13 +130,14 @@ def check_version(version: bytes) -> None:
 def make_table(table: Table, name: str, horizon: float) -> float:
     """Make the table of a window if there is none; return the seconds for which it holds posts."""
     kinds = {"bloom_filter_type": "ROW", "max_versions": 1}
-    found = table.make({"d": {**kinds, "time_to_live": math.ceil(SPARE * horizon)}, "m": kinds})
+    found = table.make({"d": {**kinds, "time_to_live": min(math.ceil(SPARE * horizon), FOREVER)}, "m": kinds})
     if set(found) != {b"d", b"m"}:
         raise StoreError(
             f"the table {name} of HBase is no window of hybriddup: its families are "
             f"{', '.join(sorted(one.decode() for one in found))}. Choose another name."
         )
-    ttl = float(found[b"d"]["time_to_live"])
+    seconds = found[b"d"]["time_to_live"]
+    ttl = math.inf if seconds == FOREVER else float(seconds)
     if SPARE * horizon > ttl + 1:
         raise WindowError(
             f"the window was made with a horizon of {ttl / SPARE:g} s, and cannot be opened with a longer one; got "

@@ -17,7 +17,7 @@ from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId
 from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken, entry_type
-from hybriddup.window.shared.packing import id_bytes, pack_evidence, spread
+from hybriddup.window.shared.packing import id_bytes, mix_keys, pack_evidence
 from hybriddup_redis import scripts
 from hybriddup_redis.packing import pack_record, unpack_record
 
@@ -146,8 +146,8 @@ class RedisStore:
         """Put posts into their buckets, and read buckets."""
         rows, columns = np.nonzero(texts.keys != NO_KEY)
         added = np.zeros(len(rows), [("key", ">u8"), ("entry", self._type)])
-        added["key"], added["entry"] = spread(texts.keys[rows, columns]), texts.entries[rows]
-        keys = spread(keys)
+        added["key"], added["entry"] = mix_keys(texts.keys[rows, columns]), texts.entries[rows]
+        keys = mix_keys(keys)
         of_added, of_read = self._partitions_of(added["key"]), self._partitions_of(keys)
         is_same = np.array_equal(added["key"], keys)
         partitions = np.union1d(of_added, of_read).tolist()
@@ -167,7 +167,7 @@ class RedisStore:
         """Take posts out of their buckets."""
         rows, columns = np.nonzero(texts.keys != NO_KEY)
         leaving = np.zeros(len(rows), [("key", ">u8"), ("position", "<u8")])
-        leaving["key"], leaving["position"] = spread(texts.keys[rows, columns]), texts.entries["position"][rows]
+        leaving["key"], leaving["position"] = mix_keys(texts.keys[rows, columns]), texts.entries["position"][rows]
         partitions = self._partitions_of(leaving["key"])
         calls = [
             ([self._prefixes[one]], [*self._shape, self._most, leaving[partitions == one].tobytes()])
