@@ -20,7 +20,8 @@ from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import Windows
 from hybriddup.window.opened import Asked
-from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken, open_shared
+from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken, open_shared, state
+from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
 from tests.window.shared.plain_store import PlainContent, PlainStore
@@ -165,3 +166,27 @@ def test_posts_that_may_have_been_decided_are_not_sent_again_unasked() -> None:
         told = [answer.result() for answer in answers]
     assert "error" in told
     assert "duplicate" not in told
+
+
+class Dies(PlainStore):
+    """Loses its connection before anything is decided."""
+
+    def change(self, changes: Sequence[Change]) -> list[State]:  # noqa: ARG002
+        raise StoreError("the connection is lost")
+
+
+def test_posts_of_a_process_that_ended_are_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a lease in all, however many batches meet one of them."""
+    clock = [0.0]
+    monkeypatch.setattr(state, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(state, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    posts = [text for text in generated_posts(5, 60) if len(text) > 20]
+    opener = Opener(Dies)
+    with opener("ended") as ended, pytest.raises(StoreError):
+        ended.add_many(posts)
+    opener.make = PlainStore
+    with opener("ended") as window:
+        assert window.add("this one comes before all of them are waited for").kept
+        kept = [window.add(text).kept for text in posts]
+    assert any(kept)
+    assert LEASE < clock[0] < 2 * LEASE
