@@ -35,6 +35,7 @@ from hybriddup.study.evaluate import LabeledPairs, evaluate
 from hybriddup.window.derived import deriving
 from hybriddup.window.index import choosing
 from hybriddup.window.index.live_tables import LiveTables
+from tests.window.shared.plain_store import Opener
 
 RUNS: Sequence[Mapping[str, Any]] = (
     {},
@@ -192,6 +193,8 @@ def make_runs(texts: Sequence[str]) -> None:
             window.add_many([LONG_TEXT + text for text in texts[:4]])
             assert window._state is not None
             window._state.learn()  # which a window does after thousands of posts
+    with Opener()("shared") as window:
+        window.add_many(texts)
 
 
 def send_through_window(texts: Sequence[str], config: Mapping[str, Any]) -> None:

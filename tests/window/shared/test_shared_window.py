@@ -5,47 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from hybriddup.errors import StoreError
-from hybriddup.plugin.registry import Registry
-from hybriddup.plugin.spec import hookimpl
 from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import Windows
-from hybriddup.window.opened import Asked
-from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken, open_shared, state
+from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken, state
 from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
-from tests.window.shared.plain_store import PlainContent, PlainStore
-
-
-class Opener:
-    """Opens windows over plain stores by name."""
-
-    def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore) -> None:
-        self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
-        self.make = make
-        self.plugin = ModuleType("tests_plain")
-
-        @hookimpl
-        def hybriddup_register(registry: Registry) -> None:
-            registry.add_window("plain", self)
-
-        self.plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
-
-    def open_window(self, url: str, asked: Asked) -> Window:
-        return open_shared(lambda needs: self.make(self.contents[url], needs.words), asked)
-
-    def __call__(self, name: str, **options: Any) -> Window:
-        return Window.open(f"plain://{name}", plugins=[self.plugin], **options)
+from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
 
 
 def test_a_shared_window_keeps_the_contract() -> None:
