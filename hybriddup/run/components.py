@@ -82,13 +82,24 @@ class Components:
         ConfigError
             The file cannot be read, or was learned with other components.
         """
-        recipe = load_recipe(path)
+        return self.with_learned(load_recipe(path), str(path))
+
+    def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
+        """Return the components with what a learned recipe says; they are changed in place.
+
+        ``name`` says for errors where the recipe comes from.
+
+        Raises
+        ------
+        ConfigError
+            It was learned with other components.
+        """
         weighter, learned = self.fingerprinter.weighter, recipe.learned
         if isinstance(weighter, FittedWeighter) and WEIGHTS in learned:
             weighter.use(FittedTable.from_arrays(learned[WEIGHTS]))
         if differences := compare_recipes(self.learned_with(), recipe.parts):
             raise ConfigError(
-                f"recipe: {path} was learned with another configuration: "
+                f"recipe: {name} was learned with another configuration: "
                 + "; ".join(differences).replace(" in one and ", " here and ").replace(" in the other", " there")
                 + ". Learn it anew with this configuration, or use the one that it was learned with."
             )

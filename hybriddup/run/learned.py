@@ -25,6 +25,7 @@ FORMAT = 1
 """Raised when the file comes to hold something else."""
 RECIPE_IS_GIVEN = "recipe must be left out of a configuration that is learned for: it names what was learned before."
 PARTS = "parts"
+REMEDY = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
 WEIGHTS, BLOCKS, VERIFIER = "weights", "blocks", "verifier"
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -77,21 +78,33 @@ def load_recipe(path: str | Path) -> LearnedRecipe:
     ConfigError
         The file cannot be read, or is something else.
     """
-    remedy = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+        with Path(path).open("rb") as stream:
+            return read_recipe(stream, str(path))
+    except OSError as error:
+        raise ConfigError(f"recipe: cannot read {path}: {error.strerror or error}. {REMEDY}") from error
+
+
+def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
+    """Return a recipe that `LearnedRecipe.write` wrote; ``name`` is what errors call it.
+
+    Raises
+    ------
+    ConfigError
+        It is something else.
+    """
+    try:
+        with np.load(stream, allow_pickle=False) as file:
             if int(file["format"]) != FORMAT:
-                raise ConfigError(f"recipe: {path} has format {int(file['format'])}, not {FORMAT}. Learn it anew.")
+                raise ConfigError(f"recipe: {name} has format {int(file['format'])}, not {FORMAT}. Learn it anew.")
             parts = json.loads(str(file[PARTS]))
             learned: dict[str, dict[str, NDArray[Any]]] = {}
             for key in file.files:
-                part, _, name = key.rpartition("/")
+                part, _, of_part = key.rpartition("/")
                 if part:
-                    learned.setdefault(part, {})[name] = file[key]
-    except OSError as error:
-        raise ConfigError(f"recipe: cannot read {path}: {error.strerror or error}. {remedy}") from error
+                    learned.setdefault(part, {})[of_part] = file[key]
     except (KeyError, ValueError, EOFError, BadZipFile) as error:
-        raise ConfigError(f"recipe: {path} is not a learned recipe. {remedy}") from error
+        raise ConfigError(f"recipe: {name} is not a learned recipe. {REMEDY}") from error
     return LearnedRecipe(parts, dict(learned))
 
 

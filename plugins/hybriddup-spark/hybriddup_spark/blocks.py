@@ -1,0 +1,90 @@
+"""Rows that go to one part travel as one block, so that Spark has few rows to move.
+
+Each row that goes through Spark is converted four times, which takes longer than all that is done with it here: of a
+million posts, the keys alone are ten million rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from io import BytesIO
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from hybriddup_spark.columns import longs
+from hybriddup_spark.schemas import BLOCKS, in_spark
+
+Batches = Iterator[pa.RecordBatch]
+Task = Callable[[Batches], Batches]
+Merge = Callable[[pa.Table, pa.Table], pa.Table]
+PART = "part"
+
+
+def travelling(schema: pa.Schema) -> pa.Schema:
+    """Return the schema in which rows of a table travel: those with a part as `BLOCKS`."""
+    return BLOCKS if PART in schema.names else schema
+
+
+def pack(table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
+    """Return the rows of each part as one block."""
+    parts = longs(table, PART)
+    order = np.argsort(parts, kind="stable")
+    ordered, parts = table.take(pa.array(order)), parts[order]
+    firsts = np.flatnonzero(np.diff(parts, prepend=parts[0] - 1)) if len(parts) else np.zeros(0, np.int64)
+    lasts = np.append(firsts[1:], len(parts))
+    blocks = [_block(ordered.slice(first, last - first)) for first, last in zip(firsts, lasts, strict=False)]
+    return pa.record_batch([pa.array(parts[firsts], pa.int32()), pa.array(blocks, pa.binary())], schema=BLOCKS)
+
+
+def _block(rows: pa.Table | pa.RecordBatch) -> bytes:
+    sink = BytesIO()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write(rows)
+    return sink.getvalue()
+
+
+def unpack(blocks: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table:
+    """Return the rows of blocks."""
+    tables = [pa.ipc.open_stream(block.as_buffer()).read_all() for block in _values(blocks.column("block"))]
+    return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
+
+
+def _values(column: pa.Array | pa.ChunkedArray) -> Iterator[pa.BinaryScalar]:
+    return iter(column)
+
+
+def mapped(frame: DataFrame, task: Task, schema: pa.Schema, source: pa.Schema | None = None) -> DataFrame:
+    """Return what a task makes of the rows of a data frame.
+
+    Parameters
+    ----------
+    schema
+        Of what the task makes.
+    source
+        Of the rows, where they travel as blocks; None = they do not.
+    """
+
+    def run(batches: Batches) -> Batches:
+        given = batches if source is None else _unpacked(batches, source)
+        for batch in task(given):
+            if batch.num_rows:  # behind an empty one, some readers see nothing more
+                yield pack(batch) if PART in schema.names else batch
+
+    return frame.mapInArrow(run, in_spark(travelling(schema)))
+
+
+def _unpacked(batches: Batches, schema: pa.Schema) -> Batches:
+    for batch in batches:
+        yield from unpack(batch, schema).to_batches()
+
+
+def merging(merge: Merge, left: pa.Schema, right: pa.Schema, schema: pa.Schema) -> Merge:
+    """Return what merges blocks, given what merges their rows, and all three schemas."""
+
+    def run(a: pa.Table, b: pa.Table) -> pa.Table:
+        merged = merge(unpack(a, left), unpack(b, right))
+        return pa.Table.from_batches([pack(merged)]) if PART in schema.names else merged
+
+    return run

@@ -1,0 +1,88 @@
+"""Columns of Arrow tables as arrays of numpy, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hybriddup.data.records import NO_KEY, Bools, Float64s, Int32s, Int64s, UInt64s
+
+
+def longs(table: pa.Table | pa.RecordBatch, name: str) -> Int64s:
+    """Return a column of whole numbers as int64[n]."""
+    return (
+        np.ascontiguousarray(table.column(name).to_numpy(zero_copy_only=False), np.int64)
+        if _is_batch(table)
+        else np.ascontiguousarray(table.column(name).to_numpy(), np.int64)
+    )
+
+
+def ints(table: pa.Table, name: str) -> Int32s:
+    """Return a column of whole numbers as int32[n]."""
+    return longs(table, name).astype(np.int32)
+
+
+def floats(table: pa.Table, name: str) -> Float64s:
+    """Return a column as float64[n]."""
+    return np.ascontiguousarray(table.column(name).to_numpy(), np.float64)
+
+
+def bools(table: pa.Table | pa.RecordBatch, name: str) -> Bools:
+    """Return a column as bool[n]."""
+    column = table.column(name)
+    if not _is_batch(table):
+        column = column.combine_chunks()
+    return np.asarray(column.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def texts(table: pa.Table | pa.RecordBatch, name: str = "text") -> list[str]:
+    """Return a column of texts."""
+    listed: list[str] = table.column(name).to_pylist()
+    return listed
+
+
+def words(table: pa.Table | pa.RecordBatch, names: Sequence[str]) -> UInt64s:
+    """Return columns of words as uint64[n, n_names]."""
+    return np.stack([longs(table, name).view(np.uint64) for name in names], axis=1)
+
+
+def key_lists(table: pa.Table | pa.RecordBatch, name: str = "keys") -> tuple[UInt64s, Int64s]:
+    """Return lists of keys, packed as bytes: all keys one after another, and how many each row has."""
+    column = table.column(name)
+    chunks = [column] if _is_batch(table) else column.chunks
+    parts, counts = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+    for chunk in chunks:
+        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        if len(offsets):
+            data = chunk.buffers()[2]
+            part = b"" if data is None else memoryview(data)[int(offsets[0]) : int(offsets[-1])]
+            parts.append(np.frombuffer(part, np.uint64))
+            counts.append(np.diff(offsets).astype(np.int64) // 8)
+    return np.concatenate(parts), np.concatenate(counts)
+
+
+def pack_keys(keys: UInt64s) -> list[bytes]:
+    """Return the keys of each text, uint64[n, n_keys], as bytes, without those that only fill up."""
+    is_key = keys != np.uint64(NO_KEY)
+    if is_key.all():
+        return [row.tobytes() for row in keys]
+    return [row[chosen].tobytes() for row, chosen in zip(keys, is_key, strict=True)]
+
+
+def key_matrix(keys: UInt64s, counts: Int64s) -> UInt64s:
+    """Return lists of keys as uint64[n, n_keys], filled up."""
+    matrix = np.full((len(counts), max(int(counts.max(initial=0)), 1)), NO_KEY, np.uint64)
+    matrix[np.arange(matrix.shape[1]) < counts[:, None]] = keys
+    return matrix
+
+
+def table_of(schema: pa.Schema, **columns: NDArray[np.generic] | Sequence[object]) -> pa.Table:
+    """Return columns, by name, as a table."""
+    return pa.table({field.name: pa.array(columns[field.name], field.type) for field in schema}, schema)
+
+
+def _is_batch(table: pa.Table | pa.RecordBatch) -> bool:
+    return isinstance(table, pa.RecordBatch)

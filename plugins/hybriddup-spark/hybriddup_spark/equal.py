@@ -1,0 +1,31 @@
+"""Exact repeats of a round: what equals a kept post of an earlier round, or an earlier post of the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from hybriddup_spark.columns import longs, table_of
+from hybriddup_spark.schemas import COPIES
+
+NONE = -1
+
+
+def find_copies(kept: pa.Table, posts: pa.Table) -> pa.Table:
+    """Return the `COPIES` among the posts of a round, given the kept ones of earlier rounds; both are `EQUAL`."""
+    both = pa.concat_tables([kept, posts.cast(kept.schema)])
+    a, b, positions = longs(both, "equal_a"), longs(both, "equal_b"), longs(both, "position")
+    is_kept = np.arange(len(both)) < len(kept)
+    order = np.lexsort((positions, b, a))
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (np.diff(a[order]) != 0) | (np.diff(b[order]) != 0)
+    first = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
+    rows, firsts = order[~is_first], first[~is_first]
+    keepers = np.where(is_kept[firsts], positions[firsts], NONE)
+    return table_of(
+        COPIES,
+        position=positions[rows],
+        length=longs(both, "length")[rows],
+        keeper=keepers,
+        first=np.where(keepers == NONE, positions[firsts], NONE),
+    )

@@ -1,0 +1,204 @@
+"""Which open posts of a round are decided together, and which kept texts go with them.
+
+Open posts depend on one another where they may match, and where what is kept of one moves another text out of the
+newest of a key. Those that do not depend on one another go into different bins.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from hybriddup.data.records import Bools, Int8s, Int64s
+from hybriddup_spark.columns import bools, key_lists, longs, table_of
+from hybriddup_spark.contest import GONE, OPEN
+from hybriddup_spark.schemas import WANTED
+
+NONE = -1
+
+
+class Keyed(NamedTuple):
+    """Posts under keys, one row for each post and key."""
+
+    positions: Int64s
+    keys: Int64s
+
+    def take(self, chosen: Bools) -> Keyed:
+        """Return some of them."""
+        return Keyed(self.positions[chosen], self.keys[chosen])
+
+
+@dataclass(frozen=True)
+class OpenLinks:
+    """The links of open posts, one row for each key that the two share."""
+
+    later: Int64s
+    earlier: Int64s
+    """int64[n], int64[n]: positions."""
+    keys: Int64s
+    is_unsure: Bools
+    """bool[n]: whether it depends on other posts whether the earlier one is looked at."""
+
+    @property
+    def unsure(self) -> Keyed:
+        """The later posts with the keys on which that depends."""
+        return Keyed(self.later, self.keys).take(self.is_unsure)
+
+
+@dataclass(frozen=True)
+class OpenPosts:
+    """The open posts of a round, and what they depend on."""
+
+    first: int
+    """The position of the first post of the round."""
+    status: Int8s
+    """int8[n]: of each post of the round."""
+    links: OpenLinks
+    crowded: Keyed
+    """Posts with crowded keys, the pairs of which are not listed."""
+
+    @classmethod
+    def of(cls, first: int, status: Int8s, links: pa.Table, crowded: Keyed) -> OpenPosts:
+        """Return the open posts, given the `LINKS` of the round, and its crowded keys."""
+        links = links.take(np.flatnonzero(status[longs(links, "later") - first] == OPEN))
+        keys, n_keys = key_lists(links)
+        rows = np.repeat(np.arange(len(links)), n_keys)
+        unsure = ~bools(links, "is_sure")[rows]
+        of_keys = OpenLinks(longs(links, "later")[rows], longs(links, "earlier")[rows], keys.view(np.int64), unsure)
+        return cls(first, status, of_keys, crowded)
+
+    @property
+    def positions(self) -> Int64s:
+        """int64[n]: of the open posts, rising."""
+        return self.first + np.flatnonzero(self.status == OPEN)
+
+    def decisive_keys(self) -> Int64s:
+        """Return the keys, rising, of which it matters which texts were kept."""
+        return np.unique(np.concatenate([self.links.unsure.keys, self.crowded.keys]))
+
+    def status_at(self, positions: Int64s) -> Int8s:
+        """Return int8[n]: what is known of posts of the round; those before it have none of the values."""
+        in_round = positions >= self.first
+        return np.where(in_round, self.status[np.where(in_round, positions - self.first, 0)], np.int8(-1))
+
+    def wanted(self, members: Keyed, copies: pa.Table, n_bins: int) -> pa.Table:
+        """Return what goes into which bin, as `WANTED`.
+
+        Parameters
+        ----------
+        members
+            The open and the kept texts that have the decisive keys.
+        copies
+            `COPIES` of the round.
+        """
+        is_open = self.status_at(members.positions) == OPEN
+        coupled = [self.links.unsure, self.crowded, members.take(is_open)]
+        bins, key_bins = self.bins(Keyed(*map(np.concatenate, zip(*coupled, strict=True))), n_bins)
+        others = members.take(~is_open)
+        known = self.status_at(self.links.earlier)
+        is_other = (known != OPEN) & (known != GONE)
+        return pa.concat_tables(
+            [
+                wanted_others(
+                    np.concatenate([self.links.earlier[is_other], others.positions]),
+                    np.concatenate([bins[self.rows(self.links.later[is_other])], key_bins.of(others.keys)]),
+                    np.concatenate([self.links.keys[is_other], others.keys]),
+                ),
+                wanted_open(self.positions, bins, copies),
+            ]
+        )
+
+    def rows(self, positions: Int64s) -> Int64s:
+        """Return int64[n]: which of the open posts are at these positions."""
+        return np.searchsorted(self.positions, positions)
+
+    def bins(self, coupled: Keyed, n_bins: int) -> tuple[Int64s, KeyBins]:
+        """Return int64[n_open], and the bin of each key: posts that depend on one another have one."""
+        keys, numbers = np.unique(coupled.keys, return_inverse=True)
+        both = self.status_at(self.links.earlier) == OPEN
+        n_open = len(self.positions)
+        a = np.concatenate([self.rows(coupled.positions), self.rows(self.links.later[both])])
+        b = np.concatenate([n_open + numbers, self.rows(self.links.earlier[both])])
+        edges = coo_array((np.ones(len(a), np.bool_), (a, b)), shape=(n_open + len(keys),) * 2)
+        _, component = connected_components(edges, directed=False)
+        of_component = pack(np.bincount(component[:n_open], minlength=int(component.max()) + 1), n_bins)
+        return of_component[component[:n_open]], KeyBins(keys, of_component[component[n_open:]])
+
+
+class KeyBins(NamedTuple):
+    """The bin of each key, by key."""
+
+    keys: Int64s
+    bins: Int64s
+
+    def of(self, keys: Int64s) -> Int64s:
+        """Return int64[n]: the bins of these keys, each of which has one."""
+        return self.bins[np.searchsorted(self.keys, keys)]
+
+
+def pack(sizes: Int64s, n_bins: int) -> Int64s:
+    """Return the bin of each thing of some sizes: from the largest on, each goes where there is least so far.
+
+    Examples
+    --------
+    >>> pack(np.array([1, 5, 3, 1]), 2).tolist()
+    [1, 0, 1, 1]
+    """
+    bins, filled = np.zeros(len(sizes), np.int64), [(0, number) for number in range(n_bins)]
+    for thing in np.argsort(-sizes, kind="stable").tolist():
+        size, number = filled[0]
+        bins[thing] = number
+        heapq.heapreplace(filled, (size + int(sizes[thing]), number))
+    return bins
+
+
+def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s) -> pa.Table:
+    """Return texts that go into bins by some of their keys as `WANTED`, given each with one key at a time."""
+    order = np.lexsort((keys, bins, positions))
+    positions, bins, keys = positions[order], bins[order], keys[order]
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (np.diff(positions) != 0) | (np.diff(bins) != 0)
+    firsts = np.flatnonzero(is_first)
+    ends = np.append(firsts[1:], len(order))
+    return table_of(
+        WANTED,
+        position=positions[firsts],
+        bin=bins[firsts],
+        is_open=np.zeros(len(firsts), np.bool_),
+        keys=[np.unique(keys[first:end]).tobytes() for first, end in zip(firsts.tolist(), ends.tolist(), strict=True)],
+        copies=[b""] * len(firsts),
+    )
+
+
+def wanted_open(positions: Int64s, bins: Int64s, copies: pa.Table) -> pa.Table:
+    """Return open texts as `WANTED`, given the `COPIES` of the round."""
+    firsts, at = longs(copies, "first"), longs(copies, "position")
+    order = np.lexsort((at, firsts))
+    firsts, at = firsts[order], at[order]
+    begins, ends = np.searchsorted(firsts, positions), np.searchsorted(firsts, positions, side="right")
+    return table_of(
+        WANTED,
+        position=positions,
+        bin=bins,
+        is_open=np.ones(len(positions), np.bool_),
+        keys=[b""] * len(positions),
+        copies=[at[begin:end].tobytes() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)],
+    )
+
+
+def newest_of_keys(texts: Keyed, most: int) -> Bools:
+    """Return bool[n]: which texts are among the newest ``most`` of a key, 0 = all."""
+    if not most:
+        return np.ones(len(texts.keys), np.bool_)
+    order = np.lexsort((-texts.positions, texts.keys))
+    ordered = texts.keys[order]
+    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    chosen = np.zeros(len(order), np.bool_)
+    chosen[order[rank < most]] = True
+    return chosen

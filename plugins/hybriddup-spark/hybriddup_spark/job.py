@@ -1,0 +1,108 @@
+"""What `hybriddup spark dedupe` does: read, decide, write, say what was done."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from rich.console import Console
+
+from hybriddup.errors import InputError, OutputError
+from hybriddup_spark.running import OUTPUTS, SparkSummary, dedupe
+
+FORMATS = {"parquet": "parquet", "jsonl": "json", "json": "json", "csv": "csv"}
+COMPRESSIONS = "gz", "zst", "bz2", "snappy"
+
+
+def perform(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    config: str,
+    text_field: str,
+    id_field: str,
+    order_by: Sequence[str],
+    format_name: str | None,
+    work: str | None,
+    plugins: Sequence[str],
+    quiet: bool,
+) -> None:
+    """Decide posts of files, and write what is kept and removed."""
+    if not order_by:
+        raise InputError("--order-by: name the column that tells which post came first; files on Spark have no order.")
+    session = open_session()
+    check_free(session, output)
+    posts = read(session, inputs, format_name)
+    console = Console(stderr=True, quiet=quiet)
+    result = dedupe(
+        posts,
+        config=config,
+        text=text_field,
+        id=id_field,
+        order_by=order_by,
+        work=work,
+        plugins=plugins,
+        advance=lambda n: console.print(f"{n:,} posts decided"),
+    )
+    result.write(output)
+    console.print(said(result.summary, output))
+
+
+def open_session() -> SparkSession:
+    """Return the session that spark-submit asked for, else one on this machine."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = SparkSession.builder.appName("hybriddup").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def check_free(session: SparkSession, output: str) -> None:
+    """Refuse to write where something is.
+
+    Raises
+    ------
+    OutputError
+        Names it.
+    """
+    for name in OUTPUTS:
+        try:
+            session.read.text(f"{output}/{name}")
+        except AnalysisException as error:
+            if error.getCondition() == "PATH_NOT_FOUND":
+                continue
+            raise OutputError(f"{output}: {error.getCondition()}. Name a directory that can be written to.") from error
+        raise OutputError(f"{output}/{name} is there already. Name another directory, or delete it.")
+
+
+def read(session: SparkSession, inputs: Sequence[str], format_name: str | None) -> DataFrame:
+    """Return the posts of files.
+
+    Raises
+    ------
+    InputError
+        They cannot be read, or nothing tells their format.
+    """
+    name = inputs[0].rstrip("/").split("/")[-1]
+    parts = [part for part in name.split(".")[1:] if part not in COMPRESSIONS]
+    chosen = format_name or (parts[-1] if parts else "")
+    if chosen not in FORMATS:
+        raise InputError(f"{inputs[0]}: nothing tells the format {chosen!r}; give --format parquet, jsonl or csv.")
+    reader = session.read.option("header", True).option("multiLine", FORMATS[chosen] == "csv").option("escape", '"')
+    try:
+        return reader.format(FORMATS[chosen]).load(list(inputs))
+    except AnalysisException as error:
+        raise InputError(f"{', '.join(inputs)}: cannot be read: {error.getCondition()}. {error}") from error
+
+
+def said(summary: SparkSummary, output: str) -> str:
+    """Return what was done, in a line or two."""
+    n_removed = summary.n_exact + summary.n_near
+    share = n_removed / summary.n_read if summary.n_read else 0.0
+    bad = f" {summary.n_bad:,} records had no text." if summary.n_bad else ""
+    return (
+        f"Removed {n_removed:,} of {summary.n_read:,} posts ({share:.1%}): {summary.n_exact:,} exact, "
+        f"{summary.n_near:,} near. Kept {summary.n_kept:,} in {output}/kept.{bad}"
+    )

@@ -1,0 +1,235 @@
+"""Which texts of a round meet: they share a key with an earlier text and are within its limits.
+
+A task has all texts of some keys. A pair is *sure* where the earlier text is among the newest of the key until the
+round ends, whatever is kept of it. Where texts that share a key are near one another in masses, such as copies of a
+template, their pairs are not listed: the key is *crowded*, and its texts are decided together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
+from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.run.components import Components
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates import Batch
+from hybriddup.steps.candidates.within_batch import group_batch
+from hybriddup_spark.blocks import Batches
+from hybriddup_spark.columns import bools, ints, longs, table_of, words
+from hybriddup_spark.picking import Parts
+from hybriddup_spark.preparing import counts_characters
+from hybriddup_spark.schemas import MEETINGS, NOTES
+
+SURE, UNSURE, CROWDED, BACKWARDS, CUT = range(5)
+"""Kinds of what is noted: pairs, the earlier of which is or may not be looked at; that a text has a crowded key; a pair
+the other way round, for the count of candidates that copies of its earlier text will have; and, in the place of the
+earlier text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the round."""
+PAIRED = SURE, UNSURE, BACKWARDS
+LATER, EARLIER = CUT + 1, CUT + 2
+"""Kinds of notes: positions of texts that pairs need."""
+ENTRIES_AT_A_TIME = 2**16
+"""What is compared in one call, but for a key with more."""
+FEWEST_CROWDED = 256
+"""Texts of a round with a key, from which on it may be crowded."""
+MOST_WITH_KEY = 2**16
+"""A key of so many texts of a round is crowded, however few of them are near."""
+MOST_NEAR = 64
+"""A key is crowded where a text is near so many others that have it, on average."""
+N_SAMPLED = 64
+"""Texts of a key by which that is estimated."""
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Texts under their keys, by key, then by position."""
+
+    keys: UInt64s
+    positions: Int64s
+    is_own: Bools
+    is_probe: Bools
+    is_repeated: Bools
+    columns: TextColumns
+    is_new: Bools
+    """bool[n]: which are of the round; the others are kept texts of earlier ones."""
+
+    @classmethod
+    def of(cls, components: Components, kept: pa.Table, new: pa.Table) -> Entries:
+        """Return the `ENTRIES` of both tables."""
+        table = pa.concat_tables([kept, new.cast(kept.schema)])
+        keys, positions = longs(table, "key").view(np.uint64), longs(table, "position")
+        order = np.lexsort((positions, keys))
+        own, probe, repeated = (bools(table, name)[order] for name in ("is_own", "is_probe", "is_repeated"))
+        columns, is_new = text_columns(components, table).take(order), order >= len(kept)
+        return cls(keys[order], positions[order], own, probe, repeated, columns, is_new)
+
+    def take(self, chosen: slice | Int64s) -> Entries:
+        """Return some of them."""
+        own, probe, repeated = (column[chosen] for column in (self.is_own, self.is_probe, self.is_repeated))
+        columns = self.columns.take(chosen)
+        return Entries(self.keys[chosen], self.positions[chosen], own, probe, repeated, columns, self.is_new[chosen])
+
+    def key_bounds(self) -> Int64s:
+        """Return int64[n_keys + 1]: where each key begins, and the end."""
+        return np.concatenate([[0], np.flatnonzero(np.diff(self.keys)) + 1, [len(self.keys)]]).astype(np.int64)
+
+
+def text_columns(components: Components, table: pa.Table) -> TextColumns:
+    """Return what stage 1 goes by, given the columns ``length``, ``bits`` and those of the sketch."""
+    lengths = ints(table, "length")
+    n_words = components.settings.fingerprint.bits // 64
+    bits = np.frombuffer(b"".join(table.column("bits").to_pylist()), np.uint64).reshape(-1, n_words)
+    sketches = words(table, ["sketch_a", "sketch_b"]) if counts_characters(components) else np.zeros((0, 2), np.uint64)
+    return TextColumns(bits.copy(), *components.bands.limits_of(lengths), sketches)
+
+
+def find_meetings(components: Components, kept: pa.Table, new: pa.Table, parts: Parts) -> pa.Table:
+    """Return the `MEETINGS` of the texts of a round with each other and with those kept before.
+
+    Parameters
+    ----------
+    kept, new
+        `ENTRIES` of the same keys: of texts kept in earlier rounds, and of texts of the round.
+    parts
+        What pairs are dealt to, by earlier text.
+    """
+    entries = Entries.of(components, kept, new)
+    most = components.block_index.max_bucket_size
+    entries, n_cut = without_oldest(entries, most)
+    nothing = np.zeros(1, np.int64)
+    found = [_meetings(nothing, nothing + n_cut, nothing.view(np.uint64), nothing, CUT)]
+    for some in slices(entries):
+        crowded = crowded_keys(some)
+        found.append(_noted(some.take(np.flatnonzero(crowded & some.is_new)), CROWDED))
+        found.append(pairs_in(some.take(np.flatnonzero(~crowded)), most))
+    met = pa.concat_tables(found)
+    at = np.where(np.isin(longs(met, "kind"), PAIRED), longs(met, "earlier"), longs(met, "later"))
+    part = pa.array(parts.of(at.view(np.uint64)), pa.int32())
+    return met.set_column(0, "part", part)
+
+
+def notes_of(batches: Batches) -> Batches:
+    """Yield what the driver has to know of some `MEETINGS`, as `NOTES`.
+
+    That is which texts pairs need: `LATER` and `EARLIER` ones; which texts have which `CROWDED` keys; and how often
+    keys were `CUT`, in the place of a position.
+    """
+    for batch in batches:
+        kinds, later, earlier = (longs(batch, name) for name in ("kind", "later", "earlier"))
+        is_pair, is_crowded, is_cut = np.isin(kinds, PAIRED), kinds == CROWDED, kinds == CUT
+        noted = {LATER: np.unique(later[is_pair]), EARLIER: np.unique(earlier[is_pair]), CUT: earlier[is_cut],
+                 CROWDED: later[is_crowded]}  # fmt: skip
+        keys = {CROWDED: longs(batch, "key")[is_crowded]}
+        for kind, positions in noted.items():
+            of_kind = np.full(len(positions), kind, np.int8)
+            columns = [of_kind, positions, keys.get(kind, np.zeros(len(positions), np.int64))]
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, NOTES, strict=True)]
+            yield pa.record_batch(arrays, schema=NOTES)
+
+
+def without_oldest(entries: Entries, most: int) -> tuple[Entries, int]:
+    """Return the entries without kept texts that are no longer looked at; and how many looks that concerns."""
+    if not most or not len(entries.keys):
+        return entries, 0
+    bounds = entries.key_bounds()
+    is_old = ~entries.is_new & entries.is_own
+    n_of_key = np.repeat(np.add.reduceat(is_old.astype(np.int64), bounds[:-1]), np.diff(bounds))
+    before_key: Int64s = np.repeat((np.cumsum(is_old) - is_old)[bounds[:-1]], np.diff(bounds))
+    number: Int64s = np.cumsum(is_old) - before_key
+    stays = entries.is_new | (n_of_key - number < most)
+    n_cut = int((entries.is_new & entries.is_probe & (n_of_key > most)).sum())
+    return entries.take(np.flatnonzero(stays)), n_cut
+
+
+def slices(entries: Entries) -> Iterator[Entries]:
+    """Yield all entries, those of a key together."""
+    bounds = entries.key_bounds()
+    first = 0
+    while first < len(entries.keys):
+        at = int(np.searchsorted(bounds, first + ENTRIES_AT_A_TIME, side="right")) - 1
+        last = int(bounds[at]) if bounds[at] > first else int(bounds[at + 1])
+        yield entries.take(slice(first, last))
+        first = last
+
+
+def crowded_keys(entries: Entries) -> Bools:
+    """Return bool[n]: which entries are of crowded keys."""
+    crowded = np.zeros(len(entries.keys), np.bool_)
+    bounds = entries.key_bounds()
+    n_new = np.add.reduceat(entries.is_new.astype(np.int64), bounds[:-1]) if len(entries.keys) else bounds[:0]
+    for key in np.flatnonzero(n_new > FEWEST_CROWDED).tolist():
+        part = slice(int(bounds[key]), int(bounds[key + 1]))
+        crowded[part] = n_new[key] > MOST_WITH_KEY or n_near_one(entries.take(part)) > MOST_NEAR
+    return crowded
+
+
+def n_near_one(entries: Entries) -> float:
+    """Return about how many entries of one key are near one of them, on average."""
+    bits, limits = entries.columns.bits, entries.columns.max_distances
+    n = len(bits)
+    sampled = np.arange(min(N_SAMPLED, n)) * n // min(N_SAMPLED, n)
+    n_near = 0
+    for row in sampled.tolist():
+        distances = np.bitwise_count(bits ^ bits[row]).sum(axis=1)
+        n_near += int((distances <= np.maximum(limits, limits[row])).sum()) - 1
+    return n_near / len(sampled)
+
+
+def pairs_in(entries: Entries, most: int) -> pa.Table:
+    """Return the pairs of entries that share a key, as `MEETINGS`."""
+    if len(entries.keys) < 2:
+        return _none()
+    order = np.argsort(entries.positions, kind="stable")
+    n_newer, entries = n_after(entries)[order], entries.take(order)
+    own = probed = entries.keys[:, None]
+    if not (entries.is_own.all() and entries.is_probe.all()):
+        own = np.where(entries.is_own[:, None], own, np.uint64(NO_KEY))
+        probed = np.where(entries.is_probe[:, None], probed, np.uint64(NO_KEY))
+    batch = Batch(entries.positions, own, probed, entries.columns, np.arange(len(order)))
+    rows = np.flatnonzero(entries.is_new & entries.is_probe)
+    if not len(rows):
+        return _none()
+    near = group_batch(batch).pairs(rows, BlockReport(), 1)
+    near = near.take(entries.positions[near.earlier] != entries.positions[near.later])
+    is_sure = np.ones(len(near.later), np.bool_) if not most else n_newer[near.earlier] < most
+    earlier, later = entries.positions[near.earlier], entries.positions[near.later]
+    keys = entries.keys[near.later]
+    forwards = _meetings(later, earlier, keys, near.distances, np.where(is_sure, SURE, UNSURE))
+    back = entries.is_repeated[near.earlier]
+    return pa.concat_tables(
+        [forwards, _meetings(earlier[back], later[back], keys[back], near.distances[back], BACKWARDS)]
+    )
+
+
+def n_after(entries: Entries) -> Int64s:
+    """Return int64[n]: how many entries stand after each under its key that others can find."""
+    bounds = entries.key_bounds()
+    upto = np.cumsum(entries.is_own)
+    total = np.repeat(upto[bounds[1:] - 1], np.diff(bounds))
+    return np.asarray(total - upto, np.int64)
+
+
+def _noted(entries: Entries, kind: int) -> pa.Table:
+    nothing = np.full(len(entries.keys), -1)
+    return _meetings(entries.positions, nothing, entries.keys, nothing, kind)
+
+
+def _meetings(later: Int64s, earlier: Int64s, keys: UInt64s, distances: object, kinds: object) -> pa.Table:
+    n = len(later)
+    return table_of(
+        MEETINGS,
+        part=np.zeros(n, np.int32),
+        later=later,
+        earlier=earlier,
+        key=keys.view(np.int64),
+        distance=np.asarray(distances, np.int32),
+        kind=np.broadcast_to(np.asarray(kinds, np.int8), n).copy(),
+    )
+
+
+def _none() -> pa.Table:
+    return MEETINGS.empty_table()

@@ -1,0 +1,184 @@
+"""Tasks that go over prepared posts and pick what a step needs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
+from hybriddup_spark.blocks import Batches, Task
+from hybriddup_spark.columns import bools, key_lists, longs
+from hybriddup_spark.schemas import ENTRIES, EQUAL, MEMBERS, NEEDED, TOGETHER
+
+OF_EQUAL = "position", "equal_a", "equal_b", "is_near", "length"
+OF_ENTRIES = "position", "is_near", "length", "bits", "sketch_a", "sketch_b", "keys", "probes"
+OF_TEXTS = "position", "text"
+OF_MEMBERS = "position", "is_near", "keys"
+OF_BINS = "position", "text", "length", "bits", "sketch_a", "sketch_b", "keys"
+"""The columns of `POSTS` that each task reads: others stay in the files."""
+MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts that keys, or positions, are dealt to."""
+
+    values: Int32s
+    """int32[n]: what stands for each part in the column ``part``, chosen so that Spark gives each to another task."""
+
+    def of(self, numbers: UInt64s) -> Int32s:
+        """Return int32[n]: the part of each number."""
+        mixed = numbers * MIX
+        return self.values[((mixed ^ (mixed >> np.uint64(32))) % np.uint64(len(self.values))).astype(np.int64)]
+
+
+def equal_of(parts: Parts, first: int = 0, chosen: Bools | None = None) -> Task:
+    """Return what makes `EQUAL` of `POSTS`: of all of them, or of the chosen ones from position ``first`` on."""
+
+    def pick(batches: Batches) -> Batches:
+        for batch in batches:
+            if chosen is not None:
+                batch = batch.filter(pa.array(chosen[longs(batch, "position") - first]))
+            part = parts.of(longs(batch, "equal_a").view(np.uint64))
+            rest = [batch.column(field.name) for field in list(EQUAL)[1:]]
+            yield pa.record_batch([pa.array(part, pa.int32()), *rest], schema=EQUAL)
+
+    return pick
+
+
+def entries_of(
+    parts: Parts, first: int, chosen: Bools, repeated: Bools | None, *, probes: bool, keep_probes: bool
+) -> Task:
+    """Return what makes `ENTRIES` of the `POSTS` of a round that are chosen and could be near repeats.
+
+    Parameters
+    ----------
+    first
+        The position of the first post of the round.
+    chosen, repeated
+        bool[n_posts]: which posts are wanted, and which have copies in the round; None = none.
+    probes
+        Whether texts are looked up by other keys than their own.
+    keep_probes
+        Whether entries of these keys are wanted, too.
+    """
+
+    def pick(batches: Batches) -> Batches:
+        for batch in batches:
+            rows = longs(batch, "position") - first
+            wanted = np.flatnonzero(chosen[rows] & bools(batch, "is_near"))
+            some = batch.take(pa.array(wanted))
+            is_repeated = np.zeros(len(wanted), np.bool_) if repeated is None else repeated[rows[wanted]]
+            own, n_own = key_lists(some, "keys")
+            both = np.ones(len(own), np.bool_)
+            yield _entries(parts, some, own, n_own, (both, both if not probes else ~both), is_repeated)
+            if probes and keep_probes:
+                probed, n_probed = key_lists(some, "probes")
+                is_probe = np.ones(len(probed), np.bool_)
+                yield _entries(parts, some, probed, n_probed, (~is_probe, is_probe), is_repeated)
+
+    return pick
+
+
+def _entries(
+    parts: Parts, some: pa.RecordBatch, keys: UInt64s, counts: Int64s, flags: tuple[Bools, Bools], repeated: Bools
+) -> pa.RecordBatch:
+    rows = np.repeat(np.arange(len(counts)), counts)
+    texts = some.take(pa.array(rows))
+    columns = {
+        "part": parts.of(keys),
+        "key": keys.view(np.int64),
+        "is_own": flags[0],
+        "is_probe": flags[1],
+        "is_repeated": repeated[rows],
+    }
+    arrays = [
+        pa.array(columns[field.name], field.type) if field.name in columns else texts.column(field.name)
+        for field in ENTRIES
+    ]
+    return pa.record_batch(arrays, schema=ENTRIES)
+
+
+def texts_at(parts: Parts, wanted: Int64s) -> Task:
+    """Return what makes `NEEDED` of the `POSTS` at some positions, int64[n] rising."""
+
+    def pick(batches: Batches) -> Batches:
+        for batch in batches:
+            positions = longs(batch, "position")
+            chosen = np.flatnonzero(is_among(positions, wanted))
+            some = batch.take(pa.array(chosen))
+            part = pa.array(parts.of(positions[chosen].view(np.uint64)), pa.int32())
+            yield pa.record_batch([part, some.column("position"), some.column("text")], schema=NEEDED)
+
+    return pick
+
+
+def members_of(keys: Int64s, first: int, chosen: Bools) -> Task:
+    """Return what makes `MEMBERS` of the `POSTS` of a round: which of the chosen ones have which of some keys."""
+
+    def pick(batches: Batches) -> Batches:
+        for batch in batches:
+            positions = longs(batch, "position")
+            some = batch.take(pa.array(np.flatnonzero(chosen[positions - first] & bools(batch, "is_near"))))
+            own, counts = key_lists(some, "keys")
+            own_keys = own.view(np.int64)
+            found = is_among(own_keys, keys)
+            at = np.repeat(longs(some, "position"), counts)[found]
+            yield pa.record_batch([pa.array(at, pa.int64()), pa.array(own_keys[found], pa.int64())], schema=MEMBERS)
+
+    return pick
+
+
+def with_keys(keys: Int64s) -> Task:
+    """Return what makes `MEMBERS` of the `ENTRIES` that have some keys, int64[n] rising."""
+
+    def pick(batches: Batches) -> Batches:
+        for batch in batches:
+            some = batch.take(pa.array(np.flatnonzero(is_among(longs(batch, "key"), keys))))
+            yield pa.record_batch([some.column("position"), some.column("key")], schema=MEMBERS)
+
+    return pick
+
+
+def binned(wanted: pa.Table) -> Task:
+    """Return what makes `TOGETHER` of `POSTS`, given what is `WANTED` of them."""
+    wanted = wanted.take(np.argsort(longs(wanted, "position"), kind="stable")).combine_chunks()
+
+    def pick(batches: Batches) -> Batches:
+        at = longs(wanted, "position")
+        for batch in batches:
+            positions = longs(batch, "position")
+            begins, ends = np.searchsorted(at, positions), np.searchsorted(at, positions, side="right")
+            rows = np.repeat(np.arange(len(positions)), ends - begins)
+            if not len(rows):
+                continue
+            places = np.concatenate([np.arange(begin, end) for begin, end in zip(begins, ends, strict=True)])
+            yield _together(batch.take(pa.array(rows)), wanted.take(places))
+
+    return pick
+
+
+def _together(posts: pa.RecordBatch, wanted: pa.Table) -> pa.RecordBatch:
+    is_open, of_post = bools(wanted, "is_open"), posts.column("keys").to_pylist()
+    given = wanted.column("keys").to_pylist()
+    keys = [own if whole else some for own, some, whole in zip(of_post, given, is_open.tolist(), strict=True)]
+    columns = {"bin": wanted.column("bin"), "is_open": is_open, "keys": keys, "copies": wanted.column("copies")}
+    arrays = [
+        pa.array(_plain(columns[field.name]), field.type) if field.name in columns else posts.column(field.name)
+        for field in TOGETHER
+    ]
+    return pa.record_batch(arrays, schema=TOGETHER)
+
+
+def _plain(column: object) -> object:
+    return column.to_pylist() if isinstance(column, pa.ChunkedArray) else column
+
+
+def is_among(values: Int64s, wanted: Int64s) -> Bools:
+    """Return bool[n]: which values are among the wanted ones, int64[m] rising."""
+    if not len(wanted):
+        return np.zeros(len(values), np.bool_)
+    places = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
+    return np.asarray(wanted[places] == values)

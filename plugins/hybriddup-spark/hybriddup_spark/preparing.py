@@ -1,0 +1,85 @@
+"""Normalize, fingerprint and keys: what needs nothing but the post itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from hybriddup.data.records import Int64s, UInt64s, text_lengths
+from hybriddup.run.components import Components
+from hybriddup.steps.verifiers.characters import count_classes
+from hybriddup.window.exact_keys import exact_keys
+from hybriddup_spark.columns import longs, pack_keys, texts
+from hybriddup_spark.making import Maker
+from hybriddup_spark.schemas import POSTS
+
+Batches = Iterator[pa.RecordBatch]
+
+PARTITION_BITS = 33
+"""`pyspark.sql.functions.monotonically_increasing_id` has the number of the partition above so many bits."""
+
+
+def preparer(maker: Maker, first_positions: Int64s) -> Callable[[Batches], Batches]:
+    """Return what makes `POSTS` of columns ``number``, as Spark numbers rows, and ``text``.
+
+    Parameters
+    ----------
+    first_positions
+        int64[n_partitions]: the position of the first post of each partition.
+    """
+
+    def prepare_all(batches: Batches) -> Batches:
+        components = maker.components()
+        for batch in batches:
+            numbers = longs(batch, "number")
+            positions = first_positions[numbers >> PARTITION_BITS] + (numbers & ((1 << PARTITION_BITS) - 1))
+            yield prepare(components, texts(batch), positions)
+
+    return prepare_all
+
+
+def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa.RecordBatch:
+    """Return posts as `POSTS`."""
+    normalized = components.normalizer.normalize_batch(raw)
+    compared = components.compared(normalized)
+    prints, lengths = components.fingerprinter.fingerprint(compared), text_lengths(compared)
+    equal = exact_keys(normalized, raw, prints.has_tokens, positions, components.settings.without_text)
+    hashes = hash_equal(equal)
+    index = components.block_index
+    keys = index.keys(compared, prints.bits)
+    columns = {
+        "position": positions,
+        "has_text": [bool(text) for text in normalized],
+        "equal_a": hashes[:, 0].view(np.int64),
+        "equal_b": hashes[:, 1].view(np.int64),
+        "is_near": prints.is_comparable & components.bands.may_be_near(lengths),
+        "text": list(normalized),
+        "length": lengths,
+        "bits": [row.tobytes() for row in prints.bits],
+        **sketches_of(components, compared),
+        "keys": pack_keys(keys),
+        "probes": pack_keys(index.probes(keys, prints.bits)) if index.probes_others else [b""] * len(raw),
+    }
+    return pa.record_batch([pa.array(columns[field.name], field.type) for field in POSTS], schema=POSTS)
+
+
+def hash_equal(keys: Sequence[tuple[bool, str]]) -> UInt64s:
+    """Return uint64[n, 2]: the hash of what each text must be equal in; of 10**10 texts no two have one by chance."""
+    digests = (xxhash.xxh3_128_digest(text.encode(), seed=says) for says, text in keys)
+    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+
+
+def sketches_of(components: Components, compared: Sequence[str]) -> dict[str, Int64s]:
+    """Return the sketches of the characters of texts; zeros, which rule nothing out, where nobody asks."""
+    sketches = np.zeros((len(compared), 2), np.uint64)
+    if counts_characters(components):
+        sketches = count_classes(compared, 1).sketches
+    return {"sketch_a": sketches[:, 0].view(np.int64), "sketch_b": sketches[:, 1].view(np.int64)}
+
+
+def counts_characters(components: Components) -> bool:
+    """Return whether a verifier tells how many characters a pair needs in common."""
+    return bool(components.bands.least_in_common().any())

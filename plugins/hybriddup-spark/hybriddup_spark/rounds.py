@@ -1,0 +1,338 @@
+"""Deciding posts round after round, in their order: what one round keeps, the later ones are held against.
+
+The driver holds one round at a time: what is known of each of its posts, and the pairs that match. All that takes long,
+or needs texts, is done by tasks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from hybriddup.data.records import Int8s, Int32s, Int64s
+from hybriddup_spark.blocks import PART, Merge, mapped, merging, travelling
+from hybriddup_spark.columns import bools, ints, longs, table_of
+from hybriddup_spark.contest import COPY, GONE, KEPT, OF_INDEX, OPEN, RoundLinks, decide_by_links
+from hybriddup_spark.equal import NONE, find_copies
+from hybriddup_spark.gathering import Keyed, OpenPosts, newest_of_keys
+from hybriddup_spark.making import Maker
+from hybriddup_spark.meeting import CROWDED, CUT, EARLIER, LATER, find_meetings, notes_of
+from hybriddup_spark.picking import (
+    OF_BINS,
+    OF_ENTRIES,
+    OF_EQUAL,
+    OF_MEMBERS,
+    OF_TEXTS,
+    Parts,
+    binned,
+    entries_of,
+    equal_of,
+    members_of,
+    texts_at,
+    with_keys,
+)
+from hybriddup_spark.schemas import (
+    BLOCKS,
+    COPIES,
+    ENTRIES,
+    EQUAL,
+    LINKS,
+    MEETINGS,
+    MEMBERS,
+    NEEDED,
+    NOTES,
+    PAIRS,
+    REMOVED,
+    SETTLED,
+    TOGETHER,
+    in_spark,
+)
+from hybriddup_spark.together import decide_together
+from hybriddup_spark.verifying import find_links, with_earlier_texts
+
+FIRST_ROUND = 2**18
+"""Posts of the first round; each has twice as many as the one before it, so that copies meet few of their kind."""
+POSTS_A_ROUND = 2**21
+"""Posts of a round, at most: the driver keeps some 100 bytes of each."""
+
+Blocks = tuple[DataFrame, pa.Schema]
+"""`BLOCKS`, and the schema of the rows in them."""
+
+
+@dataclass
+class Decided:
+    """What rounds have counted."""
+
+    rounds: int = 0
+    pairs: int = 0
+    together: int = 0
+    """Posts that were decided together, as single pairs did not tell."""
+    limits: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Prepared posts, and where what is decided of them goes."""
+
+    spark: SparkSession
+    maker: Maker
+    work: str
+    """The URL of a directory that all executors reach."""
+    posts: DataFrame
+    """`POSTS`."""
+    parts: Parts
+    n_posts: int
+    first_round: int = FIRST_ROUND
+    posts_a_round: int = POSTS_A_ROUND
+
+    def decide_all(self, advance: Callable[[int], None] = lambda _: None) -> Decided:
+        """Decide all posts; what is removed is written to the directory ``removed``, as `REMOVED`."""
+        counted = Decided()
+        for number, (first, last) in enumerate(self.bounds()):
+            removed = Round(self, number, first, last, counted).decide()
+            self.keep(number, first, last, removed)
+            counted.rounds += 1
+            advance(last)
+        return counted
+
+    def bounds(self) -> Iterator[tuple[int, int]]:
+        """Yield where each round begins and ends."""
+        first, size = 0, min(self.first_round, self.posts_a_round)
+        while first < self.n_posts:
+            yield first, min(first + size, self.n_posts)
+            first += size
+            size = min(max(first, size), self.posts_a_round)
+
+    def keep(self, number: int, first: int, last: int, removed: pa.Table) -> None:
+        """Write what a round removed, and what later rounds need of what it kept."""
+        whole = removed.combine_chunks()  # behind an empty chunk, Spark 4.3 reads nothing more
+        self.write(self.spark.createDataFrame(whole), f"removed/round={number}")
+        if last == self.n_posts:
+            return
+        kept = np.ones(last - first, np.bool_)
+        kept[longs(removed, "position") - first] = False
+        some = self.some(first, last)
+        probes = self.maker.components().block_index.probes_others
+        entries = entries_of(self.parts, first, kept, None, probes=probes, keep_probes=False)
+        self.write(mapped(some.select(*OF_ENTRIES), entries, ENTRIES), f"index/round={number}")
+        self.write(mapped(some.select(*OF_EQUAL), equal_of(self.parts, first, kept), EQUAL), f"equal/round={number}")
+
+    def some(self, first: int, last: int) -> DataFrame:
+        """Return the posts of a round."""
+        return between(self.posts, first, last)
+
+    def kept(self, name: str, number: int) -> DataFrame:
+        """Return what the rounds before a given one have kept, as `BLOCKS`."""
+        if not number:
+            return self.spark.createDataFrame([], in_spark(BLOCKS))
+        paths = [f"{self.work}/{name}/round={before}" for before in range(number)]
+        return self.spark.read.schema(in_spark(BLOCKS)).parquet(*paths)
+
+    def write(self, frame: DataFrame, name: str) -> DataFrame:
+        """Write a table to the directory, and return it as it is read from there: what made it is not needed again."""
+        path = f"{self.work}/{name}"
+        frame.write.mode("overwrite").parquet(path)
+        return self.spark.read.schema(frame.schema).parquet(path)
+
+    def merge(self, left: Blocks, right: Blocks, merge: Merge, schema: pa.Schema) -> DataFrame:
+        """Return what a function makes of the rows of both tables that are of one part."""
+        n = len(self.parts.values)
+        a, b = (frame.repartition(n, PART).groupBy(PART) for frame, _ in (left, right))
+        return a.cogroup(b).applyInArrow(merging(merge, left[1], right[1], schema), in_spark(travelling(schema)))
+
+
+class Notes:
+    """`NOTES` of a round."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table, self._kinds = table, longs(table, "kind")
+
+    def positions(self, kind: int) -> Int64s:
+        """Return the positions of one kind."""
+        chosen: Int64s = longs(self._table, "position")[self._kinds == kind]
+        return chosen
+
+    def crowded(self) -> Keyed:
+        """Return which posts have which crowded keys."""
+        return Keyed(self.positions(CROWDED), longs(self._table, "key")[self._kinds == CROWDED])
+
+
+@dataclass
+class Round:
+    """One round while it is decided. Its posts are known by *row*: their position, counted from the first one's."""
+
+    rounds: Rounds
+    number: int
+    first: int
+    last: int
+    counted: Decided
+
+    def decide(self) -> pa.Table:
+        """Return what is removed, as `REMOVED`."""
+        copies = self.copies()
+        status = self.before(copies)
+        meetings = self.meetings(status, copies)
+        notes = Notes(_collected(mapped(meetings, notes_of, NOTES, MEETINGS)))
+        self.counted.limits["max_bucket_size"] += int(notes.positions(CUT).sum())
+        crowded = notes.crowded()
+        status[crowded.positions - self.first] = OPEN
+        links = self.links(meetings, notes)
+        deciding = self.by_links(status, links)
+        gone = np.flatnonzero(status == GONE)
+        removed = [self.by_pairs(gone + self.first, links.take(deciding[gone]))]
+        removed += self.of_copies(copies, status, links, deciding)
+        if (status == OPEN).any():
+            removed.append(self.together(OpenPosts.of(self.first, status, links, crowded), copies))
+        return pa.concat_tables(removed)
+
+    def posts(self) -> DataFrame:
+        """Return the posts of the round."""
+        return self.rounds.some(self.first, self.last)
+
+    def copies(self) -> pa.Table:
+        """Return the `COPIES` of the round."""
+        rounds = self.rounds
+        kept = rounds.kept("equal", self.number)
+        posts = mapped(self.posts().select(*OF_EQUAL), equal_of(rounds.parts), EQUAL)
+        return _collected(rounds.merge((kept, EQUAL), (posts, EQUAL), find_copies, COPIES))
+
+    def before(self, copies: pa.Table) -> Int8s:
+        """Return int8[n]: what is known of each post before pairs are looked for."""
+        status = np.full(self.last - self.first, KEPT)
+        status[longs(copies, "position") - self.first] = COPY
+        return status
+
+    def meetings(self, status: Int8s, copies: pa.Table) -> DataFrame:
+        """Return the `MEETINGS` of the posts that are no copies."""
+        rounds, index = self.rounds, self.rounds.maker.components().block_index
+        repeated = np.zeros(len(status), np.bool_)
+        firsts = longs(copies, "first")
+        repeated[firsts[firsts != NONE] - self.first] = True
+        task = entries_of(
+            rounds.parts, self.first, status != COPY, repeated, probes=index.probes_others, keep_probes=True
+        )
+        new = mapped(self.posts().select(*OF_ENTRIES), task, ENTRIES)
+        maker, parts = rounds.maker, rounds.parts
+
+        def meet(kept: pa.Table, entries: pa.Table) -> pa.Table:
+            return find_meetings(maker.components(), kept, entries, parts)
+
+        met = rounds.merge((rounds.kept("index", self.number), ENTRIES), (new, ENTRIES), meet, MEETINGS)
+        return rounds.write(met, "meetings")
+
+    def links(self, meetings: DataFrame, notes: Notes) -> pa.Table:
+        """Return the `LINKS` of the round, by later text, then from the earliest on."""
+        rounds, first = self.rounds, self.first
+        maker, parts = rounds.maker, rounds.parts
+        earlier, later = np.unique(notes.positions(EARLIER)), np.unique(notes.positions(LATER))
+        crowded = np.unique(notes.crowded().positions)
+        if not len(later):
+            return LINKS.empty_table()
+
+        def give_texts(pairs: pa.Table, needed: pa.Table) -> pa.Table:
+            return with_earlier_texts(pairs, needed, parts)
+
+        def verify(pairs: pa.Table, needed: pa.Table) -> pa.Table:
+            return find_links(maker.components(), pairs, needed, crowded, first)
+
+        pairs = rounds.merge((meetings, MEETINGS), (self.texts(earlier), NEEDED), give_texts, PAIRS)
+        links = _collected(rounds.merge((pairs, PAIRS), (self.texts(later), NEEDED), verify, LINKS))
+        self.counted.pairs += len(links)
+        return links.take(np.lexsort((longs(links, "earlier"), longs(links, "later"))))
+
+    def texts(self, positions: Int64s) -> DataFrame:
+        """Return the texts at some positions, rising, as `NEEDED`."""
+        posts = between(self.rounds.posts, int(positions[0]), int(positions[-1]) + 1)
+        return mapped(posts.select(*OF_TEXTS), texts_at(self.rounds.parts, positions), NEEDED)
+
+    def by_links(self, status: Int8s, links: pa.Table) -> Int64s:
+        """Decide what links tell; return the link by which each post goes."""
+        later, is_open = longs(links, "later") - self.first, bools(links, "is_open")
+        status[later[is_open]] = OPEN
+        rows = np.maximum(longs(links, "earlier") - self.first, OF_INDEX)
+        return decide_by_links(status, RoundLinks(later, rows, bools(links, "is_sure")))
+
+    def of_copies(self, copies: pa.Table, status: Int8s, links: pa.Table, deciding: Int64s) -> list[pa.Table]:
+        """Return the copies that are removed, but for those of open texts."""
+        firsts, keepers, positions = longs(copies, "first"), longs(copies, "keeper"), longs(copies, "position")
+        rows = np.where(firsts == NONE, 0, firsts - self.first)
+        of_kept = (firsts != NONE) & (status[rows] == KEPT)
+        of_gone = np.flatnonzero((firsts != NONE) & (status[rows] == GONE))
+        keepers = np.where(of_kept, firsts, keepers)
+        exact = np.flatnonzero(keepers != NONE)
+        bands = self.rounds.maker.components().bands
+        equal = exact_removed(positions[exact], keepers[exact], bands.of_lengths(ints(copies, "length")[exact]))
+        return [equal, self.by_pairs(positions[of_gone], links.take(deciding[rows[of_gone]]))]
+
+    def by_pairs(self, positions: Int64s, links: pa.Table) -> pa.Table:
+        """Return posts that are removed by links, as `REMOVED`."""
+        columns = {name: links.column(name) for name in ("distance", "score", "threshold", "verifier", "band")}
+        columns |= {
+            "position": pa.array(positions, pa.int64()),
+            "keeper": links.column("earlier"),
+            "is_exact": pa.array(np.zeros(len(links), np.bool_)),
+        }
+        return pa.table({field.name: columns[field.name] for field in REMOVED}, schema=REMOVED)
+
+    def together(self, posts: OpenPosts, copies: pa.Table) -> pa.Table:
+        """Return which of the open posts, and of their copies, are removed, as `REMOVED`."""
+        rounds, first, maker = self.rounds, self.first, self.rounds.maker
+        n = len(rounds.parts.values)
+        wanted = posts.wanted(self.members(posts), copies, n)
+        wanted = wanted.set_column(1, "bin", pa.array(rounds.parts.values[longs(wanted, "bin")], pa.int32()))
+        texts = between(rounds.posts, 0, self.last)
+
+        def settle(table: pa.Table) -> pa.Table:
+            return decide_together(maker.components(), table, first)
+
+        binned_texts = mapped(texts.select(*OF_BINS), binned(wanted), TOGETHER).repartition(n, "bin")
+        settled = _collected(binned_texts.groupBy("bin").applyInArrow(settle, in_spark(SETTLED)))
+        self.counted.together += len(settled)
+        self.counted.limits["max_candidates"] += int(longs(settled, "n_cut").sum())
+        return settled.take(np.flatnonzero(~bools(settled, "is_kept"))).select(REMOVED.names)
+
+    def members(self, posts: OpenPosts) -> Keyed:
+        """Return the open and the kept texts that have the decisive keys of open posts."""
+        rounds, keys = self.rounds, posts.decisive_keys()
+        present = (posts.status == KEPT) | (posts.status == OPEN)
+        new = keyed(mapped(self.posts().select(*OF_MEMBERS), members_of(keys, self.first, present), MEMBERS))
+        old = keyed(mapped(rounds.kept("index", self.number), with_keys(keys), MEMBERS, ENTRIES))
+        newest = newest_of_keys(old, rounds.maker.components().block_index.max_bucket_size)
+        return Keyed(*map(np.concatenate, zip(old.take(newest), new, strict=True)))
+
+
+def keyed(members: DataFrame) -> Keyed:
+    """Return `MEMBERS` as arrays."""
+    table = _collected(members)
+    return Keyed(longs(table, "position"), longs(table, "key"))
+
+
+def exact_removed(positions: Int64s, keepers: Int64s, bands: Int32s) -> pa.Table:
+    """Return exact repeats as `REMOVED`: no bit differs, score and threshold are 1.0."""
+    n = len(positions)
+    return table_of(
+        REMOVED,
+        position=positions,
+        keeper=keepers,
+        is_exact=np.ones(n, np.bool_),
+        distance=np.zeros(n, np.int32),
+        score=np.ones(n),
+        threshold=np.ones(n),
+        verifier=np.zeros(n, np.int32),
+        band=bands,
+    )
+
+
+def between(frame: DataFrame, first: int, last: int) -> DataFrame:
+    """Return the rows with positions from ``first`` on and below ``last``."""
+    return frame.filter((sf.col("position") >= first) & (sf.col("position") < last))
+
+
+def _collected(frame: DataFrame) -> pa.Table:
+    return frame.toArrow()

@@ -1,0 +1,286 @@
+"""A run on Spark, from posts as a data frame to those that are kept and removed."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from hybriddup.config import open_session
+from hybriddup.config.load import DEFAULT_CONFIG, Config
+from hybriddup.config.settings import Settings
+from hybriddup.data.records import Int32s
+from hybriddup.errors import InputError
+from hybriddup.plugin.registry import Registry
+from hybriddup.run.components import Components
+from hybriddup.run.learned import LearnedRecipe, load_recipe
+from hybriddup_spark.blocks import mapped
+from hybriddup_spark.making import Maker
+from hybriddup_spark.ordering import NUMBER, Fields, first_positions, in_order, split_bad
+from hybriddup_spark.picking import Parts
+from hybriddup_spark.preparing import preparer
+from hybriddup_spark.rounds import POSTS_A_ROUND, Decided, Rounds
+from hybriddup_spark.schemas import POSTS, REMOVED, in_spark
+
+LEARNED_FROM = 50_000
+"""Posts, about, from which a run learns that was given no recipe."""
+POSTS_A_PART = 2**17
+"""Of so many posts of the corpus, about, one task holds the keys at a time."""
+POSITION = "_hybriddup_position"
+OUTPUTS = "kept", "removed", "bad", "summary"
+"""Directories that `SparkResult.write` makes."""
+
+
+@dataclass
+class SparkSummary:
+    """Counts of a run; ``to_dict`` of the data class gives plain data for machines."""
+
+    n_read: int = 0
+    n_bad: int = 0
+    """Records without a text."""
+    n_without_text: int = 0
+    """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor removed."""
+    n_exact: int = 0
+    n_near: int = 0
+    n_kept: int = 0
+    n_linked_pairs: int = 0
+    """Pairs that were verified and match, and all pairs of texts with too many candidates."""
+    n_decided_together: int = 0
+    """Posts that depended on what was kept just before them, and were decided one after another."""
+    n_rounds: int = 0
+    limits_hit: dict[str, int] = field(default_factory=dict)
+    """How often a limit left something out; ``max_bucket_size`` counts looks at keys that were crowded before the
+    round."""
+    config: str = ""
+    recipe_id: str = ""
+
+
+@dataclass(frozen=True)
+class SparkResult:
+    """What a run decided. The data frames read files of the work directory, which must stay while they are used."""
+
+    kept: DataFrame
+    """The posts that stay, with all of their columns, in no order."""
+    removed: DataFrame
+    """The posts that go, with all of their columns, and ``keeper_id``, ``keeper_text``, ``reason``,
+    ``hamming_distance``, ``verifier``, ``score``, ``threshold``, ``length_band``."""
+    bad: DataFrame
+    """Records without a text."""
+    summary: SparkSummary
+    recipe: LearnedRecipe
+    """What was learned, or was given: with it, a run on one machine removes the same posts for the same keepers."""
+
+    def write(self, output: str) -> None:
+        """Write ``kept``, ``removed``, ``bad`` as Parquet, and ``summary`` as JSON, to directories below a URL.
+
+        Raises
+        ------
+        pyspark.errors.AnalysisException
+            One of them is there already.
+        """
+        for name in OUTPUTS[:-1]:
+            getattr(self, name).write.parquet(f"{output}/{name}")
+        text = json.dumps(asdict(self.summary), ensure_ascii=False)
+        session = self.kept.sparkSession
+        session.createDataFrame([(text,)], "value string").coalesce(1).write.text(f"{output}/{OUTPUTS[-1]}")
+
+
+def dedupe(
+    posts: DataFrame,
+    *,
+    config: Config = DEFAULT_CONFIG,
+    text: str = "text",
+    id: str | None = "id",  # noqa: A002  (what users know it by)
+    order_by: str | Sequence[str] = (),
+    work: str | None = None,
+    plugins: Iterable[str] = (),
+    recipe: LearnedRecipe | None = None,
+    posts_a_round: int = POSTS_A_ROUND,
+    advance: Callable[[int], None] = lambda _: None,
+) -> SparkResult:
+    """Return which posts stay and which repeat an earlier one that stays, as `hybriddup.dedupe` decides it.
+
+    Parameters
+    ----------
+    posts
+        With a column of texts; those with null are counted as bad records.
+    config
+        As for `hybriddup.dedupe`.
+    text, id
+        Columns. ``id`` only orders posts of one moment and names keepers; None = there is none.
+    order_by
+        Columns by which posts are in order; of two that are equal in all of these, the smaller id is earlier. None
+        given = the posts come in order.
+    work
+        The URL of a directory that all executors reach, for what is decided meanwhile; None = a temporary one, where
+        Spark runs on one machine.
+    plugins
+        Modules to load as plugins, by name; executors must have them, too.
+    recipe
+        What was learned before. None = what the configuration names as ``recipe:``, or it is learned from some 50,000
+        posts spread over all.
+    posts_a_round
+        The driver keeps some 100 bytes of so many posts at a time; fewer take more rounds.
+    advance
+        Told after each round how many posts are decided.
+
+    Raises
+    ------
+    InputError
+        Columns that are missing or hold something else; no work directory.
+    ConfigError, PluginError
+        As for `hybriddup.dedupe`.
+    """
+    settings, manager = open_session(config, tuple(plugins))
+    fields = Fields(text, id, (order_by,) if isinstance(order_by, str) else tuple(order_by))
+    fields.check(posts, settings.keep_rules)
+    folder = work_folder(posts.sparkSession, work)
+    good, bad = split_bad(posts, fields)
+    learned = recipe or given_recipe(settings) or learn_some(good, fields, settings, manager.registry)
+    maker = Maker.of(settings.to_dict(), tuple(plugins), learned, settings.recipe or "learned")
+    run = SparkRun(posts.sparkSession, folder, maker, fields, settings, posts_a_round)
+    result = run.dedupe(good, bad, learned, advance)
+    result.summary.config = config if isinstance(config, str) else ""
+    return result
+
+
+def work_folder(session: SparkSession, work: str | None) -> str:
+    """Return where what is decided meanwhile goes."""
+    master = session.sparkContext.master or ""
+    if work is None and not master.startswith("local"):
+        raise InputError(
+            "work: name a directory that all executors reach, such as hdfs:///tmp/hybriddup or s3a://bucket/work; "
+            f"Spark runs at {master}, where a temporary directory of this machine does not do."
+        )
+    base = tempfile.mkdtemp(prefix="hybriddup-") if work is None else work.rstrip("/")
+    return f"{base}/{uuid.uuid4().hex}"
+
+
+def given_recipe(settings: Settings) -> LearnedRecipe | None:
+    """Return what the configuration names as ``recipe:``."""
+    return None if settings.recipe is None else load_recipe(settings.recipe)
+
+
+def learn_some(posts: DataFrame, fields: Fields, settings: Settings, registry: Registry) -> LearnedRecipe:
+    """Return what the components learn from some of the posts, spread over all: the same ones every time."""
+    from hybriddup.data.frames import corpus_from_posts
+    from hybriddup.run.clock import Clock
+    from hybriddup.run.pipeline import Run
+    from hybriddup.run.progress import Silent
+
+    n = posts.count()
+    text = sf.col(fields.text)
+    share = max(n // LEARNED_FROM, 1)
+    some = posts.filter(sf.pmod(sf.xxhash64(text), sf.lit(share)) == 0).select(text.alias("text")).sort("text")
+    sampled = some.limit(4 * LEARNED_FROM).toArrow().column("text").to_pylist()
+    corpus = corpus_from_posts(sampled, "text", "id")
+    return Run(Components.create(settings, registry, 1), 1, Clock(Silent())).learn(corpus)
+
+
+@dataclass(frozen=True)
+class SparkRun:
+    """One run."""
+
+    spark: SparkSession
+    folder: str
+    maker: Maker
+    fields: Fields
+    settings: Settings
+    posts_a_round: int = POSTS_A_ROUND
+
+    def dedupe(
+        self, good: DataFrame, bad: DataFrame, recipe: LearnedRecipe, advance: Callable[[int], None]
+    ) -> SparkResult:
+        """Return what is decided of posts."""
+        components = self.maker.components()
+        ordered = self.write(in_order(good, self.fields, self.settings.keep_rules, self.maker), "ordered")
+        firsts, n = first_positions(ordered)
+        numbered = ordered.select(sf.col(NUMBER).alias("number"), sf.col(self.fields.text).alias("text"))
+        prepared = self.write(mapped(numbered, preparer(self.maker, firsts), POSTS), "posts")
+        drops = self.settings.without_text == "drop"
+        n_without_text = prepared.filter(~sf.col("has_text")).count()
+        posts = prepared.filter(sf.col("has_text")) if drops else prepared
+        parts = Parts(even_parts(self.spark, self.n_parts(n)))
+        rounds = Rounds(self.spark, self.maker, self.folder, posts, parts, n, posts_a_round=self.posts_a_round)
+        decided = rounds.decide_all(advance)
+        removed = self.read_removed(decided)
+        summary = self.summarize(removed, decided, n, n_without_text)
+        summary.n_kept = n - summary.n_exact - summary.n_near - (n_without_text if drops else 0)
+        summary.n_bad, summary.recipe_id = bad.count(), components.recipe_id()
+        positions = firsts.tolist() or [0]
+        placed = ordered.withColumn(POSITION, position_of(positions))
+        gone = removed.select(sf.col("position").alias(POSITION))
+        kept = placed.join(gone, POSITION, "left_anti")
+        if drops:
+            kept = kept.join(posts.select(sf.col("position").alias(POSITION)), POSITION, "left_semi")
+        return SparkResult(kept.drop(POSITION, NUMBER), self.with_evidence(placed, removed), bad, summary, recipe)
+
+    def n_parts(self, n: int) -> int:
+        """Return how many parts the keys of a corpus are dealt to, so that what a task holds does not grow with it."""
+        return max(2 * self.spark.sparkContext.defaultParallelism, -(-n // POSTS_A_PART))
+
+    def write(self, frame: DataFrame, name: str) -> DataFrame:
+        """Write a table to the work directory, and return it as it is read from there."""
+        frame.write.mode("overwrite").parquet(f"{self.folder}/{name}")
+        return self.spark.read.schema(frame.schema).parquet(f"{self.folder}/{name}")
+
+    def read_removed(self, decided: Decided) -> DataFrame:
+        """Return what all rounds have removed."""
+        if not decided.rounds:
+            return self.spark.createDataFrame([], in_spark(REMOVED))
+        paths = [f"{self.folder}/removed/round={number}" for number in range(decided.rounds)]
+        return self.spark.read.schema(in_spark(REMOVED)).parquet(*paths)
+
+    def summarize(self, removed: DataFrame, decided: Decided, n: int, n_without_text: int) -> SparkSummary:
+        """Return the counts."""
+        by_reason = {row["is_exact"]: row["count"] for row in removed.groupBy("is_exact").count().collect()}
+        return SparkSummary(
+            n_read=n,
+            n_without_text=n_without_text,
+            n_exact=by_reason.get(True, 0),
+            n_near=by_reason.get(False, 0),
+            n_linked_pairs=decided.pairs,
+            n_decided_together=decided.together,
+            n_rounds=decided.rounds,
+            limits_hit={limit: count for limit, count in decided.limits.items() if count},
+        )
+
+    def with_evidence(self, placed: DataFrame, removed: DataFrame) -> DataFrame:
+        """Return the removed posts with their keepers, and why they go."""
+        fields, bands = self.fields, self.maker.components().bands
+        names = sf.array(*map(sf.lit, ["equal", *bands.plan.names]))
+        of_band = sf.array(*map(sf.lit, bands.names))
+        evidence = removed.select(
+            sf.col("position").alias(POSITION),
+            "keeper",
+            sf.when(sf.col("is_exact"), "exact").otherwise("near").alias("reason"),
+            sf.col("distance").alias("hamming_distance"),
+            names[sf.when(sf.col("is_exact"), 0).otherwise(sf.col("verifier") + 1)].alias("verifier"),
+            "score",
+            "threshold",
+            of_band[sf.col("band")].alias("length_band"),
+        )
+        keeper = [sf.col(POSITION).alias("keeper"), sf.col(fields.text).alias("keeper_text")]
+        keeper += [sf.col(fields.id).alias("keeper_id")] if fields.id else []
+        joined = placed.join(evidence, POSITION).join(placed.select(*keeper), "keeper")
+        return joined.drop(POSITION, NUMBER, "keeper")
+
+
+def position_of(firsts: Sequence[int]) -> Column:
+    """Return the position of a post as an expression, given the position of the first post of each partition."""
+    partition, place = sf.shiftright(sf.col(NUMBER), 33), sf.col(NUMBER).bitwiseAND(sf.lit((1 << 33) - 1))
+    return sf.array(*map(sf.lit, map(int, firsts)))[partition.cast("int")].cast("bigint") + place
+
+
+def even_parts(session: SparkSession, n: int) -> Int32s:
+    """Return int32[n]: numbers that Spark's hash deals to ``n`` tasks, one to each."""
+    values = session.range(64 * n + 1024).select(sf.col("id").cast("int").alias("value"))
+    dealt = values.select("value", sf.pmod(sf.hash("value"), sf.lit(n)).alias("task")).groupBy("task").min("value")
+    found = dealt.toArrow()
+    return np.sort(found.column("min(value)").to_numpy().astype(np.int32))

@@ -1,0 +1,141 @@
+"""Posts that single pairs do not decide: the decider of a run does, with the kept texts that they may meet.
+
+Where a key has more kept texts than are looked at, what a text is compared with depends on what was kept just before.
+Texts that may depend on one another so are brought together in one task, and only they.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hybriddup.data.records import (
+    NO_KEY,
+    Bools,
+    CandidatePairs,
+    Int32s,
+    Int64s,
+    UInt32s,
+    UInt64s,
+    VerifiedPairs,
+    text_lengths,
+)
+from hybriddup.kernels.key_groups import NO_GROUP, note_keys
+from hybriddup.run.components import Components
+from hybriddup.run.decisions import RunDecisions, decide_all
+from hybriddup.run.pipeline import of_posts
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates.groups import Groups, KeyTable
+from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.deciding.contest import Verify
+from hybriddup.steps.deciding.decider import Decider
+from hybriddup.steps.exact import EqualTexts
+from hybriddup_spark.columns import bools, ints, key_lists, key_matrix, longs, table_of, texts
+from hybriddup_spark.meeting import text_columns
+from hybriddup_spark.schemas import SETTLED
+
+
+def decide_together(components: Components, table: pa.Table, first_new: int) -> pa.Table:
+    """Return what becomes of the open posts of one bin, as `SETTLED`.
+
+    Parameters
+    ----------
+    table
+        `TOGETHER`.
+    first_new
+        The position of the first post of the round; texts before it were kept.
+    """
+    table = table.take(np.argsort(longs(table, "position")))
+    first, is_open = longs(table, "position"), bools(table, "is_open")
+    copies, n_copies = key_lists(table, "copies")
+    numbers = np.concatenate([np.arange(len(first)), np.repeat(np.arange(len(first)), n_copies)])
+    positions = np.concatenate([first, copies.view(np.int64)])
+    order = np.argsort(positions)
+    positions, numbers = positions[order], numbers[order]
+    held = index_of(components, table, numbers)
+    before = np.flatnonzero(positions < first_new)
+    if len(before):
+        held.add(held.batch(before), np.ones(len(before), np.bool_))
+    decider = Decider(held, of_posts(verifier(components, table, is_open), numbers), components.limits, held.report)
+    decisions = decide_all(decider, held.batch, first >= first_new, equal_texts(numbers))
+    asked = np.flatnonzero(is_open[numbers])
+    bands = components.bands.of_lengths(ints(table, "length"))[numbers]
+    return settled(positions, decisions, asked, bands, held.report.limits_hit.get("max_candidates", 0))
+
+
+def equal_texts(numbers: Int64s) -> EqualTexts:
+    """Return which places hold the same text, given the text of each; texts are numbered by their first places."""
+    _, firsts = np.unique(numbers, return_index=True)
+    return EqualTexts(firsts[numbers], firsts)
+
+
+def index_of(components: Components, table: pa.Table, numbers: Int64s) -> RunIndex:
+    """Return the index of a run over some texts, ``numbers`` being the text at each place."""
+    compared = components.compared(texts(table))
+    groups = group_keys(components.block_index, key_matrix(*key_lists(table)))
+    columns = text_columns(components, table)
+    return RunIndex(components.block_index, groups, columns, compared, numbers, 1)
+
+
+def group_keys(index: BlockIndex, keys: UInt64s) -> Groups:
+    """Return the groups of texts with these keys, uint64[n, n_keys]."""
+    is_key = keys != np.uint64(NO_KEY)
+    distinct, numbers = np.unique(keys[is_key], return_inverse=True)
+    own: UInt32s = np.full(keys.shape, NO_GROUP, np.uint32)
+    own[is_key] = numbers
+    sizes = np.bincount(numbers, minlength=len(distinct)).astype(np.uint32)
+    if not index.probes_others:
+        return Groups(own, sizes)
+    n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
+    table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
+    note_keys(keys, own, table.keys, table.numbers)
+    return Groups(own, sizes, table)
+
+
+def verifier(components: Components, table: pa.Table, is_open: Bools) -> Verify:
+    """Return what verifies pairs of rows of the table; of the texts that are not open it is known that they stay."""
+    normalized = texts(table)
+    context = components.verifier_context(normalized, components.compared(normalized), 1)
+    components.plan.prepare(context, is_learned=True)
+    lengths, number_keys = text_lengths(context.texts), components.bands.number_keys(context.texts)
+
+    def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        asked = is_open[pairs.later]
+        accepted, verified = components.bands.verify(pairs.take(asked), lengths, number_keys)
+        asked[asked] = accepted
+        return asked, verified
+
+    return verify
+
+
+def settled(positions: Int64s, decisions: RunDecisions, asked: Int64s, bands: Int32s, n_cut: int) -> pa.Table:
+    """Return what was decided of the posts at some places."""
+    deciding = decisions.deciding
+    link = np.full(len(positions), -1)
+    link[deciding.later] = np.arange(len(deciding))
+    link = link[asked]
+    is_near, is_exact = link >= 0, decisions.exact[asked] >= 0
+    keepers = np.where(is_exact, decisions.exact[asked], -1)
+    keepers[is_near] = deciding.earlier[link[is_near]]
+
+    def of_link(column: NDArray[Any], other: Any) -> NDArray[Any]:
+        values = np.full(len(asked), other, column.dtype)
+        values[is_near] = column[link[is_near]]
+        return values
+
+    return table_of(
+        SETTLED,
+        position=positions[asked],
+        keeper=np.where(keepers >= 0, positions[keepers], -1),
+        is_exact=is_exact,
+        distance=of_link(deciding.hamming_distances, 0),
+        score=of_link(deciding.scores, 1.0),
+        threshold=of_link(deciding.thresholds, 1.0),
+        verifier=of_link(deciding.verifiers, 0),
+        band=of_link(deciding.length_bands, bands[asked]),
+        is_kept=decisions.kept[asked],
+        n_cut=np.where(np.arange(len(asked)) == 0, n_cut, 0),
+    )

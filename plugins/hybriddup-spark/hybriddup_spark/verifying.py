@@ -1,0 +1,148 @@
+"""Pairs get their texts, and are verified: by earlier text first, then by later one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs, text_lengths
+from hybriddup.run.components import Components
+from hybriddup_spark.columns import longs, table_of, texts
+from hybriddup_spark.meeting import BACKWARDS, PAIRED, SURE
+from hybriddup_spark.picking import Parts
+from hybriddup_spark.schemas import LINKS, PAIRS
+
+FIRST_IN_TURN = 4
+"""Pairs of a text that are verified before the first match is looked for; four times as many each time after."""
+
+
+def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa.Table:
+    """Return each pair of some `MEETINGS` once, with the text of the earlier one; ``needed`` has these texts.
+
+    A pair that is sure under one key keeps that key; others keep all that they share.
+    """
+    meetings = meetings.filter(pa.array(np.isin(longs(meetings, "kind"), PAIRED)))
+    if not len(meetings):
+        return PAIRS.empty_table()
+    later, earlier, kinds = longs(meetings, "later"), longs(meetings, "earlier"), longs(meetings, "kind")
+    keys, distances = longs(meetings, "key"), longs(meetings, "distance")
+    order = np.lexsort((keys, kinds, later, earlier))
+    later, earlier, kinds, keys, distances = (column[order] for column in (later, earlier, kinds, keys, distances))
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (np.diff(later) != 0) | (np.diff(earlier) != 0)
+    firsts = np.flatnonzero(is_first)
+    ends = np.append(firsts[1:], len(order))
+    lists = [
+        keys[first : first + 1 if kinds[first] == SURE else end].tobytes()
+        for first, end in zip(firsts.tolist(), ends.tolist(), strict=True)
+    ]
+    text_at = dict(zip(longs(needed, "position").tolist(), texts(needed), strict=True))
+    return table_of(
+        PAIRS,
+        part=parts.of(later[firsts].view(np.uint64)),
+        later=later[firsts],
+        earlier=earlier[firsts],
+        keys=lists,
+        distance=distances[firsts],
+        kind=kinds[firsts],
+        text=[text_at[position] for position in earlier[firsts].tolist()],
+    )
+
+
+def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowded: Int64s, first_new: int) -> pa.Table:
+    """Return the `LINKS` of some `PAIRS`, all of their later texts; ``needed`` has these texts.
+
+    Parameters
+    ----------
+    crowded
+        int64[n], rising: the positions of texts with a crowded key, the candidates of which are not all listed.
+    first_new
+        The position of the first post of the round; the earlier texts before it were kept.
+    """
+    if not len(pairs):
+        return LINKS.empty_table()
+    pairs = pairs.take(np.lexsort((longs(pairs, "earlier"), longs(pairs, "later"))))
+    later, kinds = longs(pairs, "later"), longs(pairs, "kind")
+    known = dict(zip(longs(needed, "position").tolist(), texts(needed), strict=True))
+    numbers, of_pair, n_of_text = np.unique(later, return_inverse=True, return_counts=True)
+    later_texts = [known[position] for position in numbers.tolist()]
+    compared = components.compared(later_texts)
+    most = components.limits.most_pairs(text_lengths(compared))
+    is_open = ((n_of_text > most) | np.isin(numbers, crowded))[of_pair]
+    is_pair = kinds != BACKWARDS
+    judged = Judged.of(components, later_texts, pairs, of_pair)
+    matches = judged.verify_in_turn(np.flatnonzero(is_pair & ~is_open), longs(pairs, "earlier") < first_new)
+    chosen = np.flatnonzero(is_pair & (is_open | matches))
+    return judged.links(chosen, is_open[chosen])
+
+
+class Judged:
+    """Pairs with their texts, some of which have been verified."""
+
+    def __init__(
+        self, components: Components, pairs: pa.Table, candidates: CandidatePairs, all_texts: list[str]
+    ) -> None:
+        self._components, self._pairs, self._candidates = components, pairs, candidates
+        n = len(pairs)
+        self.evidence = VerifiedPairs(
+            candidates.earlier, candidates.later, candidates.hamming_distances,
+            np.zeros(n), np.zeros(n), np.zeros(n, np.int32), np.zeros(n, np.int32),
+        )  # fmt: skip
+        context = components.verifier_context(all_texts, components.compared(all_texts), 1)
+        components.plan.prepare(context, is_learned=True)
+        self._lengths = text_lengths(context.texts)
+        self._number_keys = components.bands.number_keys(context.texts)
+
+    @classmethod
+    def of(cls, components: Components, later_texts: list[str], pairs: pa.Table, of_pair: Int64s) -> Judged:
+        """Return pairs, ``of_pair`` being the row of each one's later text."""
+        earlier = longs(pairs, "earlier")
+        _, firsts, of_earlier = np.unique(earlier, return_index=True, return_inverse=True)
+        earlier_texts = texts(pairs.take(firsts))
+        candidates = CandidatePairs(len(later_texts) + of_earlier, of_pair, longs(pairs, "distance").astype(np.int32))
+        return cls(components, pairs, candidates, later_texts + earlier_texts)
+
+    def verify(self, chosen: Int64s) -> Bools:
+        """Return bool[n_chosen]: which of some pairs match, and note their scores."""
+        accepted, verified = self._components.bands.verify(
+            self._candidates.take(chosen), self._lengths, self._number_keys
+        )
+        rows = chosen[accepted]
+        for name in ("scores", "thresholds", "verifiers", "length_bands"):
+            getattr(self.evidence, name)[rows] = getattr(verified, name)
+        return accepted
+
+    def verify_in_turn(self, chosen: Int64s, is_of_index: Bools) -> Bools:
+        """Return bool[n_pairs]: which of the chosen pairs, by later text and from the earliest on, match.
+
+        Behind the first sure match with a kept text no more are looked at: a text has one keeper.
+        """
+        matches, later = np.zeros(len(self._pairs), np.bool_), self._candidates.later
+        ends_turn = is_of_index & (longs(self._pairs, "kind") == SURE)
+        n_at_a_time = FIRST_IN_TURN
+        while len(chosen):
+            place = np.arange(len(chosen)) - np.searchsorted(later[chosen], later[chosen])
+            now = chosen[place < n_at_a_time]
+            matches[now] = self.verify(now)
+            is_done = np.zeros(int(later.max()) + 1, np.bool_)
+            is_done[later[now[matches[now] & ends_turn[now]]]] = True
+            chosen = chosen[(place >= n_at_a_time) & ~is_done[later[chosen]]]
+            n_at_a_time *= 4
+        return matches
+
+    def links(self, chosen: Int64s, is_open: Bools) -> pa.Table:
+        """Return some pairs as `LINKS`."""
+        evidence, pairs = self.evidence, self._pairs.take(chosen)
+        return table_of(
+            LINKS,
+            later=longs(pairs, "later"),
+            earlier=longs(pairs, "earlier"),
+            keys=pairs.column("keys").to_pylist(),
+            is_sure=longs(pairs, "kind") == SURE,
+            is_open=is_open,
+            distance=longs(pairs, "distance"),
+            score=evidence.scores[chosen],
+            threshold=evidence.thresholds[chosen],
+            verifier=evidence.verifiers[chosen],
+            band=evidence.length_bands[chosen],
+        )

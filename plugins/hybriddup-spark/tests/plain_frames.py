@@ -1,0 +1,128 @@
+"""Data frames as far as rounds use them, in this process: a round takes milliseconds, and what tasks do is seen.
+
+What tasks are given comes in small batches and in another order than it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from hybriddup_spark import rounds
+from hybriddup_spark.columns import longs
+from hybriddup_spark.making import Maker
+from hybriddup_spark.picking import Parts
+from hybriddup_spark.preparing import prepare
+from hybriddup_spark.rounds import Decided, Rounds
+from hybriddup_spark.schemas import BLOCKS, in_spark
+
+ROWS_A_BATCH = 7
+
+
+class Frame:
+    """A table with the methods of a data frame."""
+
+    def __init__(self, table: pa.Table, names: str) -> None:
+        self.table, self.names = table, names
+
+    def mapInArrow(self, task: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], names: str) -> Frame:  # noqa: N802
+        made = list(task(iter(self.table.combine_chunks().to_batches(ROWS_A_BATCH))))
+        return Frame(pa.Table.from_batches(made) if made else empty(names), names)
+
+    def select(self, *columns: str) -> Frame:
+        return Frame(self.table.select(columns), self.names)
+
+    def toArrow(self) -> pa.Table:  # noqa: N802
+        return self.table.take(np.arange(len(self.table))[::-1].copy())
+
+    def repartition(self, _: int, __: str) -> Frame:
+        return self
+
+    def groupBy(self, column: str) -> Groups:  # noqa: N802
+        return Groups(self, column)
+
+
+@dataclass
+class Groups:
+    """A data frame by the values of a column, and another one by them."""
+
+    frame: Frame
+    column: str
+    other: Groups | None = None
+
+    def cogroup(self, other: Groups) -> Groups:
+        return Groups(self.frame, self.column, other)
+
+    def part(self, value: int) -> pa.Table:
+        table = self.frame.table
+        return table.filter(pc.equal(table.column(self.column), value))
+
+    def applyInArrow(self, function: Callable[..., pa.Table], names: str) -> Frame:  # noqa: N802
+        both = [self] if self.other is None else [self, self.other]
+        values = np.unique(np.concatenate([longs(one.frame.table, one.column) for one in both]))
+        made = [function(*(one.part(int(value)) for one in both)) for value in values]
+        return Frame(pa.concat_tables(made) if made else empty(names), names)
+
+
+@dataclass(frozen=True)
+class PlainRounds(Rounds):
+    """Rounds that keep in memory what others write to files."""
+
+    files: dict[str, list[Frame]] = field(default_factory=dict)
+
+    def write(self, frame: Any, name: str) -> Any:
+        self.files[name] = [frame]
+        return frame
+
+    def kept(self, name: str, number: int) -> Any:
+        tables = [self.files[f"{name}/round={before}"][0].table for before in range(number)]
+        return Frame(pa.concat_tables([BLOCKS.empty_table(), *tables]), in_spark(BLOCKS))
+
+    def written(self, name: str) -> pa.Table:
+        """Return what all rounds have written under a name."""
+        return pa.concat_tables(frame.table for key, (frame,) in self.files.items() if key.startswith(f"{name}/"))
+
+
+class Session:
+    """Makes data frames."""
+
+    def createDataFrame(self, table: pa.Table) -> Frame:  # noqa: N802
+        return Frame(table, "")
+
+
+def empty(names: str) -> pa.Table:
+    types = {"bigint": pa.int64(), "int": pa.int32(), "tinyint": pa.int8(), "double": pa.float64(),
+             "boolean": pa.bool_(), "binary": pa.binary(), "string": pa.string()}  # fmt: skip
+    fields = [part.split() for part in names.split(", ")]
+    return pa.schema([(name, types[kind]) for name, kind in fields]).empty_table()
+
+
+def decide_plainly(
+    monkeypatch: pytest.MonkeyPatch, maker: Maker, texts: list[str], first_round: int, posts_a_round: int
+) -> tuple[pa.Table, Decided]:
+    """Return what rounds over some texts remove, by position."""
+
+    def between(frame: Frame, first: int, last: int) -> Frame:
+        positions = longs(frame.table, "position")
+        return Frame(frame.table.filter(pa.array((positions >= first) & (positions < last))), frame.names)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "between", between)
+        posts = pa.Table.from_batches([prepare(maker.components(), texts, np.arange(len(texts)))])
+        plain = PlainRounds(
+            Session(),  # type: ignore[arg-type]
+            maker,
+            "",
+            Frame(posts, ""),  # type: ignore[arg-type]
+            Parts(np.arange(3, dtype=np.int32)),
+            len(texts),
+            first_round,
+            posts_a_round,
+        )
+        decided = plain.decide_all()
+    return plain.written("removed").sort_by("position"), decided

@@ -1,0 +1,56 @@
+"""`hybriddup spark dedupe` as its users run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from conftest import OLDEST_JAVA, java_version
+
+from hybriddup.testing.services import PROGRAM
+
+SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
+
+
+def spark(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    command = [*PROGRAM, "spark", "dedupe", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+
+
+@pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
+def test_files_are_decided(tmp_path: Path) -> None:
+    """Kept and removed posts are written once; a second run into the same directory is refused."""
+    output = tmp_path / "decided"
+    done = spark(SAMPLES, "-o", output, "--order-by", "id", "--work", tmp_path / "work")
+    assert done.returncode == 0, done.stderr
+    assert "Removed 1" in done.stderr
+    summary = json.loads(next((output / "summary").glob("part-*")).read_text(encoding="utf-8"))
+    kept, removed = (pq.read_table(output / name) for name in ("kept", "removed"))
+    assert (len(kept), len(removed)) == (summary["n_kept"], summary["n_exact"] + summary["n_near"])
+    assert len(kept) + len(removed) == len(SAMPLES.read_text(encoding="utf-8").splitlines())
+    again = spark(SAMPLES, "-o", output, "--order-by", "id")
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+
+
+@pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A file that is not there, and a name that tells no format."""
+    missing = spark(tmp_path / "no.parquet", "-o", tmp_path / "out", "--order-by", "id")
+    assert missing.returncode == 2
+    assert "PATH_NOT_FOUND" in missing.stderr
+    assert "Traceback" not in missing.stderr
+    unnamed = spark(SAMPLES, "-o", tmp_path / "out")
+    assert unnamed.returncode == 2
+    assert "--order-by: name the column" in unnamed.stderr
+
+
+def test_the_help_teaches() -> None:
+    """Without Java."""
+    done = spark("--help")
+    assert done.returncode == 0
+    assert "spark-submit" in done.stdout

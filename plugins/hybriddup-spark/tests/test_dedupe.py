@@ -1,0 +1,126 @@
+"""`hybriddup_spark.dedupe` in a real session: what it returns and writes, and which posts it refuses."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hybriddup_spark import SparkResult, dedupe
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+import hybriddup
+from hybriddup.errors import ConfigError, InputError
+from hybriddup.run.result import Result
+
+SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
+
+
+@pytest.fixture(scope="module")
+def posts() -> list[dict[str, Any]]:
+    """The sample posts, with times some of which are equal."""
+    read = [json.loads(line) for line in SAMPLES.read_text(encoding="utf-8").splitlines()]
+    return [{"id": row, "text": post["text"], "at": row // 3} for row, post in enumerate(read)]
+
+
+def evidence(result: SparkResult) -> dict[int, tuple[Any, ...]]:
+    """Return what is said of each removed post, by id."""
+    rows = result.removed.toArrow().to_pylist()
+    names = "keeper_id", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band"
+    assert len({row["id"] for row in rows}) == len(rows)
+    return {row["id"]: tuple(row[name] for name in names) for row in rows}
+
+
+def of_run(result: Result) -> dict[int, tuple[Any, ...]]:
+    """Return the same of a run on one machine."""
+    return {
+        one.id: (
+            one.keeper_id,
+            one.keeper_text,
+            one.reason,
+            one.hamming_distance,
+            one.verifier,
+            one.score,
+            one.threshold,
+            one.length_band,
+        )
+        for one in result.removed
+    }
+
+
+@pytest.mark.parametrize("changes", [{}, {"keep": "last"}, {"keep": [{"highest": "likes"}, "longest", "most_complete"]},
+                                     {"without_text": "drop"}], ids=str)  # fmt: skip
+def test_the_same_posts_go_for_the_same_keepers(
+    session: SparkSession, posts: list[dict[str, Any]], changes: dict[str, Any], tmp_path: Path
+) -> None:
+    """However the posts are dealt to partitions, in several rounds, with the recipe that comes back."""
+    config = {**hybriddup.load_settings("weibo").to_dict(), **changes, "audit": {"sample": 0}}
+    posts = [{**post, "likes": float(post["id"] % 7)} for post in posts]
+    posts[5]["text"], posts[50]["text"] = "@somebody", " "
+    shuffled = random.Random(5).sample(posts, len(posts))
+    frame = session.createDataFrame(pa.Table.from_pylist(shuffled)).repartition(5)
+    result = dedupe(frame, config=config, order_by="at", posts_a_round=200)
+    result.recipe.save(tmp_path / "a.recipe")
+    run = hybriddup.dedupe(posts, config={**config, "recipe": str(tmp_path / "a.recipe")})
+    expected = of_run(run)
+    assert evidence(result) == expected
+    kept = [row["id"] for row in result.kept.toArrow().to_pylist()]
+    assert sorted(kept) == [posts[row]["id"] for row in run.kept]
+    assert (result.summary.n_rounds, result.summary.n_kept) == (2, len(kept))
+    assert result.summary.n_without_text == run.summary.n_without_text > 1
+    assert result.summary.recipe_id == run.summary.recipe_id
+    assert result.kept.columns == ["id", "text", "at", "likes"]
+
+
+def test_what_is_written_is_there_once(session: SparkSession, tmp_path: Path) -> None:
+    """Bad records are counted and written, ids may be missing, and nothing is written over."""
+    texts = ["你妈妈喊你回家吃饭哦，回家罗回家罗", None, "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+    frame = session.createDataFrame(pa.table({"body": texts, "at": [1, 2, 3]}))
+    result = dedupe(frame, text="body", id=None, order_by=["at"], work=str(tmp_path / "work"))
+    result.write(str(tmp_path / "out"))
+    read = {name: session.read.parquet(str(tmp_path / "out" / name)).toArrow().to_pylist() for name in ("kept", "bad")}
+    assert read == {"kept": [{"body": texts[0], "at": 1}], "bad": [{"body": None, "at": 2}]}
+    removed = session.read.parquet(str(tmp_path / "out" / "removed")).toArrow().to_pylist()
+    assert [(row["body"], row["keeper_text"], row["reason"]) for row in removed] == [(texts[2], texts[0], "near")]
+    (summary,) = (tmp_path / "out" / "summary").glob("part-*")
+    told = json.loads(summary.read_text(encoding="utf-8"))
+    assert (told["n_read"], told["n_bad"], told["n_near"], told["n_kept"]) == (2, 1, 1, 1)
+    assert (tmp_path / "out" / "kept" / "_SUCCESS").exists()
+    with pytest.raises(AnalysisException, match="PATH_ALREADY_EXISTS"):
+        result.write(str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("texts", [[], ["one post"], ["", ""], ["same", "same", "same"]], ids=str)
+def test_small_corpora(session: SparkSession, texts: list[str]) -> None:
+    """No posts, one, and posts that say nothing."""
+    rows = list(enumerate(texts))
+    result = dedupe(session.createDataFrame(rows, "id long, text string"), order_by="id")
+    run = hybriddup.dedupe([{"id": row, "text": text} for row, text in rows])
+    assert evidence(result) == of_run(run)
+    assert (result.summary.n_read, result.kept.count()) == (len(texts), len(run.kept))
+
+
+def test_posts_that_cannot_be_used_are_refused(session: SparkSession) -> None:
+    """Before any work begins, with what is wrong and what to do."""
+    frame = session.createDataFrame([(1, "a", 2.0, [1])], "id long, text string, score double, tags array<int>")
+    with pytest.raises(InputError, match="no column 'body'; they have 'id', 'text'"):
+        dedupe(frame, text="body")
+    with pytest.raises(InputError, match="column 'score' holds double, not strings"):
+        dedupe(frame, text="score")
+    with pytest.raises(InputError, match="column 'tags' holds array<int>"):
+        dedupe(frame, order_by="tags")
+    with pytest.raises(InputError, match="needs numbers; the column holds string"):
+        dedupe(frame, config={"keep": {"highest": "text"}})
+    with pytest.raises(ConfigError, match="webo"):
+        dedupe(frame, config="webo")
+
+
+def test_another_recipe_is_refused(session: SparkSession) -> None:
+    """One that was learned with other components."""
+    recipe = hybriddup.learn(["good morning", "good night"], config="weibo")
+    with pytest.raises(ConfigError, match="was learned with another configuration"):
+        dedupe(session.createDataFrame([(1, "a")], "id long, text string"), config="articles", recipe=recipe)

@@ -1,0 +1,106 @@
+"""Rounds remove the same posts for the same keepers as a run on one machine, in whatever rounds they go."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hybriddup_spark.making import Maker
+from hybriddup_spark.meeting import FEWEST_CROWDED
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from plain_frames import decide_plainly
+
+import hybriddup
+from hybriddup.config import load_settings
+from hybriddup.run.learned import LearnedRecipe
+
+EDIT = {"verifier": {"use": "edit", "threshold": 0.8}}
+LIMITS: list[dict[str, Any]] = [
+    {"config": "weibo"},
+    {"config": "benchmark"},
+    {"lengths": [{"max_hamming_distance": 40, **EDIT}], "blocks": {"use": "shingles", "max_bucket_size": 2}},
+    {"lengths": [{"max_hamming_distance": 60, **EDIT}], "blocks": {"use": "shingles", "max_candidates": 1}},
+    {
+        "lengths": [{"max_hamming_distance": 60, **EDIT}],
+        "blocks": {"use": "shingles", "max_bucket_size": 3, "max_candidates": 2},
+    },
+    {"lengths": [{"max_hamming_distance": 6, **EDIT}], "blocks": {"use": "probing", "n_blocks": 4}},
+    {
+        "lengths": [{"max_hamming_distance": 6, **EDIT}],
+        "blocks": {"use": "probing", "n_blocks": 4, "max_bucket_size": 2},
+    },
+    {"fingerprint": {"bits": 64}, "lengths": [{"max_hamming_distance": 3, **EDIT}], "blocks": {"use": "blocks"}},
+    {"lengths": [{"max_hamming_distance": 40, **EDIT}], "blocks": {"use": "scan"}},
+    {"lengths": [{"up_to": 9, "exact_only": True}, {"max_hamming_distance": 40, **EDIT}]},
+]
+PARTS = ["good morning ", "明天下雨吗", "回家吃饭哦，", "the cat sat on the mat ", "1", "2", " ", "，", "😀"]
+
+
+def compare(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int]) -> int:
+    """Check that rounds decide as a run does; return how many posts were decided together."""
+    config = changes.get("config", changes)
+    chosen = load_settings(config).to_dict()
+    learned = hybriddup.learn(texts, config=config) if texts else LearnedRecipe({}, {})
+    maker = Maker.of(chosen, (), learned, "the recipe")
+    removed, decided = decide_plainly(monkeypatch, maker, texts, *rounds)
+    names = maker.components().bands
+    got = {
+        row["position"]: (
+            row["keeper"],
+            row["is_exact"],
+            row["distance"],
+            "equal" if row["is_exact"] else names.plan.names[row["verifier"]],
+            row["score"],
+            row["threshold"],
+            names.names[row["band"]],
+        )
+        for row in removed.to_pylist()
+    }
+    expected = hybriddup.dedupe(texts, config={**chosen, "audit": {"sample": 0}}).removed
+    assert got == {
+        one.row: (
+            one.keeper_row,
+            one.reason == "exact",
+            one.hamming_distance,
+            one.verifier,
+            one.score,
+            one.threshold,
+            one.length_band,
+        )
+        for one in expected
+    }
+    assert len(removed) == len(got)
+    return decided.together
+
+
+@pytest.mark.parametrize("changes", LIMITS, ids=str)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PARTS), max_size=7).map("".join), min_size=1, max_size=60),
+    rounds=st.tuples(st.integers(1, 20), st.integers(1, 30)),
+)
+def test_rounds_decide_as_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int]
+) -> None:
+    """Corpora of many equal and near texts, in rounds of any size."""
+    compare(monkeypatch, changes, texts, rounds)
+
+
+@pytest.mark.parametrize("changes", LIMITS, ids=str)
+def test_copies_of_templates_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
+    """So many that keys are crowded, and that what is looked at depends on what was kept just before."""
+    chance = random.Random(7)
+    letters = "的一是在不了有和人这中大为上个国我以要他"
+    templates = ["".join(chance.choices(letters, k=30)) for _ in range(3)]
+
+    def edited(text: str) -> str:
+        for _ in range(chance.randrange(9)):
+            place = chance.randrange(len(text))
+            text = text[:place] + chance.choice(letters) + text[place + chance.randrange(2) :]
+        return text
+
+    texts = [edited(chance.choice(templates)) for _ in range(3 * FEWEST_CROWDED)]
+    together = compare(monkeypatch, changes, texts + texts[::3], (100, 500))
+    assert together > 0 or changes.get("blocks", {}).get("use") in {"blocks", "probing"}
