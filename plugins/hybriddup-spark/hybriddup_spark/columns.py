@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hybriddup.data.records import NO_KEY, Bools, Float64s, Int32s, Int64s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Int32s, Int64s, UInt64s
 
 
 def longs(table: pa.Table | pa.RecordBatch, name: str) -> Int64s:
     """Return a column of whole numbers as int64[n]."""
-    return (
-        np.ascontiguousarray(table.column(name).to_numpy(zero_copy_only=False), np.int64)
-        if _is_batch(table)
-        else np.ascontiguousarray(table.column(name).to_numpy(), np.int64)
-    )
+    return np.ascontiguousarray(_values(table, name), np.int64)
 
 
-def ints(table: pa.Table, name: str) -> Int32s:
+def ints(table: pa.Table | pa.RecordBatch, name: str) -> Int32s:
     """Return a column of whole numbers as int32[n]."""
     return longs(table, name).astype(np.int32)
 
 
-def floats(table: pa.Table, name: str) -> Float64s:
-    """Return a column as float64[n]."""
-    return np.ascontiguousarray(table.column(name).to_numpy(), np.float64)
-
-
 def bools(table: pa.Table | pa.RecordBatch, name: str) -> Bools:
     """Return a column as bool[n]."""
-    column = table.column(name)
-    if not _is_batch(table):
-        column = column.combine_chunks()
-    return np.asarray(column.to_numpy(zero_copy_only=False), np.bool_)
+    return np.asarray(_values(table, name), np.bool_)
 
 
 def texts(table: pa.Table | pa.RecordBatch, name: str = "text") -> list[str]:
@@ -52,7 +41,7 @@ def words(table: pa.Table | pa.RecordBatch, names: Sequence[str]) -> UInt64s:
 def key_lists(table: pa.Table | pa.RecordBatch, name: str = "keys") -> tuple[UInt64s, Int64s]:
     """Return lists of keys, packed as bytes: all keys one after another, and how many each row has."""
     column = table.column(name)
-    chunks = [column] if _is_batch(table) else column.chunks
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     parts, counts = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
     for chunk in chunks:
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
@@ -84,5 +73,8 @@ def table_of(schema: pa.Schema, **columns: NDArray[np.generic] | Sequence[object
     return pa.table({field.name: pa.array(columns[field.name], field.type) for field in schema}, schema)
 
 
-def _is_batch(table: pa.Table | pa.RecordBatch) -> bool:
-    return isinstance(table, pa.RecordBatch)
+def _values(table: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:
+    column = table.column(name)
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values: NDArray[Any] = whole.to_numpy(zero_copy_only=False)
+    return values

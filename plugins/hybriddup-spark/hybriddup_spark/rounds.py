@@ -57,7 +57,7 @@ from hybriddup_spark.together import decide_together
 from hybriddup_spark.verifying import find_links, with_earlier_texts
 
 FIRST_ROUND = 2**18
-"""Posts of the first round; each has twice as many as the one before it, so that copies meet few of their kind."""
+"""Posts of the first round; each later one has as many as all before it, so that copies meet few of their kind."""
 POSTS_A_ROUND = 2**21
 """Posts of a round, at most: the driver keeps some 100 bytes of each."""
 
