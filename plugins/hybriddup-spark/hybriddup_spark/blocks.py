@@ -51,19 +51,19 @@ def unpack(blocks: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
 
 
-def mapped(frame: DataFrame, task: Task, schema: pa.Schema, source: pa.Schema | None = None) -> DataFrame:
+def mapped(frame: DataFrame, task: Task, schema: pa.Schema, *, in_blocks: bool = False) -> DataFrame:
     """Return what a task makes of the rows of a data frame.
 
     Parameters
     ----------
     schema
         Of what the task makes.
-    source
-        Of the rows, where they travel as blocks; None = they do not.
+    in_blocks
+        Whether the rows of the data frame travel as blocks.
     """
 
     def run(batches: Batches) -> Batches:
-        given = batches if source is None else _unpacked(batches, source)
+        given = _unpacked(batches) if in_blocks else batches
         for batch in task(given):
             if batch.num_rows:  # behind an empty one, some readers see nothing more
                 yield pack(batch) if PART in schema.names else batch
@@ -71,9 +71,10 @@ def mapped(frame: DataFrame, task: Task, schema: pa.Schema, source: pa.Schema | 
     return frame.mapInArrow(run, in_spark(travelling(schema)))
 
 
-def _unpacked(batches: Batches, schema: pa.Schema) -> Batches:
+def _unpacked(batches: Batches) -> Batches:
     for batch in batches:
-        yield from unpack(batch, schema).to_batches()
+        for block in batch.column("block"):
+            yield from pa.ipc.open_stream(block.as_buffer())
 
 
 def merging(merge: Merge, left: pa.Schema, right: pa.Schema, schema: pa.Schema) -> Merge:

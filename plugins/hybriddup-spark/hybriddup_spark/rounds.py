@@ -178,7 +178,7 @@ class Round:
         copies = self.copies()
         status = self.before(copies)
         meetings = self.meetings(status, copies)
-        notes = Notes(_collected(mapped(meetings, notes_of, NOTES, MEETINGS)))
+        notes = Notes(_collected(mapped(meetings, notes_of, NOTES, in_blocks=True)))
         self.counted.limits["max_bucket_size"] += int(notes.positions(CUT).sum())
         crowded = notes.crowded()
         status[crowded.positions - self.first] = OPEN
@@ -286,7 +286,7 @@ class Round:
         n = len(rounds.parts.values)
         wanted = posts.wanted(self.members(posts), copies, n)
         wanted = wanted.set_column(1, "bin", pa.array(rounds.parts.values[longs(wanted, "bin")], pa.int32()))
-        texts = between(rounds.posts, 0, self.last)
+        texts = at_positions(between(rounds.posts, 0, self.last), np.unique(longs(wanted, "position")))
 
         def settle(table: pa.Table) -> pa.Table:
             return decide_together(maker.components(), table, first)
@@ -302,7 +302,7 @@ class Round:
         rounds, keys = self.rounds, posts.decisive_keys()
         present = (posts.status == KEPT) | (posts.status == OPEN)
         new = keyed(mapped(self.posts().select(*OF_MEMBERS), members_of(keys, self.first, present), MEMBERS))
-        old = keyed(mapped(rounds.kept("index", self.number), with_keys(keys), MEMBERS, ENTRIES))
+        old = keyed(mapped(rounds.kept("index", self.number), with_keys(keys), MEMBERS, in_blocks=True))
         newest = newest_of_keys(old, rounds.maker.components().block_index.max_bucket_size)
         return Keyed(*map(np.concatenate, zip(old.take(newest), new, strict=True)))
 
@@ -332,6 +332,12 @@ def exact_removed(positions: Int64s, keepers: Int64s, bands: Int32s) -> pa.Table
 def between(frame: DataFrame, first: int, last: int) -> DataFrame:
     """Return the rows with positions from ``first`` on and below ``last``."""
     return frame.filter((sf.col("position") >= first) & (sf.col("position") < last))
+
+
+def at_positions(frame: DataFrame, positions: Int64s) -> DataFrame:
+    """Return the rows at some of many positions; others do not reach a task."""
+    wanted = frame.sparkSession.createDataFrame(pa.table({"position": positions}))
+    return frame.join(sf.broadcast(wanted), "position", "left_semi")
 
 
 def _collected(frame: DataFrame) -> pa.Table:

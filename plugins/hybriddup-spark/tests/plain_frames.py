@@ -21,6 +21,8 @@ from hybriddup_spark.preparing import prepare
 from hybriddup_spark.rounds import Decided, Rounds
 from hybriddup_spark.schemas import BLOCKS, in_spark
 
+from hybriddup.data.records import Int64s
+
 ROWS_A_BATCH = 7
 
 
@@ -111,8 +113,12 @@ def decide_plainly(
         positions = longs(frame.table, "position")
         return Frame(frame.table.filter(pa.array((positions >= first) & (positions < last))), frame.names)
 
+    def at_positions(frame: Frame, positions: Int64s) -> Frame:
+        return Frame(frame.table.filter(pa.array(np.isin(longs(frame.table, "position"), positions))), frame.names)
+
     with monkeypatch.context() as patch:
         patch.setattr(rounds, "between", between)
+        patch.setattr(rounds, "at_positions", at_positions)
         posts = pa.Table.from_batches([prepare(maker.components(), texts, np.arange(len(texts)))])
         plain = PlainRounds(
             Session(),  # type: ignore[arg-type]
