@@ -1,0 +1,71 @@
+"""A run on two executors, of which one is killed behind the first round. Prints what goes, as JSON: id to keeper.
+
+python lose_an_executor.py POSTS.jsonl RECIPE
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from threading import Timer
+
+import pyarrow as pa
+from hybriddup_spark import dedupe
+from pyspark.sql import SparkSession
+
+from hybriddup.run.learned import load_recipe
+
+SECONDS_BEHIND = 1.0
+EXECUTOR = b"CoarseGrainedExecutorBackend"
+
+
+def executors() -> list[int]:
+    """Return the process ids of the executors that this process has started, by way of others."""
+    own = {os.getpid()}
+    parents = {int(path.name): parent_of(path) for path in Path("/proc").iterdir() if path.name.isdigit()}
+    for _ in range(8):
+        own |= {child for child, parent in parents.items() if parent in own}
+    return [process for process in sorted(own) if EXECUTOR in Path(f"/proc/{process}/cmdline").read_bytes()]
+
+
+def parent_of(process: Path) -> int:
+    """Return the parent of a process, 0 where it has ended."""
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def main(posts: str, recipe: str) -> None:
+    """Run, and print."""
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.executor.memory", "1g")
+    session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    read = [json.loads(line) for line in Path(posts).read_text(encoding="utf-8").splitlines()]
+    frame = session.createDataFrame(
+        pa.table({"id": list(range(len(read))), "text": [one["text"] for one in read]})
+    ).repartition(4)
+    killed: list[int] = []
+
+    def kill_one(_: int) -> None:
+        if not killed:
+            running = executors()
+            assert len(running) == 2, running
+            killed.append(running[0])
+            Timer(SECONDS_BEHIND, os.kill, (running[0], signal.SIGKILL)).start()
+
+    with tempfile.TemporaryDirectory() as work:
+        learned = load_recipe(recipe)
+        result = dedupe(frame, order_by="id", recipe=learned, work=work, posts_a_round=100, advance=kill_one)
+        removed = {str(row["id"]): row["keeper_id"] for row in result.removed.toArrow().to_pylist()}
+    assert killed[0] not in executors()
+    print(json.dumps(removed))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
