@@ -29,9 +29,10 @@ def travelling(schema: pa.Schema) -> pa.Schema:
 
 def pack(table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
     """Return the rows of each part as one block."""
-    parts = longs(table, PART)
-    order = np.argsort(parts, kind="stable")
-    ordered, parts = table.take(pa.array(order)), parts[order]
+    ordered, parts = table, longs(table, PART)
+    if (parts[1:] < parts[:-1]).any():
+        order = np.argsort(parts, kind="stable")
+        ordered, parts = table.take(pa.array(order)), parts[order]
     firsts = np.flatnonzero(np.diff(parts, prepend=parts[0] - 1)) if len(parts) else np.zeros(0, np.int64)
     lasts = np.append(firsts[1:], len(parts))
     blocks = [_block(ordered.slice(first, last - first)) for first, last in zip(firsts, lasts, strict=False)]
@@ -77,10 +78,11 @@ def _unpacked(batches: Batches) -> Batches:
             yield from pa.ipc.open_stream(block.as_buffer())
 
 
-def merging(merge: Merge, left: pa.Schema, right: pa.Schema, schema: pa.Schema) -> Merge:
-    """Return what merges blocks, given what merges their rows, and all three schemas."""
+def merging(merge: Merge, left: pa.Schema, right: pa.Schema, schema: pa.Schema, count: Callable[[int], None]) -> Merge:
+    """Return what merges blocks, given what merges their rows, and all three schemas; ``count`` is told their bytes."""
 
     def run(a: pa.Table, b: pa.Table) -> pa.Table:
+        count(a.nbytes + b.nbytes)
         merged = merge(unpack(a, left), unpack(b, right))
         return pa.Table.from_batches([pack(merged)]) if PART in schema.names else merged
 

@@ -53,12 +53,23 @@ def key_lists(table: pa.Table | pa.RecordBatch, name: str = "keys") -> tuple[UIn
     return np.concatenate(parts), np.concatenate(counts)
 
 
-def pack_keys(keys: UInt64s) -> list[bytes]:
-    """Return the keys of each text, uint64[n, n_keys], as bytes, without those that only fill up."""
+def packed_lists(values: NDArray[np.generic], counts: Int64s) -> pa.Array:
+    """Return lists of numbers of 8 bytes, one after another in ``values``, as binary[n]; ``counts`` are their sizes."""
+    offsets = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(8 * counts, out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(values))]
+    return pa.Array.from_buffers(pa.binary(), len(counts), buffers)
+
+
+def packed_rows(matrix: UInt64s) -> pa.Array:
+    """Return the rows of uint64[n, m] as binary[n]."""
+    return packed_lists(matrix, np.full(len(matrix), matrix.shape[1]))
+
+
+def packed_keys(keys: UInt64s) -> pa.Array:
+    """Return the keys of each text, uint64[n, n_keys], as binary[n], without those that only fill up."""
     is_key = keys != np.uint64(NO_KEY)
-    if is_key.all():
-        return [row.tobytes() for row in keys]
-    return [row[chosen].tobytes() for row, chosen in zip(keys, is_key, strict=True)]
+    return packed_lists(keys[is_key], is_key.sum(axis=1))
 
 
 def key_matrix(keys: UInt64s, counts: Int64s) -> UInt64s:
@@ -68,9 +79,14 @@ def key_matrix(keys: UInt64s, counts: Int64s) -> UInt64s:
     return matrix
 
 
-def table_of(schema: pa.Schema, **columns: NDArray[np.generic] | Sequence[object]) -> pa.Table:
+def table_of(schema: pa.Schema, **columns: NDArray[np.generic] | Sequence[object] | pa.Array) -> pa.Table:
     """Return columns, by name, as a table."""
-    return pa.table({field.name: pa.array(columns[field.name], field.type) for field in schema}, schema)
+    return pa.table({field.name: as_array(columns[field.name], field.type) for field in schema}, schema)
+
+
+def as_array(column: object, kind: pa.DataType) -> object:
+    """Return a column of a table as Arrow has it."""
+    return column if isinstance(column, (pa.Array, pa.ChunkedArray)) else pa.array(column, kind)
 
 
 def _values(table: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:

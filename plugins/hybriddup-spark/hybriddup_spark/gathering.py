@@ -190,15 +190,3 @@ def wanted_open(positions: Int64s, bins: Int64s, copies: pa.Table) -> pa.Table:
         keys=[b""] * len(positions),
         copies=[at[begin:end].tobytes() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)],
     )
-
-
-def newest_of_keys(texts: Keyed, most: int) -> Bools:
-    """Return bool[n]: which texts are among the newest ``most`` of a key, 0 = all."""
-    if not most:
-        return np.ones(len(texts.keys), np.bool_)
-    order = np.lexsort((-texts.positions, texts.keys))
-    ordered = texts.keys[order]
-    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    chosen = np.zeros(len(order), np.bool_)
-    chosen[order[rank < most]] = True
-    return chosen

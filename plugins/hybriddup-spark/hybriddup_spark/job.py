@@ -48,7 +48,7 @@ def perform(
         advance=lambda n: console.print(f"{n:,} posts decided"),
     )
     result.write(output)
-    console.print(said(result.summary, output))
+    console.print(said(result.summary, output), soft_wrap=True)
 
 
 def open_session() -> SparkSession:
@@ -98,11 +98,14 @@ def read(session: SparkSession, inputs: Sequence[str], format_name: str | None) 
 
 
 def said(summary: SparkSummary, output: str) -> str:
-    """Return what was done, in a line or two."""
+    """Return what was done, and what to know of it."""
     n_removed = summary.n_exact + summary.n_near
     share = n_removed / summary.n_read if summary.n_read else 0.0
-    bad = f" {summary.n_bad:,} records had no text." if summary.n_bad else ""
+    remarks = [f"{summary.n_bad:,} records had no text."] if summary.n_bad else []
+    if n := summary.n_repeated_ids:
+        posts = "1 post has" if n == 1 else f"{n:,} posts have"
+        remarks.append(f"{posts} an id that another one has: ids do not tell them apart.")
     return (
         f"Removed {n_removed:,} of {summary.n_read:,} posts ({share:.1%}): {summary.n_exact:,} exact, "
-        f"{summary.n_near:,} near. Kept {summary.n_kept:,} in {output}/kept.{bad}"
+        f"{summary.n_near:,} near. Kept {summary.n_kept:,} in {' '.join([f'{output}/kept.', *remarks])}"
     )

@@ -19,18 +19,19 @@ from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.within_batch import group_batch
-from hybriddup_spark.blocks import Batches
-from hybriddup_spark.columns import bools, ints, longs, table_of, words
-from hybriddup_spark.picking import Parts
+from hybriddup_spark.blocks import Batches, Task
+from hybriddup_spark.columns import bools, ints, key_lists, longs, table_of, words
+from hybriddup_spark.picking import Parts, is_among
 from hybriddup_spark.preparing import counts_characters
-from hybriddup_spark.schemas import MEETINGS, NOTES
+from hybriddup_spark.schemas import MEETINGS, MEMBERS, NOTES
 
-SURE, UNSURE, CROWDED, BACKWARDS, CUT = range(5)
+SURE, UNSURE, CROWDED, BACKWARDS, CUT, MEMBER = range(6)
 """Kinds of what is noted: pairs, the earlier of which is or may not be looked at; that a text has a crowded key; a pair
-the other way round, for the count of candidates that copies of its earlier text will have; and, in the place of the
-earlier text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the round."""
+the other way round, for the count of candidates that copies of its earlier text will have; in the place of the earlier
+text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the round; and that a text
+can be found by a key of which it may matter what is kept."""
 PAIRED = SURE, UNSURE, BACKWARDS
-LATER, EARLIER = CUT + 1, CUT + 2
+LATER, EARLIER = MEMBER + 1, MEMBER + 2
 """Kinds of notes: positions of texts that pairs need."""
 ENTRIES_AT_A_TIME = 2**16
 """What is compared in one call, but for a key with more."""
@@ -82,9 +83,9 @@ def text_columns(components: Components, table: pa.Table) -> TextColumns:
     """Return what stage 1 goes by, given the columns ``length``, ``bits`` and those of the sketch."""
     lengths = ints(table, "length")
     n_words = components.settings.fingerprint.bits // 64
-    bits = np.frombuffer(b"".join(table.column("bits").to_pylist()), np.uint64).reshape(-1, n_words)
+    bits = key_lists(table, "bits")[0].reshape(-1, n_words)
     sketches = words(table, ["sketch_a", "sketch_b"]) if counts_characters(components) else np.zeros((0, 2), np.uint64)
-    return TextColumns(bits.copy(), *components.bands.limits_of(lengths), sketches)
+    return TextColumns(bits, *components.bands.limits_of(lengths), sketches)
 
 
 def find_meetings(components: Components, kept: pa.Table, new: pa.Table, parts: Parts) -> pa.Table:
@@ -104,8 +105,9 @@ def find_meetings(components: Components, kept: pa.Table, new: pa.Table, parts: 
     found = [_meetings(nothing, nothing + n_cut, nothing.view(np.uint64), nothing, CUT)]
     for some in slices(entries):
         crowded = crowded_keys(some)
-        found.append(_noted(some.take(np.flatnonzero(crowded & some.is_new)), CROWDED))
-        found.append(pairs_in(some.take(np.flatnonzero(~crowded)), most))
+        found.append(_noted(some, crowded & some.is_new, CROWDED))
+        found.append(_noted(some, (crowded | may_be_cut(some, most)) & some.is_own, MEMBER))
+        found.append(pairs_in(some.take(np.flatnonzero(~crowded)) if crowded.any() else some, most))
     met = pa.concat_tables(found)
     at = np.where(np.isin(longs(met, "kind"), PAIRED), longs(met, "earlier"), longs(met, "later"))
     part = pa.array(parts.of(at.view(np.uint64)), pa.int32())
@@ -131,6 +133,18 @@ def notes_of(batches: Batches) -> Batches:
             yield pa.record_batch(arrays, schema=NOTES)
 
 
+def members_of(keys: Int64s) -> Task:
+    """Return what makes `MEMBERS` of `MEETINGS`: which texts can be found by some keys, int64[n] rising."""
+
+    def pick(batches: Batches) -> Batches:
+        for batch in batches:
+            is_wanted = (longs(batch, "kind") == MEMBER) & is_among(longs(batch, "key"), keys)
+            some = batch.filter(pa.array(is_wanted))
+            yield pa.record_batch([some.column("later"), some.column("key")], schema=MEMBERS)
+
+    return pick
+
+
 def without_oldest(entries: Entries, most: int) -> tuple[Entries, int]:
     """Return the entries without kept texts that are no longer looked at; and how many looks that concerns."""
     if not most or not len(entries.keys):
@@ -142,7 +156,7 @@ def without_oldest(entries: Entries, most: int) -> tuple[Entries, int]:
     number: Int64s = np.cumsum(is_old) - before_key
     stays = entries.is_new | (n_of_key - number < most)
     n_cut = int((entries.is_new & entries.is_probe & (n_of_key > most)).sum())
-    return entries.take(np.flatnonzero(stays)), n_cut
+    return entries if stays.all() else entries.take(np.flatnonzero(stays)), n_cut
 
 
 def slices(entries: Entries) -> Iterator[Entries]:
@@ -165,6 +179,15 @@ def crowded_keys(entries: Entries) -> Bools:
         part = slice(int(bounds[key]), int(bounds[key + 1]))
         crowded[part] = n_new[key] > MOST_WITH_KEY or n_near_one(entries.take(part)) > MOST_NEAR
     return crowded
+
+
+def may_be_cut(entries: Entries, most: int) -> Bools:
+    """Return bool[n]: which entries are of keys with more texts than are looked at, if all of them are kept."""
+    if not most or not len(entries.keys):
+        return np.zeros(len(entries.keys), np.bool_)
+    bounds = entries.key_bounds()
+    n_own = np.add.reduceat(entries.is_own.astype(np.int64), bounds[:-1])
+    return np.asarray(np.repeat(n_own > most, np.diff(bounds)))
 
 
 def n_near_one(entries: Entries) -> float:
@@ -213,9 +236,10 @@ def n_after(entries: Entries) -> Int64s:
     return np.asarray(total - upto, np.int64)
 
 
-def _noted(entries: Entries, kind: int) -> pa.Table:
-    nothing = np.full(len(entries.keys), -1)
-    return _meetings(entries.positions, nothing, entries.keys, nothing, kind)
+def _noted(entries: Entries, chosen: Bools, kind: int) -> pa.Table:
+    """Return some entries, by their texts and keys, as `MEETINGS`."""
+    nothing = np.full(int(chosen.sum()), -1)
+    return _meetings(entries.positions[chosen], nothing, entries.keys[chosen], nothing, kind)
 
 
 def _meetings(later: Int64s, earlier: Int64s, keys: UInt64s, distances: object, kinds: object) -> pa.Table:

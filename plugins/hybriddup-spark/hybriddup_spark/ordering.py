@@ -19,8 +19,6 @@ from hybriddup_spark.preparing import PARTITION_BITS
 
 NUMBER, RANK = "_hybriddup_number", "_hybriddup_rank"
 """Columns that are added to the posts while they are decided."""
-CORRUPT = "_corrupt_record"
-"""Where Spark puts lines that are no records."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ import pyarrow as pa
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup_spark.blocks import Batches, Task
 from hybriddup_spark.columns import bools, key_lists, longs
-from hybriddup_spark.schemas import ENTRIES, EQUAL, MEMBERS, NEEDED, TOGETHER
+from hybriddup_spark.schemas import ENTRIES, EQUAL, NEEDED, TOGETHER
 
 OF_EQUAL = "position", "equal_a", "equal_b", "is_near", "length"
 OF_ENTRIES = "position", "is_near", "length", "bits", "sketch_a", "sketch_b", "keys", "probes"
 OF_TEXTS = "position", "text"
-OF_MEMBERS = "position", "is_near", "keys"
 OF_BINS = "position", "text", "length", "bits", "sketch_a", "sketch_b", "keys"
 """The columns of `POSTS` that each task reads: others stay in the files."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -85,13 +84,15 @@ def entries_of(
 def _entries(
     parts: Parts, some: pa.RecordBatch, keys: UInt64s, counts: Int64s, flags: tuple[Bools, Bools], repeated: Bools
 ) -> pa.RecordBatch:
-    rows = np.repeat(np.arange(len(counts)), counts)
-    texts = some.take(pa.array(rows))
+    part = parts.of(keys)
+    order = np.argsort(part, kind="stable")
+    rows = np.repeat(np.arange(len(counts)), counts)[order]
+    texts = some.select([name for name in ENTRIES.names if name in some.schema.names]).take(pa.array(rows))
     columns = {
-        "part": parts.of(keys),
-        "key": keys.view(np.int64),
-        "is_own": flags[0],
-        "is_probe": flags[1],
+        "part": part[order],
+        "key": keys.view(np.int64)[order],
+        "is_own": flags[0][order],
+        "is_probe": flags[1][order],
         "is_repeated": repeated[rows],
     }
     arrays = [
@@ -111,33 +112,6 @@ def texts_at(parts: Parts, wanted: Int64s) -> Task:
             some = batch.take(pa.array(chosen))
             part = pa.array(parts.of(positions[chosen].view(np.uint64)), pa.int32())
             yield pa.record_batch([part, some.column("position"), some.column("text")], schema=NEEDED)
-
-    return pick
-
-
-def members_of(keys: Int64s, first: int, chosen: Bools) -> Task:
-    """Return what makes `MEMBERS` of the `POSTS` of a round: which of the chosen ones have which of some keys."""
-
-    def pick(batches: Batches) -> Batches:
-        for batch in batches:
-            positions = longs(batch, "position")
-            some = batch.take(pa.array(np.flatnonzero(chosen[positions - first] & bools(batch, "is_near"))))
-            own, counts = key_lists(some, "keys")
-            own_keys = own.view(np.int64)
-            found = is_among(own_keys, keys)
-            at = np.repeat(longs(some, "position"), counts)[found]
-            yield pa.record_batch([pa.array(at, pa.int64()), pa.array(own_keys[found], pa.int64())], schema=MEMBERS)
-
-    return pick
-
-
-def with_keys(keys: Int64s) -> Task:
-    """Return what makes `MEMBERS` of the `ENTRIES` that have some keys, int64[n] rising."""
-
-    def pick(batches: Batches) -> Batches:
-        for batch in batches:
-            some = batch.take(pa.array(np.flatnonzero(is_among(longs(batch, "key"), keys))))
-            yield pa.record_batch([some.column("position"), some.column("key")], schema=MEMBERS)
 
     return pick
 

@@ -12,7 +12,7 @@ from hybriddup.data.records import Int64s, UInt64s, text_lengths
 from hybriddup.run.components import Components
 from hybriddup.steps.verifiers.characters import count_classes
 from hybriddup.window.exact_keys import exact_keys
-from hybriddup_spark.columns import longs, pack_keys, texts
+from hybriddup_spark.columns import as_array, longs, packed_keys, packed_rows, texts
 from hybriddup_spark.making import Maker
 from hybriddup_spark.schemas import POSTS
 
@@ -58,12 +58,12 @@ def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa
         "is_near": prints.is_comparable & components.bands.may_be_near(lengths),
         "text": list(normalized),
         "length": lengths,
-        "bits": [row.tobytes() for row in prints.bits],
+        "bits": packed_rows(prints.bits),
         **sketches_of(components, compared),
-        "keys": pack_keys(keys),
-        "probes": pack_keys(index.probes(keys, prints.bits)) if index.probes_others else [b""] * len(raw),
+        "keys": packed_keys(keys),
+        "probes": packed_keys(index.probes(keys, prints.bits) if index.probes_others else keys[:, :0]),
     }
-    return pa.record_batch([pa.array(columns[field.name], field.type) for field in POSTS], schema=POSTS)
+    return pa.record_batch([as_array(columns[field.name], field.type) for field in POSTS], schema=POSTS)
 
 
 def hash_equal(keys: Sequence[tuple[bool, str]]) -> UInt64s:

@@ -20,22 +20,19 @@ from hybriddup_spark.blocks import PART, Merge, mapped, merging, travelling
 from hybriddup_spark.columns import bools, ints, longs, table_of
 from hybriddup_spark.contest import COPY, GONE, KEPT, OF_INDEX, OPEN, RoundLinks, decide_by_links
 from hybriddup_spark.equal import NONE, find_copies
-from hybriddup_spark.gathering import Keyed, OpenPosts, newest_of_keys
+from hybriddup_spark.gathering import Keyed, OpenPosts
 from hybriddup_spark.making import Maker
-from hybriddup_spark.meeting import CROWDED, CUT, EARLIER, LATER, find_meetings, notes_of
+from hybriddup_spark.meeting import CROWDED, CUT, EARLIER, LATER, find_meetings, members_of, notes_of
 from hybriddup_spark.picking import (
     OF_BINS,
     OF_ENTRIES,
     OF_EQUAL,
-    OF_MEMBERS,
     OF_TEXTS,
     Parts,
     binned,
     entries_of,
     equal_of,
-    members_of,
     texts_at,
-    with_keys,
 )
 from hybriddup_spark.schemas import (
     BLOCKS,
@@ -56,9 +53,9 @@ from hybriddup_spark.schemas import (
 from hybriddup_spark.together import decide_together
 from hybriddup_spark.verifying import find_links, with_earlier_texts
 
-FIRST_ROUND = 2**18
+FIRST_ROUND = 2**20
 """Posts of the first round; each later one has as many as all before it, so that copies meet few of their kind."""
-POSTS_A_ROUND = 2**21
+POSTS_A_ROUND = 2**22
 """Posts of a round, at most: the driver keeps some 100 bytes of each."""
 
 Blocks = tuple[DataFrame, pa.Schema]
@@ -90,6 +87,8 @@ class Rounds:
     n_posts: int
     first_round: int = FIRST_ROUND
     posts_a_round: int = POSTS_A_ROUND
+    count_bytes: Callable[[int], None] = lambda _: None
+    """Told by tasks how many bytes of blocks came to them."""
 
     def decide_all(self, advance: Callable[[int], None] = lambda _: None) -> Decided:
         """Decide all posts; what is removed is written to the directory ``removed``, as `REMOVED`."""
@@ -144,7 +143,8 @@ class Rounds:
         """Return what a function makes of the rows of both tables that are of one part."""
         n = len(self.parts.values)
         a, b = (frame.repartition(n, PART).groupBy(PART) for frame, _ in (left, right))
-        return a.cogroup(b).applyInArrow(merging(merge, left[1], right[1], schema), in_spark(travelling(schema)))
+        task = merging(merge, left[1], right[1], schema, self.count_bytes)
+        return a.cogroup(b).applyInArrow(task, in_spark(travelling(schema)))
 
 
 class Notes:
@@ -188,7 +188,7 @@ class Round:
         removed = [self.by_pairs(gone + self.first, links.take(deciding[gone]))]
         removed += self.of_copies(copies, status, links, deciding)
         if (status == OPEN).any():
-            removed.append(self.together(OpenPosts.of(self.first, status, links, crowded), copies))
+            removed.append(self.together(OpenPosts.of(self.first, status, links, crowded), meetings, copies))
         return pa.concat_tables(removed)
 
     def posts(self) -> DataFrame:
@@ -280,11 +280,11 @@ class Round:
         }
         return pa.table({field.name: columns[field.name] for field in REMOVED}, schema=REMOVED)
 
-    def together(self, posts: OpenPosts, copies: pa.Table) -> pa.Table:
+    def together(self, posts: OpenPosts, meetings: DataFrame, copies: pa.Table) -> pa.Table:
         """Return which of the open posts, and of their copies, are removed, as `REMOVED`."""
         rounds, first, maker = self.rounds, self.first, self.rounds.maker
         n = len(rounds.parts.values)
-        wanted = posts.wanted(self.members(posts), copies, n)
+        wanted = posts.wanted(members(meetings, posts), copies, n)
         wanted = wanted.set_column(1, "bin", pa.array(rounds.parts.values[longs(wanted, "bin")], pa.int32()))
         texts = at_positions(between(rounds.posts, 0, self.last), np.unique(longs(wanted, "position")))
 
@@ -297,20 +297,12 @@ class Round:
         self.counted.limits["max_candidates"] += int(longs(settled, "n_cut").sum())
         return settled.take(np.flatnonzero(~bools(settled, "is_kept"))).select(REMOVED.names)
 
-    def members(self, posts: OpenPosts) -> Keyed:
-        """Return the open and the kept texts that have the decisive keys of open posts."""
-        rounds, keys = self.rounds, posts.decisive_keys()
-        present = (posts.status == KEPT) | (posts.status == OPEN)
-        new = keyed(mapped(self.posts().select(*OF_MEMBERS), members_of(keys, self.first, present), MEMBERS))
-        old = keyed(mapped(rounds.kept("index", self.number), with_keys(keys), MEMBERS, in_blocks=True))
-        newest = newest_of_keys(old, rounds.maker.components().block_index.max_bucket_size)
-        return Keyed(*map(np.concatenate, zip(old.take(newest), new, strict=True)))
 
-
-def keyed(members: DataFrame) -> Keyed:
-    """Return `MEMBERS` as arrays."""
-    table = _collected(members)
-    return Keyed(longs(table, "position"), longs(table, "key"))
+def members(meetings: DataFrame, posts: OpenPosts) -> Keyed:
+    """Return the open and the kept texts that can be found by the decisive keys of open posts."""
+    table = _collected(mapped(meetings, members_of(posts.decisive_keys()), MEMBERS, in_blocks=True))
+    found = Keyed(longs(table, "position"), longs(table, "key"))
+    return found.take(posts.status_at(found.positions) != GONE)
 
 
 def exact_removed(positions: Int64s, keepers: Int64s, bands: Int32s) -> pa.Table:

@@ -27,6 +27,7 @@ from hybriddup_spark.picking import Parts
 from hybriddup_spark.preparing import preparer
 from hybriddup_spark.rounds import POSTS_A_ROUND, Decided, Rounds
 from hybriddup_spark.schemas import POSTS, REMOVED, in_spark
+from hybriddup_spark.task_counter import TaskCounter
 
 LEARNED_FROM = 50_000
 """Posts, about, from which a run learns that was given no recipe."""
@@ -53,7 +54,13 @@ class SparkSummary:
     """Pairs that were verified and match, and all pairs of texts with too many candidates."""
     n_decided_together: int = 0
     """Posts that depended on what was kept just before them, and were decided one after another."""
+    n_repeated_ids: int = 0
+    """Posts whose id another one has, too, but for one of each id; all are decided, but ids do not tell them apart."""
     n_rounds: int = 0
+    n_tasks: int = 0
+    """Tasks of Spark, those that were done again included."""
+    n_bytes_moved: int = 0
+    """Bytes that went from tasks to others while rounds were decided, before Spark compresses them."""
     limits_hit: dict[str, int] = field(default_factory=dict)
     """How often a limit left something out; ``max_bucket_size`` counts looks at keys that were crowded before the
     round."""
@@ -145,7 +152,14 @@ def dedupe(
     learned = recipe or given_recipe(settings) or learn_some(good, fields, settings, manager.registry)
     maker = Maker.of(settings.to_dict(), tuple(plugins), learned, settings.recipe or "learned")
     run = SparkRun(posts.sparkSession, folder, maker, fields, settings, posts_a_round)
-    result = run.dedupe(good, bad, learned, advance)
+    with TaskCounter(posts.sparkSession.sparkContext) as tasks:
+
+        def after_round(n: int) -> None:
+            tasks.update()
+            advance(n)
+
+        result = run.dedupe(good, bad, learned, after_round)
+        result.summary.n_tasks = tasks.update()
     result.summary.config = config if isinstance(config, str) else ""
     return result
 
@@ -207,12 +221,17 @@ class SparkRun:
         n_without_text = prepared.filter(~sf.col("has_text")).count()
         posts = prepared.filter(sf.col("has_text")) if drops else prepared
         parts = Parts(even_parts(self.spark, self.n_parts(n)))
-        rounds = Rounds(self.spark, self.maker, self.folder, posts, parts, n, posts_a_round=self.posts_a_round)
+        moved = self.spark.sparkContext.accumulator(0)
+        rounds = Rounds(
+            self.spark, self.maker, self.folder, posts, parts, n,
+            posts_a_round=self.posts_a_round, count_bytes=moved.add,
+        )  # fmt: skip
         decided = rounds.decide_all(advance)
         removed = self.read_removed(decided)
         summary = self.summarize(removed, decided, n, n_without_text)
         summary.n_kept = n - summary.n_exact - summary.n_near - (n_without_text if drops else 0)
-        summary.n_bad, summary.recipe_id = bad.count(), components.recipe_id()
+        summary.n_bad, summary.recipe_id, summary.n_bytes_moved = bad.count(), components.recipe_id(), moved.value
+        summary.n_repeated_ids = self.n_repeated_ids(ordered)
         positions = firsts.tolist() or [0]
         placed = ordered.withColumn(POSITION, position_of(positions))
         gone = removed.select(sf.col("position").alias(POSITION))
@@ -224,6 +243,14 @@ class SparkRun:
     def n_parts(self, n: int) -> int:
         """Return how many parts the keys of a corpus are dealt to, so that what a task holds does not grow with it."""
         return max(2 * self.spark.sparkContext.defaultParallelism, -(-n // POSTS_A_PART))
+
+    def n_repeated_ids(self, posts: DataFrame) -> int:
+        """Return how many posts have an id that another one has, too, but for one of each id."""
+        if self.fields.id is None:
+            return 0
+        counts = posts.groupBy(self.fields.id).count().filter("count > 1")
+        (found,) = counts.agg(sf.sum(sf.col("count") - 1).alias("n")).collect()
+        return found["n"] or 0
 
     def write(self, frame: DataFrame, name: str) -> DataFrame:
         """Write a table to the work directory, and return it as it is read from there."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs, text_lengths
 from hybriddup.run.components import Components
-from hybriddup_spark.columns import longs, table_of, texts
+from hybriddup_spark.columns import longs, packed_lists, table_of, texts
 from hybriddup_spark.meeting import BACKWARDS, PAIRED, SURE
 from hybriddup_spark.picking import Parts
 from hybriddup_spark.schemas import LINKS, PAIRS
@@ -26,26 +26,24 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
         return PAIRS.empty_table()
     later, earlier, kinds = longs(meetings, "later"), longs(meetings, "earlier"), longs(meetings, "kind")
     keys, distances = longs(meetings, "key"), longs(meetings, "distance")
-    order = np.lexsort((keys, kinds, later, earlier))
+    order = np.lexsort((kinds, later, earlier))
     later, earlier, kinds, keys, distances = (column[order] for column in (later, earlier, kinds, keys, distances))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(later) != 0) | (np.diff(earlier) != 0)
     firsts = np.flatnonzero(is_first)
-    ends = np.append(firsts[1:], len(order))
-    lists = [
-        keys[first : first + 1 if kinds[first] == SURE else end].tobytes()
-        for first, end in zip(firsts.tolist(), ends.tolist(), strict=True)
-    ]
-    text_at = dict(zip(longs(needed, "position").tolist(), texts(needed), strict=True))
+    of_row = np.cumsum(is_first) - 1
+    is_told = is_first | (kinds[firsts] != SURE)[of_row]
+    at = np.argsort(longs(needed, "position"))
+    rows = at[np.searchsorted(longs(needed, "position")[at], earlier[firsts])]
     return table_of(
         PAIRS,
         part=parts.of(later[firsts].view(np.uint64)),
         later=later[firsts],
         earlier=earlier[firsts],
-        keys=lists,
+        keys=packed_lists(keys[is_told], np.bincount(of_row[is_told])),
         distance=distances[firsts],
         kind=kinds[firsts],
-        text=[text_at[position] for position in earlier[firsts].tolist()],
+        text=needed.column("text").combine_chunks().take(pa.array(rows)),
     )
 
 
@@ -98,7 +96,7 @@ class Judged:
         """Return pairs, ``of_pair`` being the row of each one's later text."""
         earlier = longs(pairs, "earlier")
         _, firsts, of_earlier = np.unique(earlier, return_index=True, return_inverse=True)
-        earlier_texts = texts(pairs.take(firsts))
+        earlier_texts = texts(pairs.select(["text"]).take(pa.array(firsts)))
         candidates = CandidatePairs(len(later_texts) + of_earlier, of_pair, longs(pairs, "distance").astype(np.int32))
         return cls(components, pairs, candidates, later_texts + earlier_texts)
 

@@ -38,6 +38,25 @@ def test_files_are_decided(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
+def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
+    """A line that is no record, a null, and a post with the id of another one; the others are decided."""
+    lines = ['{"id": 1, "text": "good morning, everybody"}', '{"id": 2, "text": nothing}', '{"id": 3, "text": null}',
+             '{"id": 4, "text": "what is for lunch today?"}', '{"id": 4, "text": "good morning everybody!"}']  # fmt: skip
+    (tmp_path / "posts.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    output = tmp_path / "decided"
+    done = spark(tmp_path / "posts.jsonl", "-o", output, "--order-by", "id", "--config", "twitter")
+    assert done.returncode == 0, done.stderr
+    assert "2 records had no text." in done.stderr
+    assert "1 post has an id that another one has" in done.stderr
+    bad = pq.read_table(output / "bad").to_pylist()
+    assert sorted((row["id"] or 0, row["_corrupt_record"]) for row in bad) == [(0, lines[1]), (3, None)]
+    summary = json.loads(next((output / "summary").glob("part-*")).read_text(encoding="utf-8"))
+    assert (summary["n_read"], summary["n_bad"], summary["n_repeated_ids"], summary["n_near"]) == (3, 2, 1, 1)
+    assert summary["n_tasks"] > 0
+    assert summary["n_bytes_moved"] > 0
+
+
+@pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     """A file that is not there, and a name that tells no format."""
     missing = spark(tmp_path / "no.parquet", "-o", tmp_path / "out", "--order-by", "id")

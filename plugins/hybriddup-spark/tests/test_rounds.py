@@ -33,6 +33,7 @@ LIMITS: list[dict[str, Any]] = [
     },
     {"fingerprint": {"bits": 64}, "lengths": [{"max_hamming_distance": 3, **EDIT}], "blocks": {"use": "blocks"}},
     {"lengths": [{"max_hamming_distance": 40, **EDIT}], "blocks": {"use": "scan"}},
+    {"fingerprint": {"bits": 256}, "lengths": [{"max_hamming_distance": 80, **EDIT}], "blocks": {"use": "shingles"}},
     {"lengths": [{"up_to": 9, "exact_only": True}, {"max_hamming_distance": 40, **EDIT}]},
 ]
 PARTS = ["good morning ", "明天下雨吗", "回家吃饭哦，", "the cat sat on the mat ", "1", "2", " ", "，", "😀"]
@@ -86,6 +87,16 @@ def test_rounds_decide_as_a_run(
 ) -> None:
     """Corpora of many equal and near texts, in rounds of any size."""
     compare(monkeypatch, changes, texts, rounds)
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_long_texts_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    """Articles of thousands of characters, some of which differ in a sentence."""
+    chance = random.Random(3)
+    articles = ["".join(chance.choices(PARTS, k=600)) for _ in range(20)]
+    texts = [article.replace("1", chance.choice(["1", "2"]), 3) for article in articles for _ in range(5)]
+    changes = {**load_settings("articles").to_dict(), "fingerprint": {"bits": bits}}
+    compare(monkeypatch, changes, chance.sample(texts, len(texts)), (30, 40))
 
 
 @pytest.mark.parametrize("changes", LIMITS, ids=str)

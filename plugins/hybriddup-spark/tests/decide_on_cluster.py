@@ -1,6 +1,8 @@
-"""A run on two executors, of which one is killed behind the first round. Prints what goes, as JSON: id to keeper.
+"""A run on a cluster with two executors. Prints what goes, as JSON: id to keeper.
 
-python lose_an_executor.py POSTS.jsonl RECIPE
+python decide_on_cluster.py MASTER POSTS.jsonl RECIPE [--lose-one]
+
+With ``--lose-one``, one executor is killed behind the first round; both must be started by this process.
 """
 
 from __future__ import annotations
@@ -40,9 +42,9 @@ def parent_of(process: Path) -> int:
         return 0
 
 
-def main(posts: str, recipe: str) -> None:
+def main(master: str, posts: str, recipe: str, *options: str) -> None:
     """Run, and print."""
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.executor.memory", "1g")
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
@@ -52,8 +54,8 @@ def main(posts: str, recipe: str) -> None:
     ).repartition(4)
     killed: list[int] = []
 
-    def kill_one(_: int) -> None:
-        if not killed:
+    def after_round(_: int) -> None:
+        if options and not killed:
             running = executors()
             assert len(running) == 2, running
             killed.append(running[0])
@@ -61,9 +63,10 @@ def main(posts: str, recipe: str) -> None:
 
     with tempfile.TemporaryDirectory() as work:
         learned = load_recipe(recipe)
-        result = dedupe(frame, order_by="id", recipe=learned, work=work, posts_a_round=100, advance=kill_one)
+        result = dedupe(frame, order_by="id", recipe=learned, work=work, posts_a_round=200, advance=after_round)
         removed = {str(row["id"]): row["keeper_id"] for row in result.removed.toArrow().to_pylist()}
-    assert killed[0] not in executors()
+    assert len(killed) == len(options)
+    assert not set(killed) & set(executors())
     print(json.dumps(removed))
 
 
