@@ -40,8 +40,13 @@ def test_files_are_decided(tmp_path: Path) -> None:
 @pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
 def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
     """A line that is no record, a null, and a post with the id of another one; the others are decided."""
-    lines = ['{"id": 1, "text": "good morning, everybody"}', '{"id": 2, "text": nothing}', '{"id": 3, "text": null}',
-             '{"id": 4, "text": "what is for lunch today?"}', '{"id": 4, "text": "good morning everybody!"}']  # fmt: skip
+    lines = [
+        '{"id": 1, "text": "good morning, everybody"}',
+        '{"id": 2, "text": nothing}',
+        '{"id": 3, "text": null}',
+        '{"id": 4, "text": "what is for lunch today?"}',
+        '{"id": 4, "text": "good morning everybody!"}',
+    ]
     (tmp_path / "posts.jsonl").write_text("\n".join(lines), encoding="utf-8")
     output = tmp_path / "decided"
     done = spark(tmp_path / "posts.jsonl", "-o", output, "--order-by", "id", "--config", "twitter")
