@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Float32s, Int64s, Tokens, UInt32s, encode_texts
-from hybriddup.kernels.ngrams import IS_DENSE, is_dense_script, script_ngrams
+from hybriddup.kernels.ngrams import IS_DENSE, script_ngrams
 from hybriddup.kernels.token_table import build_table, look_up_dense
 
 DENSE_RANGES = (
@@ -100,11 +100,6 @@ def test_token_is_dense_by_its_first_character() -> None:
     assert weights_by_script("T恤T", [0, 1]) == [7.0, 2.0]
 
 
-def test_no_tokens_have_no_weights() -> None:
-    """A batch of empty texts."""
-    assert weights_by_script("", []) == []
-
-
 def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
     """Also at the ends of the ranges, at the end of the table, and past it."""
     expected = np.zeros(0x110000, np.bool_)
@@ -112,15 +107,6 @@ def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
         expected[low : high + 1] = True
     weights = weigh(np.arange(0x110000, dtype=np.uint32), np.arange(0x110000))
     assert np.flatnonzero((weights == 2.0) != expected).tolist() == []
-
-
-@pytest.mark.parametrize(
-    "code_point", [end + step for low, high in DENSE_RANGES for end in (low, high) for step in (-1, 0, 1)]
-)
-def test_one_character_is_dense_where_its_range_says(code_point: int) -> None:
-    """At both ends of each range and one beyond; past the last code point too, which no text has."""
-    inside = any(low <= code_point <= high for low, high in DENSE_RANGES)
-    assert bool(is_dense_script(np.uint32(code_point))) == (inside or code_point > 0x10FFFF)
 
 
 def test_ranges_fill_groups_of_sixteen() -> None:
