@@ -66,11 +66,6 @@ def test_text_shorter_than_the_ngram_is_its_own_token() -> None:
     assert kernel_ngrams(["ab", "cd", "é"], (2, 2), (3, 4)) == [["ab"], ["cd"], ["é"]]
 
 
-def test_empty_text_has_no_ngrams() -> None:
-    """Neither first, nor between others, nor last."""
-    assert kernel_ngrams(["", "ab", "", "猫", ""], (1, 1), (2, 2)) == [[], ["ab"], [], ["猫"], []]
-
-
 def weights_by_script(text: str, starts: list[int]) -> list[float]:
     """What tokens that begin there and weigh 2.0 weigh when those of other scripts get 7.0."""
     return weigh(encode_texts([text]).code_points, np.array(starts, np.int64)).tolist()
