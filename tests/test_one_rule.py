@@ -60,18 +60,3 @@ def test_a_run_and_a_window_remove_the_same_rows_with_the_same_keepers(
     assert len(removed) > 20
     assert by_window(posts, config, batch) == (removed, limits)
     assert (sum(limits.values()) > 0) == (settings is CROWDED)
-
-
-def test_crowded_posts_are_decided_alike() -> None:
-    """Ten templates, each posted a hundred times with other numbers, and copies of them all."""
-    posts = [
-        f"模板{n % 10}：今天第{n * 7919 % 1000}位观众是尾号{n * 104729 % 10000}的朋友，恭喜！" for n in range(1000)
-    ]
-    posts += posts[::3]
-    config = {"blocks": {"max_bucket_size": 16, "max_candidates": 8}, "weighter": {"use": "tf"}}
-
-    removed, limits = by_run(posts, {**config, "blocks": {**config["blocks"], "common_in": 10**6}})
-    of_window, limits_of_window = by_window(posts, {**config, "blocks": {**config["blocks"], "common_in": 10**6}}, 256)
-
-    assert limits["max_bucket_size"] > 0
-    assert (of_window, limits_of_window) == (removed, limits)

@@ -6,7 +6,7 @@ So what one text needs is fetched while those before it are compared.
 
 import numpy as np
 
-from hybriddup.data.records import Enough, Int32s, NearPairs, UInt64s
+from hybriddup.data.records import Enough, NearPairs, PairLimits, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_KEY
@@ -32,7 +32,6 @@ from hybriddup.kernels.ring_reads import (
 )
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
-    LengthRows,
     Partners,
     RingColumns,
     classes_of_partners,
@@ -56,7 +55,7 @@ def look_up(
     postings: Postings,
     keys: UInt64s,
     columns: RingColumns,
-    rows: LengthRows,
+    rows: PairLimits,
     live: LiveTexts,
     later: LaterTexts,
     partners: Partners,
@@ -75,29 +74,6 @@ def look_up(
         uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
     enough
         Of no texts, where all pairs are wanted.
-    """
-    near, depths, counts = find_in_lists(postings, keys, columns, rows, live, later, partners, enough)
-    return select_in_ring(near, depths, columns, np.int64(live.first_slot), rows, later), counts
-
-
-@njit(cache=True, nogil=True)
-def find_in_lists(
-    postings: Postings,
-    keys: UInt64s,
-    columns: RingColumns,
-    rows: LengthRows,
-    live: LiveTexts,
-    later: LaterTexts,
-    partners: Partners,
-    enough: Enough,
-) -> tuple[UInt64s, Int32s, LookUpCounts]:
-    """Return what is near the later texts in the lists of their keys.
-
-    Returns
-    -------
-    near, depths, counts
-        uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower,
-        sorted, each once. int32[n_near]: as `look_up` returns them.
     """
     n_keys, bits = keys.shape[1], columns.bits
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
@@ -130,7 +106,8 @@ def find_in_lists(
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
         n_near = keep_least_depths(near, depths, first, n_near, row)
-    return near[:n_near].copy(), depths[:n_near].copy(), LookUpCounts(n_compared, n_look_ups, largest)
+    pairs = select_in_ring(near[:n_near], depths[:n_near], columns, np.int64(live.first_slot), rows, later)
+    return pairs, LookUpCounts(n_compared, n_look_ups, largest)
 
 
 @njit(cache=True, nogil=True)
@@ -138,7 +115,7 @@ def keep_nearest_in_ring(
     postings: Postings,
     hits: UInt64s,
     columns: RingColumns,
-    rows: LengthRows,
+    rows: PairLimits,
     live: LiveTexts,
     later: LaterTexts,
     row: int,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, NearPairs, UInt16s, UInt64s
+from hybriddup.data.records import Float32s, Int32s, Int64s, NearPairs, PairLimits, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
@@ -35,23 +35,13 @@ class RingColumns(NamedTuple):
     bits: UInt64s
     """uint64[capacity, words]."""
     length_numbers: UInt16s
-    """uint16[capacity], or uint32: the row of the text's length in `LengthRows`."""
+    """uint16[capacity], or uint32: which of the lengths that have come up the text has."""
     offsets: UInt16s
     """uint16[capacity]: positions after the anchor of the block."""
     anchors: Int64s
     """int64[capacity / IN_BLOCK]."""
     sketches: UInt64s
     """uint64[capacity, 2]; no rows where characters are not asked."""
-
-
-class LengthRows(NamedTuple):
-    """Each length that has come up, and the limits that go with it, as `hybriddup.data.records.PairLimits` has them."""
-
-    lengths: Int32s
-    max_distances: Int32s
-    max_partner_lengths: Int32s
-    common_of_shorter: Float32s
-    common_of_longer: Float32s
 
 
 class Partners(NamedTuple):
@@ -299,7 +289,7 @@ def slot_at(near: np.uint64, first_slot: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def select_in_ring(
-    near: UInt64s, depths: Int32s, columns: RingColumns, first_slot: int, rows: LengthRows, later: LaterTexts
+    near: UInt64s, depths: Int32s, columns: RingColumns, first_slot: int, rows: PairLimits, later: LaterTexts
 ) -> NearPairs:
     """Return those that are pairs within their limits, in the order given; `later` is the row of the later text.
 
@@ -334,7 +324,7 @@ def select_in_ring(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def distance_in_ring(columns: RingColumns, rows: LengthRows, slot: int, later: LaterTexts, row: int) -> np.int32:
+def distance_in_ring(columns: RingColumns, rows: PairLimits, slot: int, later: LaterTexts, row: int) -> np.int32:
     """Return in how many bits a later text and that of a slot differ; -1 where they are no pair within their limits."""
     bits, length_numbers, offsets, anchors, sketches = columns
     position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
@@ -347,7 +337,7 @@ def distance_in_ring(columns: RingColumns, rows: LengthRows, slot: int, later: L
     distance = np.int32(0)
     for word in range(bits.shape[1]):
         distance += np.int32(popcount(bits[slot, word] ^ later.bits[row, word]))
-    if distance > (rows.max_distances[number] if is_shorter else later.max_distances[row]):
+    if distance > (rows.max_hamming_distances[number] if is_shorter else later.max_distances[row]):
         return np.int32(-1)
     if longer > (rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]):
         return np.int32(-1)

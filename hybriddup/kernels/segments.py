@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import Int64s, NearPairs, PairLimits, UInt32s, UInt64s
 from hybriddup.kernels.bucket_keys import BucketKeys, buckets_of, list_buckets
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
@@ -29,7 +29,6 @@ from hybriddup.kernels.ring_reads import (
 )
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
-    LengthRows,
     Partners,
     RingColumns,
     compare_slots,
@@ -149,37 +148,22 @@ def look_up(
     segments: Segments,
     keys: BucketKeys,
     columns: RingColumns,
-    rows: LengthRows,
+    rows: PairLimits,
     live: LiveTexts,
     later: LaterTexts,
     partners: Partners,
 ) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of the later texts within their limits, in order, each once; all are as deep as the newest."""
-    near, counts = find_in_segments(segments, keys, columns.bits, live, later, partners)
-    depths = np.ones(len(near), np.int32)
-    return select_in_ring(near, depths, columns, np.int64(live.first_slot), rows, later), counts
+    """Return the pairs of the later texts within their limits, in order, each once; all are as deep as the newest.
 
-
-@njit(cache=True, nogil=True)
-def find_in_segments(
-    segments: Segments, keys: BucketKeys, bits: UInt64s, live: LiveTexts, later: LaterTexts, partners: Partners
-) -> tuple[UInt64s, LookUpCounts]:
-    """Return what is near the later texts in the buckets that they look into, and of the texts that are in no segment.
-
-    What one text needs is fetched while those before it are compared.
-
-    Returns
-    -------
-    near, counts
-        uint64[n_near]: row of the later text in the upper 32 bits, place among the texts of the ring in the lower,
-        sorted, each once.
+    They are looked for in the buckets of the later texts, and among the texts that are in no segment. What one text
+    needs is fetched while those before it are compared.
     """
     listed, first = list_buckets(later.bits, keys), np.int64(live.next_number - live.span)
     listing = list_segments(segments, first, np.int64(live.next_number), len(keys.starts) - 1)
     n_sorted, n_compared, largest = max(listing.numbers[-1] - first, 0), np.int64(0), np.int64(0)
     n_unsorted, n_entries, read = np.int64(live.span) - n_sorted, np.int64(0), np.empty(4096, np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
-    flat = bits.ravel()
+    bits, flat = columns.bits, columns.bits.ravel()
     for step in range(len(listed) + 2):
         fetch_starts(segments, listing, listed, step)
         n_before, (n_entries, of_bucket) = n_entries, fetch_entries(segments, listing, listed, step - 1)
@@ -199,7 +183,9 @@ def find_in_segments(
         n_near = keep_least_depths(near, depths, n_near, n_found, row)
         n_near = compare_unsorted(flat, bits.shape[1], n_sorted, live, later, row, limit, near, n_near)
         n_compared += np.int64(n_read) + n_unsorted
-    return near[:n_near].copy(), LookUpCounts(n_compared, listed.size, largest)
+    all_newest = np.ones(n_near, np.int32)
+    pairs = select_in_ring(near[:n_near], all_newest, columns, np.int64(live.first_slot), rows, later)
+    return pairs, LookUpCounts(n_compared, listed.size, largest)
 
 
 @njit(cache=True, nogil=True, inner=True)

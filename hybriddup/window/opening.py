@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,6 @@ from typing import Any
 
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
-from hybriddup.run.learned import unpack_arrays
-from hybriddup.run.recipe import compare_recipes
-from hybriddup.steps.weight_tables import FittedTable
-from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.derived.deriving import build_derived_state
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.derived.kept_records import can_be_recorded
@@ -25,7 +20,7 @@ from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores import WindowStore
-from hybriddup.window.weights import learns, pack_recipe
+from hybriddup.window.weights import learns, pack_recipe, refuse_other_recipe, use_stored_weights
 
 
 def open_state(open_store: Callable[[], WindowStore], asked: Asked, folder: Path | None = None) -> WindowState:
@@ -68,7 +63,7 @@ class Opening:
 
     def state(self) -> WindowState:
         """Return the state, with everything in memory that the store holds."""
-        is_fitted = self.load_weights()
+        is_fitted = self.is_learning and use_stored_weights(self.steps.components, self.store.meta(WEIGHTS))
         self.check_recipe(self.steps.components.recipe())
         if not self.read_only:
             keep_recipe(self.steps, self.store)
@@ -95,17 +90,6 @@ class Opening:
             state.learn_if_due()
         return state
 
-    def load_weights(self) -> bool:
-        """Give the weighter the weights of the store; where there are none yet, let every token weigh the most."""
-        maker = self.steps.components.fingerprinter
-        packed = self.store.meta(WEIGHTS)
-        if self.is_learning and isinstance(maker.weighter, FittedWeighter) and packed is not None:
-            maker.weighter.use(FittedTable.from_arrays(unpack_arrays(packed)))
-            return True
-        if self.is_learning:
-            maker.fit([])
-        return False
-
     def check_recipe(self, recipe: dict[str, Any]) -> None:
         """Refuse a store whose fingerprints are made in another way; a new store takes note of how they are made."""
         stored = self.store.meta(RECIPE)
@@ -114,9 +98,4 @@ class Opening:
         if stored is None:
             self.store.set_meta({RECIPE: pack_recipe(recipe)})
             return
-        if differences := compare_recipes(json.loads(stored), recipe):
-            raise WindowError(
-                "the store was made with another recipe: "
-                + "; ".join(differences).replace(" in one and ", " in the store and ").replace(" in the other", " here")
-                + ". Open it with the configuration that it was made with, or begin a new store."
-            )
+        refuse_other_recipe(stored, recipe)

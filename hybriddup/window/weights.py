@@ -12,10 +12,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hybriddup.errors import ConfigError
+from hybriddup.errors import ConfigError, WindowError
 from hybriddup.run.components import Components
-from hybriddup.run.learned import pack_arrays
+from hybriddup.run.learned import pack_arrays, unpack_arrays
+from hybriddup.run.recipe import compare_recipes
 from hybriddup.steps.fingerprints import FIT_SAMPLE
+from hybriddup.steps.weight_tables import FittedTable
 from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.meta import RECIPE, WEIGHTS
 
@@ -43,6 +45,29 @@ def learns(components: Components) -> bool:
 def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
     """Return a recipe as bytes."""
     return json.dumps(recipe, sort_keys=True).encode()
+
+
+def use_stored_weights(components: Components, packed: bytes | None) -> bool:
+    """Give a weighter that learns the weights of the store; return whether there are any.
+
+    Where there are none yet, every token weighs the most.
+    """
+    maker = components.fingerprinter
+    if packed is not None and isinstance(maker.weighter, FittedWeighter):
+        maker.weighter.use(FittedTable.from_arrays(unpack_arrays(packed)))
+        return True
+    maker.fit([])
+    return False
+
+
+def refuse_other_recipe(stored: bytes, recipe: Mapping[str, Any]) -> None:
+    """Raise WindowError where a window was made with another recipe than this one."""
+    if differences := compare_recipes(json.loads(stored), recipe):
+        raise WindowError(
+            "the window was made with another recipe: "
+            + "; ".join(differences).replace(" in one and ", " in the store and ").replace(" in the other", " here")
+            + ". Open it with the configuration that it was made with, or begin a new one under another name."
+        )
 
 
 def fitted_meta(components: Components) -> dict[str, bytes]:

@@ -40,12 +40,12 @@ class Base:
         start = int(self.random.random() * (len(self.pool) - length + 1))
         return self.pool[start : start + length]
 
-    def unrelated(self, length: int, shortest: int = 2, longest: int = 4) -> str:
-        """Return a text of short phrases from anywhere; two such texts have little in common."""
+    def unrelated(self, length: int) -> str:
+        """Return a text of phrases of 2 to 4 characters from anywhere; two such texts have little in common."""
         phrases: list[str] = []
         missing = length
         while missing > 0:
-            phrases.append(self.phrase(min(missing, shortest + int(self.random.random() * (longest - shortest + 1)))))
+            phrases.append(self.phrase(min(missing, 2 + int(self.random.random() * 3))))
             missing -= len(phrases[-1])
         return "".join(phrases)
 

@@ -7,13 +7,8 @@ Each line of the output is ``{"id": ..., "text": ...}``. The shapes:
 ``copies``      the base several times over, each copy after the first edited at random by 0 to 20 % of its characters,
                 and one post in ten that is unrelated to everything
 ``templates``   one half edits of ten templates, the other half as in ``copies``
-``tiny``        posts of 1 to 7 characters, cut out of the base
-``equal``       one post, N times
-``distinct``    random characters of the base, no two posts alike
-``ordinary70``  posts of about 70 characters, three in ten of them edits of one shortly before; made without holding
-                them in memory, for corpora of tens of millions
 ``stream``      posts of the base's lengths, put together from clauses of many posts; a quarter repeat one before them,
-                as it was or edited, some posts many times; made one by one, too
+                as it was or edited, some posts many times; made without holding them in memory, for tens of millions
 """
 
 from __future__ import annotations
@@ -21,7 +16,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from itertools import islice
@@ -38,15 +32,8 @@ SAMPLE_POSTS = Path(__file__).parents[1] / "samples" / "posts.jsonl"
 UNRELATED_SHARE = 0.1
 MIN_PASSES = 3
 N_TEMPLATES = 10
-MAX_TINY_LENGTH = 7
 MIN_UNRELATED_LENGTH = 12
 """Shorter texts put together at random would match some post by accident."""
-ORDINARY_LENGTH = 70
-ORDINARY_PHRASES = (4, 12)
-"""Characters of the shortest and the longest passage of the base that such a post is put together from."""
-ORDINARY_REPEATS = 0.3
-N_REMEMBERED = 20_000
-"""Posts back that an ``ordinary70`` post may repeat."""
 STREAM_REPEATS = 0.26
 STREAM_EQUAL = 0.3
 """Share of the repeats in a ``stream`` that are not edited."""
@@ -124,40 +111,6 @@ def long_texts(base: Base) -> list[str]:
     return list(dict.fromkeys(text for text in base.texts if 40 <= len(text) <= 140))
 
 
-def tiny(base: Base, n: int, **_: Any) -> Iterator[Post]:
-    """Yield posts of 1 to 7 characters: by turns the beginning of a post, and a phrase from anywhere."""
-    texts = [text for text in base.texts if text]
-    for row in range(n):
-        length = base.random.randint(1, MAX_TINY_LENGTH)
-        yield Post(f"tiny-{row}", base.phrase(length) if row % 2 else base.random.choice(texts)[:length])
-
-
-def equal(base: Base, n: int, **_: Any) -> Iterator[Post]:
-    """Yield one and the same text."""
-    text = base.random.choice(long_texts(base))
-    return (Post(f"equal-{row}", text) for row in range(n))
-
-
-def distinct(base: Base, n: int, **_: Any) -> Iterator[Post]:
-    """Yield posts of 20 to 140 random characters, no two alike."""
-    for row in range(n):
-        characters = base.random.choices(base.pool, k=base.random.randint(20, 140))
-        yield Post(f"distinct-{row}", "".join(characters))
-
-
-def ordinary70(base: Base, n: int, **_: Any) -> Iterator[Post]:
-    """Yield posts of 40 to 100 characters, 70 in the mean; three in ten are edits of one of the 20,000 before them."""
-    recent: deque[str] = deque(maxlen=N_REMEMBERED)
-    draw = base.random.random
-    for row in range(n):
-        if recent and draw() < ORDINARY_REPEATS:
-            text = base.edited(recent[int(draw() * len(recent))])
-        else:
-            text = base.unrelated(ORDINARY_LENGTH - 30 + int(draw() * 61), *ORDINARY_PHRASES)
-            recent.append(text)
-        yield Post(f"ordinary-{row}", text)
-
-
 def stream(base: Base, n: int, **_: Any) -> Iterator[Post]:
     """Yield posts as a feed has them; a quarter repeat one of the 500,000 before, where that is a repeat its original.
 
@@ -179,9 +132,7 @@ def stream(base: Base, n: int, **_: Any) -> Iterator[Post]:
 
 
 Shape = Callable[..., Iterable[Post]]
-SHAPES: dict[str, Shape] = {
-    shape.__name__: shape for shape in (copies, templates, tiny, equal, distinct, ordinary70, stream)
-}
+SHAPES: dict[str, Shape] = {shape.__name__: shape for shape in (copies, templates, stream)}
 
 
 def generate(

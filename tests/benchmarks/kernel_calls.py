@@ -7,10 +7,8 @@ measured without anybody writing anything for it, unless no run reaches it, whic
 
 from __future__ import annotations
 
-import ast
 import copy
 import importlib
-import inspect
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +18,6 @@ from functools import partial
 from itertools import count
 from tempfile import TemporaryDirectory
 from threading import Lock
-from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -118,14 +115,7 @@ def public_kernels() -> dict[str, Callable[..., Any]]:
         if callable(value) and not isinstance(value, type) and getattr(value, "__module__", "") == module.__name__
     }
     named = {id(value) for module in outside_modules() for value in vars(module).values()}
-    through_modules = {
-        f"{value.__name__.rpartition('.')[2]}.{attribute}"
-        for module in outside_modules()
-        for alias, value in vars(module).items()
-        if isinstance(value, ModuleType) and value in kernel_modules().values()
-        for attribute in names_after(module, alias)
-    }
-    return {name: kernel for name, kernel in own.items() if id(kernel) in named or name in through_modules}
+    return {name: kernel for name, kernel in own.items() if id(kernel) in named}
 
 
 def outside_modules() -> list[Any]:
@@ -139,16 +129,6 @@ def outside_modules() -> list[Any]:
         for name, module in list(sys.modules.items())
         if name.startswith("hybriddup.") and not name.startswith(left_out) and name != kernels.__name__
     ]
-
-
-def names_after(module: Any, alias: str) -> set[str]:
-    """Return the attributes that the code of a module takes of an imported module."""
-    tree = ast.parse(inspect.getsource(module))
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == alias
-    }
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from statistics import median
 from tests.benchmarks.corpora import read_texts
 from tests.benchmarks.sampled_recall import SAMPLE, THRESHOLD, sampled_score
 from tests.benchmarks.setting import setting
-from tests.benchmarks.tools import TOOLS, Decided, Run, load_run
+from tests.benchmarks.tools import TOOLS, Decided, Run
 from tests.benchmarks.truth import load_truth, score
 
 ROOT = Path(__file__).parents[2]
@@ -92,22 +92,19 @@ def measure(posts: Path, name: str, truth: Path | None, plan: Plan) -> list[Meas
 
 def run_apart(row: Measured, posts: Path, plan: Plan) -> Run | None:
     """Run a tool once more in a process of its own, and note what it took, or why it failed."""
-    run = None
-    with tempfile.TemporaryDirectory() as directory:
-        output = Path(directory) / "run.npz"
-        command = [sys.executable, "-m", "tests.benchmarks.tools", row.tool, str(posts.resolve()), "-o", str(output)]
-        command += ["--config", plan.config]
-        try:
-            subprocess.run(command, cwd=ROOT, check=True, timeout=plan.timeout, capture_output=True, text=True)
-        except subprocess.TimeoutExpired:
-            row.failed = f"over {plan.timeout:.0f} s"
-        except subprocess.CalledProcessError as error:
-            row.failed = (error.stderr.strip().splitlines() or [f"exit code {error.returncode}"])[-1]
-        else:
-            run = load_run(output)
-            row.seconds.append(round(run.seconds, 3))
-            row.peak_mb.append(round(run.peak_mb, 1))
-            row.over_texts_mb.append(round(run.over_texts_mb, 1))
+    run: Run | None = None
+    command = [sys.executable, "-m", "tests.benchmarks.tools", row.tool, str(posts.resolve()), plan.config]
+    try:
+        said = subprocess.run(command, cwd=ROOT, check=True, timeout=plan.timeout, capture_output=True)
+    except subprocess.TimeoutExpired:
+        row.failed = f"over {plan.timeout:.0f} s"
+    except subprocess.CalledProcessError as error:
+        row.failed = (error.stderr.decode().strip().splitlines() or [f"exit code {error.returncode}"])[-1]
+    else:
+        run = pickle.loads(said.stdout)  # noqa: S301  our own process made it
+        row.seconds.append(round(run.seconds, 3))
+        row.peak_mb.append(round(run.peak_mb, 1))
+        row.over_texts_mb.append(round(run.over_texts_mb, 1))
     print(f"{row.corpus}: {row.tool}: {row.failed or f'{row.seconds[-1]:.1f} s'}", file=sys.stderr, flush=True)
     return run
 
@@ -115,17 +112,13 @@ def run_apart(row: Measured, posts: Path, plan: Plan) -> Run | None:
 def note_quality(row: Measured, texts: list[str], decided: Decided, truth: Path | None, sample: int) -> None:
     """Fill in recall and precision, by the truth or by samples."""
     if truth is not None:
-        exact = score(load_truth(truth), decided.removed, THRESHOLD)
-        note(row, exact.n_removed, exact.recall, exact.precision)
-        return
-    sampled = sampled_score(texts, decided, sample=sample)
-    note(row, sampled.n_removed, sampled.recall.share, sampled.precision.share)
-    row.recall_interval = (round(sampled.recall.low, DIGITS), round(sampled.recall.high, DIGITS))
-
-
-def note(row: Measured, n_removed: int, recall: float, precision: float) -> None:
-    """Fill in counts and shares."""
-    row.n_removed, row.recall, row.precision = n_removed, round(recall, DIGITS), round(precision, DIGITS)
+        recall, precision = score(load_truth(truth), decided.removed, THRESHOLD)
+    else:
+        sampled = sampled_score(texts, decided, sample=sample)
+        recall, precision = sampled.recall.share, sampled.precision.share
+        row.recall_interval = (round(sampled.recall.low, DIGITS), round(sampled.recall.high, DIGITS))
+    row.n_removed = int(decided.removed.sum())
+    row.recall, row.precision = round(recall, DIGITS), round(precision, DIGITS)
 
 
 def summarize(row: Measured, rows: Sequence[Measured]) -> None:

@@ -3,11 +3,11 @@
 python -m tests.benchmarks.service_load --base FILE [--window 300000] [--seconds 20] [--connections 64] [--batch 256]
 python -m tests.benchmarks.service_load --corpus FILE --store DIR --window 6900000
 
-A store is filled with the first ``--window`` posts of ``--corpus``, or of an ``ordinary70`` corpus made from a base of
-posts; a store that is there already is taken as it is, and as many posts are left out. A server is started on it, and a
-client in a process of its own, on the same machine, sends it the posts after these: each connection sends a request
-when the one before is answered, first one post a request, then ``--batch`` posts over an eighth of the connections. The
-client speaks HTTP/1.1 over plain asyncio (with uvloop where it is there); what it costs is part of what is measured.
+A store is filled with the first ``--window`` posts of ``--corpus``, or of a ``stream`` made from a base of posts; a
+store that is there already is taken as it is, and as many posts are left out. A server is started on it, and a client
+in a process of its own, on the same machine, sends it the posts after these: each connection sends a request when the
+one before is answered, first one post a request, then ``--batch`` posts over an eighth of the connections. The client
+speaks HTTP/1.1 over plain asyncio (with uvloop where it is there); what it costs is part of what is measured.
 Prints one line of JSON for each part, with the setting.
 
 ``--eager 16x1000,24x1000,96x200,256x200`` measures instead so many connections that send so many posts a request and do
@@ -29,7 +29,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -38,8 +37,7 @@ import numpy as np
 import orjson
 
 from hybriddup.window import Window
-from tests.benchmarks.base import Base
-from tests.benchmarks.corpora import opened, ordinary70, read_texts
+from tests.benchmarks.corpora import generate, opened, read_texts
 from tests.benchmarks.setting import setting
 
 N_NEW = 200_000
@@ -207,7 +205,7 @@ def stats_of(address: str) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> None:
     """Run as a command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--base", type=Path, help="posts that ordinary70 posts are made from; default: the samples")
+    parser.add_argument("--base", type=Path, help="posts that a stream is made from; default: the samples")
     parser.add_argument("--corpus", type=Path, help="posts to fill with and to send, in this order, instead")
     parser.add_argument("--window", type=int, default=300_000, help="posts in the store before measuring, kept or not")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each part")
@@ -232,9 +230,8 @@ def texts_of(corpus: Path) -> Iterator[str]:
 
 
 def made(base: Path | None, n: int) -> Iterator[str]:
-    """Yield the texts of ``ordinary70`` posts."""
-    source = Base(read_texts(base) if base else read_texts(), Random(0))  # noqa: S311  texts, not secrets
-    return (post.text for post in ordinary70(source, n))
+    """Yield the texts of a ``stream``."""
+    return (post.text for post in generate("stream", n, read_texts(base) if base else read_texts()))
 
 
 if __name__ == "__main__":

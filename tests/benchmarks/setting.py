@@ -10,7 +10,7 @@ from typing import Any
 
 from hybriddup.steps.parallel import available_workers
 
-PACKAGES = ("hybriddup", "numpy", "numba", "rapidfuzz", "rensa", "gaoya", "datasketch", "redis", "simhash-pybind")
+PACKAGES = ("hybriddup", "numpy", "numba", "rapidfuzz", "rensa", "gaoya", "datasketch", "simhash-pybind")
 
 
 def setting() -> dict[str, Any]:

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.benchmarks import peers, tools
 from tests.benchmarks.corpora import generate, read_texts, write_posts
-from tests.benchmarks.peers import BASELINE, NAMES, Measured, as_markdown, summarize
-from tests.benchmarks.tools import TOOLS, Decided, Run, load_run, run_tool, save_run
+from tests.benchmarks.peers import BASELINE, Measured, as_markdown, summarize
+from tests.benchmarks.tools import TOOLS, run_tool
 from tests.benchmarks.truth import find_truth, score
 
 MODULES = {"rensa_rapidfuzz": "rensa", "simhash3": "simhash", "simhash6": "simhash"}
@@ -53,11 +52,6 @@ def test_failed_tools_have_no_rate() -> None:
     assert "| rensa + rapidfuzz | over 600 s |" in as_markdown(rows)
 
 
-def test_every_tool_has_a_name_for_tables() -> None:
-    """No table lacks a tool."""
-    assert set(NAMES) == set(TOOLS)
-
-
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_tool_finds_equal_posts_and_leaves_different_ones(tool: str) -> None:
     """Whatever the tool, the second of two equal posts goes, and posts without anything in common stay."""
@@ -70,20 +64,6 @@ def test_every_tool_finds_equal_posts_and_leaves_different_ones(tool: str) -> No
     ]
 
     assert TOOLS[tool](texts, "benchmark")[0].removed.tolist() == [False, False, True, False]
-
-
-def test_a_run_is_the_same_after_saving(tmp_path: Path) -> None:
-    """With keepers and without."""
-    for keepers in (np.array([-1, 0]), None):
-        run = Run(Decided(np.array([False, True]), keepers), 0.5, 100.0, 20.0)
-        save_run(run, tmp_path / "run.npz")
-        loaded = load_run(tmp_path / "run.npz")
-
-        assert loaded[1:] == run[1:]
-        assert loaded.decided.removed.tolist() == [False, True]
-        assert (None if loaded.decided.keepers is None else loaded.decided.keepers.tolist()) == (
-            None if keepers is None else [-1, 0]
-        )
 
 
 def test_memory_over_the_texts_is_a_part_of_the_peak() -> None:

@@ -19,7 +19,6 @@ from tests.benchmarks.tools import NO_KEEPER, TOOLS, Decided
 from tests.benchmarks.truth import Truth, find_truth, load_truth, score
 
 TEXTS = [post.text for post in generate("copies", 300, read_texts(), seed=7)]
-ALL = np.arange(300)
 SIMILAR = np.array([[Indel.normalized_similarity(a, b) for b in TEXTS] for a in TEXTS])
 
 
@@ -141,7 +140,6 @@ def test_score_by_the_truth_equals_brute_force(seed: int) -> None:
     found = score(find_truth(TEXTS), decided.removed)
 
     assert (found.recall, found.precision) == pytest.approx(brute_force(decided.removed, None))
-    assert found.n_unlike <= found.n_wrong
 
 
 def test_score_of_a_small_case_by_hand() -> None:
@@ -150,7 +148,6 @@ def test_score_of_a_small_case_by_hand() -> None:
     sim = np.array([0.9, 0.8, 0.8, 0.79], np.float32)
     found = score(Truth(rows, sim), np.array([False, True, False, True, True]))
 
-    assert (found.n_missed, found.n_wrong, found.n_unlike) == (1, 2, 2)
     assert (found.recall, found.precision) == (0.5, pytest.approx(1 / 3))
 
 

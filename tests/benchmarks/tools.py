@@ -1,15 +1,14 @@
 """hybriddup and its peers, each run once on one file: what it removes, how long it takes, how much memory it needs.
 
-python -m tests.benchmarks.tools TOOL POSTS.jsonl[.gz] -o OUT.npz [--rows N] [--config benchmark]
-
-The peers need the extra ``bench``. Time is for deciding only: the texts are in memory, and hybriddup has seen a few
-before, so that its kernels are compiled and loaded. All peers get the character bigrams of a text, and keep their
-parameters from one measurement to the next.
+`tests.benchmarks.peers` runs this in a process for each tool: ``python -m tests.benchmarks.tools TOOL POSTS CONFIG``
+writes a pickled `Run` to standard output. The peers need the extra ``bench``. Time is for deciding only: the texts are
+in memory, and hybriddup has seen a few before, so that its kernels are compiled and loaded. All peers get the character
+bigrams of a text, and keep their parameters from one measurement to the next.
 """
 
 from __future__ import annotations
 
-import argparse
+import pickle
 import resource
 import sys
 import time
@@ -188,34 +187,8 @@ def memory_mb(field: str) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
 
 
-def save_run(run: Run, path: Path) -> None:
-    """Write a run as .npz."""
-    keepers = {} if run.decided.keepers is None else {"keepers": run.decided.keepers}
-    costs = np.array([run.seconds, run.peak_mb, run.over_texts_mb])
-    np.savez_compressed(path, removed=run.decided.removed, costs=costs, **keepers)
-
-
-def load_run(path: Path) -> Run:
-    """Return a run that was saved."""
-    with np.load(path) as saved:
-        decided = Decided(saved["removed"], saved.get("keepers"))
-        return Run(decided, *saved["costs"].tolist())
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run one tool on one file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tool", choices=TOOLS)
-    parser.add_argument("posts", type=Path)
-    parser.add_argument("--rows", type=int, help="only the first so many posts")
-    parser.add_argument("--config", default="benchmark")
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    chosen = parser.parse_args(arguments)
-    run = run_tool(chosen.tool, read_texts(chosen.posts, chosen.rows), chosen.config)
-    save_run(run, chosen.output)
-    n = len(run.decided.removed)
-    print(f"{chosen.tool}: {n:,} posts, {run.decided.removed.sum():,} removed, {n / run.seconds:,.0f} posts/s")
-
-
 if __name__ == "__main__":
-    main()
+    from tests.benchmarks import tools  # a `Run` of this module, not of ``__main__``, can be unpickled elsewhere
+
+    _, tool, posts, config = sys.argv
+    sys.stdout.buffer.write(pickle.dumps(tools.run_tool(tool, read_texts(Path(posts)), config)))

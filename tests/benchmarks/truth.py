@@ -38,16 +38,8 @@ class Truth(NamedTuple):
 class Score(NamedTuple):
     """What a tool did, against the truth."""
 
-    n: int
-    n_removed: int
-    n_missed: int
-    """Kept posts that still have an earlier kept match."""
-    n_wrong: int
-    """Removed posts that match no kept post."""
-    n_unlike: int
-    """Removed posts that match no post at all, a part of the wrong ones."""
     recall: float
-    """Removed rightly / (removed rightly + missed)."""
+    """Removed rightly / (removed rightly + kept posts that still have an earlier kept match)."""
     precision: float
     """Removed rightly / removed."""
 
@@ -81,19 +73,13 @@ def score(truth: Truth, removed: NDArray[np.bool_], threshold: float = 0.8) -> S
     """Return recall and precision of a removal, bool[n], by the pairs of the truth that reach the threshold."""
     rows = truth.rows[truth.sim >= threshold - FLOAT32_ROUNDING]
     earlier, later, kept = rows[:, 0], rows[:, 1], ~removed
-    missed, has_match, has_kept_match = (np.zeros(len(removed), np.bool_) for _ in range(3))
+    missed, has_kept_match = (np.zeros(len(removed), np.bool_) for _ in range(2))
     missed[later[kept[earlier] & kept[later]]] = True
-    has_match[rows.ravel()] = True
     has_kept_match[later[kept[earlier]]] = True
     has_kept_match[earlier[kept[later]]] = True
     n_removed, n_missed = int(removed.sum()), int(missed.sum())
     n_right = int((removed & has_kept_match).sum())
     return Score(
-        n=len(removed),
-        n_removed=n_removed,
-        n_missed=n_missed,
-        n_wrong=n_removed - n_right,
-        n_unlike=int((removed & ~has_match).sum()),
         recall=n_right / (n_right + n_missed) if n_right + n_missed else 1.0,
         precision=n_right / n_removed if n_removed else 1.0,
     )

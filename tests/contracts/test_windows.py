@@ -43,134 +43,6 @@ class Changed:
         return self.window.add_many(posts)
 
 
-class KeepsAll(Changed):
-    """Keeps every post of its own batch."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        return [each._replace(decision="kept", evidence=None) for each in super().add_many(posts)]
-
-
-class NamesAnother(Changed):
-    """Names some other keeper."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        decisions = super().add_many(posts)
-        return [each._replace(evidence=each.evidence and each.evidence._replace(of="x")) for each in decisions]
-
-
-class CountsDownwards(Changed):
-    """Gives later posts smaller positions."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        return [each._replace(position=-each.position) for each in super().add_many(posts)]
-
-
-class ScoresTooLow(Changed):
-    """Says of duplicates that they are none."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        decisions = super().add_many(posts)
-        return [each._replace(evidence=each.evidence and each.evidence._replace(score=0.1)) for each in decisions]
-
-
-class SortsItsBatches(Changed):
-    """Decides a batch in another order."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        return super().add_many(posts[::-1])[::-1]
-
-
-class TakesNumbersForText(Changed):
-    """Has one id for a number and its digits."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        as_text = [
-            post | {"id": str(post["id"])} if isinstance(post, dict) and "id" in post else post for post in posts
-        ]
-        return super().add_many(as_text)
-
-
-class ForgetsIds(Changed):
-    """Decides every post anew."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        return [each._replace(repeated=False) for each in super().add_many(posts)]
-
-
-class CountsLooks(Changed):
-    """Adds what it is asked about."""
-
-    def match(self, text: str, limit: int = 10) -> Any:
-        found = self.window.match(text, limit)
-        self.window.add(text + " and something that is new in every way")
-        return found
-
-
-class FindsTooMuch(Changed):
-    """Returns more than asked for."""
-
-    def match(self, text: str, limit: int = 10) -> Any:
-        return self.window.match(text, 4 * limit)
-
-
-class FindsTheWorstFirst(Changed):
-    """Returns the least similar first."""
-
-    def match(self, text: str, limit: int = 10) -> Any:
-        return self.window.match(text, limit)[::-1]
-
-
-class GetsKeptPosts(Changed):
-    """Knows nothing of duplicates."""
-
-    def get(self, post_id: Any) -> Any:
-        post = self.window.get(post_id)
-        return post if post and post.kept else None
-
-
-class ExplainsAnything(Changed):
-    """Calls everything a repeat."""
-
-    def explain(self, text: str, post_id: Any) -> Any:
-        return replace(self.window.explain(text, post_id), matches=True)
-
-
-class StripsTexts(Changed):
-    """Cuts texts at NUL, as C does."""
-
-    def get(self, post_id: Any) -> Any:
-        post = self.window.get(post_id)
-        return post and post._replace(text=post.text.partition("\0")[0])
-
-
-class GetsByDigits(Changed):
-    """Finds a post by the digits of its number."""
-
-    def get(self, post_id: Any) -> Any:
-        return self.window.get(int(post_id))
-
-
-class NeverForgets(Changed):
-    """Has another horizon."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options | {"horizon": "300d"})
-
-
-class ForgetsAtOnce(Changed):
-    """Has hardly a horizon."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options | {"horizon": 500.0})
-
-
-class GoesByArrival(Changed):
-    """Does not look at the times of posts."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options | {"time": "arrival"})
-
-
 class KeepsIds(Changed):
     """Forgets no id."""
 
@@ -187,13 +59,6 @@ class KeepsIds(Changed):
         return self.seen.get(post_id)
 
 
-class BelievesAnyTime(Changed):
-    """Takes posts for as late as they say."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options | ({"clock": lambda: 1e9} if options.get("time") == "event" else {}))
-
-
 class DecidesTwice(Changed):
     """Has its threads decide by themselves."""
 
@@ -207,20 +72,6 @@ class DecidesTwice(Changed):
         return (self.window if is_main else self.of_threads[number]).add(post)
 
 
-class TakesHalfABatch(Changed):
-    """Decides the posts before one that is none."""
-
-    def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        return [self.window.add(post) for post in posts]
-
-
-class StaysOpen(Changed):
-    """Cannot be closed."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 class AnswersWhenClosed(Changed):
     """Takes no posts when it is closed, and goes on answering."""
 
@@ -231,59 +82,119 @@ class AnswersWhenClosed(Changed):
         raise WindowError("the window is closed")
 
 
-class MiscountsLate(Changed):
-    """Counts no late posts."""
-
-    def stats(self) -> Any:
-        return replace(self.window.stats(), n_late=0)
+def with_options(**changed: Any) -> Callable[..., Any]:
+    """A window that is opened with other options than it was asked to."""
+    return lambda **options: Window.open(None, **options | changed)
 
 
-class StaysAhead(Changed):
-    """Says that its time was put back."""
+def with_method(name: str, does: Callable[..., Any]) -> Callable[..., Any]:
+    """A window of which one method does something else, given the window as it is."""
 
-    def rewind(self, to: float | None = None) -> float:  # noqa: ARG002
-        return max(self.window.stats().seconds_ahead, 0.0)
+    def open_window(**options: Any) -> Changed:
+        changed = Changed(**options)
+        setattr(changed, name, partial(does, changed.window))
+        return changed
+
+    return open_window
 
 
-class KnowsNoClock(Changed):
-    """Does not look whether its time is ahead."""
+def deciding(change: Callable[[Decision], Decision]) -> Callable[..., Any]:
+    """A window that changes its decisions."""
+    return with_method("add_many", lambda window, posts: list(map(change, window.add_many(posts))))
 
-    def stats(self) -> Any:
-        return replace(self.window.stats(), seconds_ahead=0.0)
+
+def naming(**changed: Any) -> Callable[..., Any]:
+    """A window that changes the evidence of its decisions."""
+    return deciding(lambda each: each._replace(evidence=each.evidence and each.evidence._replace(**changed)))
+
+
+def counting(**changed: Any) -> Callable[..., Any]:
+    """A window that changes its counts."""
+    return with_method("stats", lambda window: replace(window.stats(), **changed))
+
+
+def add_with_text_ids(window: Window, posts: Sequence[Any]) -> list[Decision]:
+    """Have one id for a number and its digits."""
+    return window.add_many([post | {"id": str(post["id"])} if "id" in post else post for post in posts])
+
+
+def add_what_is_matched(window: Window, text: str, limit: int = 10) -> Any:
+    """Add what it is asked about."""
+    found = window.match(text, limit)
+    window.add(text + " and something that is new in every way")
+    return found
+
+
+def get_if_kept(window: Window, post_id: Any) -> Any:
+    """Know nothing of duplicates."""
+    post = window.get(post_id)
+    return post if post and post.kept else None
+
+
+def get_until_nul(window: Window, post_id: Any) -> Any:
+    """Cut texts at NUL, as C does."""
+    post = window.get(post_id)
+    return post and post._replace(text=post.text.partition("\0")[0])
+
+
+def believe_any_time(**options: Any) -> Window:
+    """Take posts for as late as they say."""
+    return Window.open(None, **options | ({"clock": lambda: 1e9} if options.get("time") == "event" else {}))
+
+
+def stay_ahead(window: Window, to: float | None = None) -> float:  # noqa: ARG001
+    """Say that the time was put back."""
+    return max(window.stats().seconds_ahead, 0.0)
 
 
 FIRST_IS_KEPT = "of posts that match each other the first is kept, and the others name it, however they are sent"
+TWO_IDS = "a number and the same digits as text are two ids"
 
 
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
-        (KeepsAll, FIRST_IS_KEPT),
-        (NamesAnother, FIRST_IS_KEPT),
-        (SortsItsBatches, FIRST_IS_KEPT),
-        (CountsDownwards, "positions rise in the order of the posts"),
-        (ScoresTooLow, "a duplicate has the position of its keeper, and a score that reaches the threshold"),
-        (TakesNumbersForText, "a number and the same digits as text are two ids"),
-        (ForgetsIds, "a number and the same digits as text are two ids"),
-        (CountsLooks, "looking changes nothing"),
-        (FindsTooMuch, "match returns as many as are asked for, where there are as many"),
-        (FindsTheWorstFirst, "match returns the most similar posts first"),
-        (GetsKeptPosts, "get returns the post of an id, kept or not"),
-        (ExplainsAnything, "explain says what would be decided"),
-        (StripsTexts, "get returns a text as it was sent"),
-        (GetsByDigits, "get returns None for an id that is not there"),
-        (NeverForgets, "a kept post matches no more after the horizon"),
-        (ForgetsAtOnce, "a kept post matches within the horizon"),
-        (GoesByArrival, "a post without a time is refused where times count"),
+        (deciding(lambda each: each._replace(decision="kept", evidence=None)), FIRST_IS_KEPT),
+        (naming(of="x"), FIRST_IS_KEPT),
+        (with_method("add_many", lambda window, posts: window.add_many(posts[::-1])[::-1]), FIRST_IS_KEPT),
+        (deciding(lambda each: each._replace(position=-each.position)), "positions rise in the order of the posts"),
+        (naming(score=0.1), "a duplicate has the position of its keeper, and a score that reaches the threshold"),
+        (with_method("add_many", add_with_text_ids), TWO_IDS),
+        (deciding(lambda each: each._replace(repeated=False)), TWO_IDS),
+        (with_method("match", add_what_is_matched), "looking changes nothing"),
+        (
+            with_method("match", lambda window, text, limit=10: window.match(text, 4 * limit)),
+            "match returns as many as are asked for, where there are as many",
+        ),
+        (
+            with_method("match", lambda window, text, limit=10: window.match(text, limit)[::-1]),
+            "match returns the most similar posts first",
+        ),
+        (with_method("get", get_if_kept), "get returns the post of an id, kept or not"),
+        (
+            with_method("explain", lambda window, text, of: replace(window.explain(text, of), matches=True)),
+            "explain says what would be decided",
+        ),
+        (with_method("get", get_until_nul), "get returns a text as it was sent"),
+        (
+            with_method("get", lambda window, post_id: window.get(int(post_id))),
+            "get returns None for an id that is not there",
+        ),
+        (with_options(horizon="300d"), "a kept post matches no more after the horizon"),
+        (with_options(horizon=500.0), "a kept post matches within the horizon"),
+        (with_options(time="arrival"), "a post without a time is refused where times count"),
         (KeepsIds, "posts and ids are forgotten some time after the horizon"),
-        (BelievesAnyTime, "a time that is ahead of the clock counts as the clock's"),
-        (StaysAhead, "rewind puts the time back, and says by how much"),
-        (KnowsNoClock, "stats say by how much the time of a window is ahead of the clock"),
+        (believe_any_time, "a time that is ahead of the clock counts as the clock's"),
+        (with_method("rewind", stay_ahead), "rewind puts the time back, and says by how much"),
+        (counting(seconds_ahead=0.0), "stats say by how much the time of a window is ahead of the clock"),
         (DecidesTwice, "sent at once exactly one is kept"),
-        (TakesHalfABatch, "of a batch that is refused nothing is decided"),
-        (StaysOpen, "a closed window takes no posts"),
+        (
+            with_method("add_many", lambda window, posts: list(map(window.add, posts))),
+            "of a batch that is refused nothing is decided",
+        ),
+        (with_method("close", lambda window: None), "a closed window takes no posts"),  # noqa: ARG005
         (AnswersWhenClosed, "a closed window answers nothing"),
-        (MiscountsLate, "late posts are counted"),
+        (counting(n_late=0), "late posts are counted"),
     ],
 )
 def test_a_window_that_breaks_a_promise_fails_at_its_clause(broken: Callable[..., Any], clause: str) -> None:

@@ -78,13 +78,6 @@ def test_index_past_the_end_is_an_error(index: int) -> None:
         removed_posts()[index]
 
 
-@pytest.mark.parametrize("index", ["0", 1.0, None])
-def test_index_that_is_no_number_is_an_error(index: Any) -> None:
-    """And not the first post."""
-    with pytest.raises(TypeError):
-        removed_posts()[index]
-
-
 @given(st.slices(6))
 def test_slice_is_the_list_of_its_posts(chosen: slice) -> None:
     """With any bounds and steps, backwards too."""
@@ -112,12 +105,6 @@ def test_posts_equal_a_list_of_the_same() -> None:
     assert posts != None  # noqa: E711  (what is compared is the operator)
 
 
-def test_posts_are_no_key_of_a_dict() -> None:
-    """They compare by content, as lists do."""
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(removed_posts())
-
-
 def test_posts_are_shown_as_a_list() -> None:
     """For people who look at a result."""
     assert repr(removed_posts()) == repr(EXPECTED)
@@ -129,12 +116,6 @@ def test_no_posts_are_an_empty_sequence() -> None:
     assert (len(none), bool(none), list(none), none[:], none == []) == (0, False, [], [], True)
     with pytest.raises(IndexError):
         _ = none[0]
-
-
-def test_columns_are_those_of_the_posts() -> None:
-    """As arrays, for those who want no objects."""
-    posts = removed_posts()
-    assert posts.rows.tolist() == [post.row for post in EXPECTED]
 
 
 @given(st.slices(6))
@@ -161,14 +142,6 @@ def test_rows_are_the_ids_of_posts_without_any() -> None:
     corpus = Corpus(["t"] * 3, range(3), np.arange(3))
     posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), BY)
     assert [(post.id, post.keeper_id) for post in posts] == [(1, 2), (2, 0)]
-
-
-def test_posts_can_be_looked_at_twice() -> None:
-    """Iterating uses nothing up."""
-    posts = removed_posts()
-    assert list(posts) == list(posts)
-    first, second = iter(posts), iter(posts)
-    assert next(first) == next(second) == EXPECTED[0]
 
 
 # --- of a run: in input order, with the evidence of the pair or of the equal text ---

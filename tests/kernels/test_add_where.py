@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
@@ -35,12 +34,6 @@ def test_weight_is_added_where_the_word_has_a_one(word: int, weight: int, start:
     for bit in range(64):
         expected[start + bit] += weight * (word >> bit & 1)
     assert added(sums, start, word, weight) == expected
-
-
-@pytest.mark.parametrize("bit", [0, 1, 15, 16, 31, 32, 62, 63])
-def test_each_bit_has_its_own_sum(bit: int) -> None:
-    """Bit 0 is the first of them, bit 63 the last."""
-    assert added([0] * 64, 0, 2**bit, 32767) == [32767 if place == bit else 0 for place in range(64)]
 
 
 def test_sums_need_not_begin_where_vectors_do() -> None:

@@ -1,4 +1,4 @@
-"""Characters that two texts can have in common: numbered, counted and bounded, against Counter."""
+"""Characters that two texts can have in common: counted and bounded, against Counter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hybriddup.kernels.characters import (
     count_characters,
     count_lacking,
     lcs_upper_bounds,
-    renumber,
     sketch_characters,
 )
 from tests import reference
@@ -53,26 +52,6 @@ def lacks(a: str, b: str) -> int:
     """The bound on the characters of the first text that the second one lacks."""
     sketches = sketches_of([a, b])
     return int(count_lacking(*sketches[0], *sketches[1]))
-
-
-# --- numbering ---
-
-
-@given(st.lists(few_letters, max_size=5))
-def test_symbols_are_numbered_by_first_use(texts: list[str]) -> None:
-    """Equal code points get equal numbers 0, 1, 2, ... in the order in which they first stand."""
-    code_points = encode_texts(texts).code_points
-    symbols, n_symbols = renumber(code_points, np.full(int(code_points.max(initial=0)) + 1, -1, np.int32))
-    order: dict[str, int] = {}
-    expected = [order.setdefault(character, len(order)) for character in "".join(texts)]
-    assert (symbols.tolist(), n_symbols) == (expected, len(order))
-
-
-def test_last_code_point_has_a_symbol() -> None:
-    """The table has room for all of them."""
-    code_points = np.array([0x10FFFF, 0, 0x10FFFF], np.uint32)
-    symbols, n_symbols = renumber(code_points, np.full(0x110000, -1, np.int32))
-    assert (symbols.tolist(), n_symbols) == ([0, 1, 0], 2)
 
 
 # --- counting ---

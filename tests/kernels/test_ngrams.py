@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Float32s, Int64s, Tokens, UInt32s, encode_texts
-from hybriddup.kernels.ngrams import IS_DENSE, is_dense_script, script_ngrams
+from hybriddup.kernels.ngrams import IS_DENSE, script_ngrams
 from hybriddup.kernels.token_table import build_table, look_up_dense
 
 DENSE_RANGES = (
@@ -66,11 +66,6 @@ def test_text_shorter_than_the_ngram_is_its_own_token() -> None:
     assert kernel_ngrams(["ab", "cd", "é"], (2, 2), (3, 4)) == [["ab"], ["cd"], ["é"]]
 
 
-def test_empty_text_has_no_ngrams() -> None:
-    """Neither first, nor between others, nor last."""
-    assert kernel_ngrams(["", "ab", "", "猫", ""], (1, 1), (2, 2)) == [[], ["ab"], [], ["猫"], []]
-
-
 def weights_by_script(text: str, starts: list[int]) -> list[float]:
     """What tokens that begin there and weigh 2.0 weigh when those of other scripts get 7.0."""
     return weigh(encode_texts([text]).code_points, np.array(starts, np.int64)).tolist()
@@ -100,11 +95,6 @@ def test_token_is_dense_by_its_first_character() -> None:
     assert weights_by_script("T恤T", [0, 1]) == [7.0, 2.0]
 
 
-def test_no_tokens_have_no_weights() -> None:
-    """A batch of empty texts."""
-    assert weights_by_script("", []) == []
-
-
 def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
     """Also at the ends of the ranges, at the end of the table, and past it."""
     expected = np.zeros(0x110000, np.bool_)
@@ -112,15 +102,6 @@ def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
         expected[low : high + 1] = True
     weights = weigh(np.arange(0x110000, dtype=np.uint32), np.arange(0x110000))
     assert np.flatnonzero((weights == 2.0) != expected).tolist() == []
-
-
-@pytest.mark.parametrize(
-    "code_point", [end + step for low, high in DENSE_RANGES for end in (low, high) for step in (-1, 0, 1)]
-)
-def test_one_character_is_dense_where_its_range_says(code_point: int) -> None:
-    """At both ends of each range and one beyond; past the last code point too, which no text has."""
-    inside = any(low <= code_point <= high for low, high in DENSE_RANGES)
-    assert bool(is_dense_script(np.uint32(code_point))) == (inside or code_point > 0x10FFFF)
 
 
 def test_ranges_fill_groups_of_sixteen() -> None:

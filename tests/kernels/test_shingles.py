@@ -131,26 +131,6 @@ def test_what_so_many_texts_have_is_marked(n_texts: dict[int, int], common_in: i
     assert marked.tolist() == sorted(leading for leading, n in n_texts.items() if n >= common_in)
 
 
-@given(st.text(alphabet="ab你", max_size=4))
-def test_no_shingle_stands_twice(text: str) -> None:
-    """A text shorter than a shingle is also shorter than a smaller one, or just as long."""
-    kept = [
-        shingle
-        for shingle in bottom_shingles(*encode_texts([text]), 5, 16, 16, NONE)[0].tolist()
-        if shingle != NO_SHINGLE
-    ]
-    assert len(set(kept)) == len(kept) >= min(len(text), 1)
-
-
-@given(st.text(alphabet="abcdefgh", min_size=1, max_size=60), st.integers(1, 15))
-def test_fewer_shingles_are_the_first_of_more(text: str, n_kept: int) -> None:
-    """An index may keep as many as it likes of those at hand, where these are of one size."""
-    text = text * 3 + "".join(chr(0x4E00 + place) for place in range(20))
-    more = bottom_shingles(*encode_texts([text]), 5, 16, 16, NONE)
-
-    assert bottom_shingles(*encode_texts([text]), 5, n_kept, n_kept, NONE).tolist() == more[:, :n_kept].tolist()
-
-
 def test_hashes_are_the_same_in_every_version() -> None:
     """Snapshots hold shingles, so that their hashes must not change unnoticed."""
     kept = bottom_shingles(*encode_texts(["你好世界", "hello, world"]), 5, 3, 3, NONE)

@@ -59,11 +59,3 @@ def test_overlapping_tokens_hash_as_their_characters() -> None:
     starts, lengths = np.array([0, 1, 2, 0], np.int64), np.array([2, 2, 2, 4], np.int32)
     hashes = hash_short_tokens(code_points, starts, lengths, 1, np.uint64(0))[:, 0].tolist()
     assert hashes == [library_hash(token, 1, 0)[0] for token in ("猫狗", "狗猫", "猫狗", "猫狗猫狗")]
-
-
-@pytest.mark.parametrize("words", [1, 2, 4])
-def test_no_tokens_give_no_hashes(words: int) -> None:
-    """The shape keeps its width."""
-    assert hash_short_tokens(
-        np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int32), words, np.uint64(0)
-    ).shape == (0, words)

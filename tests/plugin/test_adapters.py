@@ -288,8 +288,3 @@ def test_recipe_of_a_callable_object_is_passed_on() -> None:
             return {"dictionary": "abc"}
 
     assert adapted("tokenizer", Dictionary).recipe() == {"dictionary": "abc"}
-
-
-def test_release_of_a_plugin_stands_for_a_function_without_recipe() -> None:
-    """A plugin that cuts differently in its next release makes another recipe id."""
-    assert adapted("tokenizer", str.split).recipe() == {"distribution": "hybriddup-noise", "version": "2.0"}

@@ -102,15 +102,6 @@ def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> N
     ]
 
 
-def test_installed_plugin_named_as_module_too_is_loaded_once(install: Install) -> None:
-    """`--plugin` with the module of an installed plugin changes nothing."""
-    install("hybriddup-shout", "shouting", SHOUT)
-
-    manager = create_plugin_manager(modules=["shouting"])
-
-    assert [plugin.name for plugin in manager.describe()].count("shouting") == 1
-
-
 def test_entry_points_can_be_left_out(install: Install) -> None:
     """With entry_points=False only the built-ins and what is asked for are loaded."""
     install("hybriddup-shout", "shouting", SHOUT)
@@ -162,16 +153,6 @@ def test_plugin_that_ends_the_program_is_named(write_module: WriteModule, code: 
     """It does not get to do so."""
     write_module("my_plugin", code)
     assert load_error("my_plugin") == f"plugin 'my_plugin', not packaged {what}"
-
-
-def test_plugin_that_fails_to_register_is_named(write_module: WriteModule) -> None:
-    """An exception inside the hook names the plugin."""
-    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_register(registry):\n    1 / 0\n"
-    write_module("my_plugin", code)
-
-    assert load_error("my_plugin") == (
-        "plugin 'my_plugin', not packaged failed to register its components: ZeroDivisionError: division by zero"
-    )
 
 
 def test_name_taken_twice_names_both_owners(install: Install, write_module: WriteModule) -> None:

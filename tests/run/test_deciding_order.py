@@ -78,11 +78,6 @@ def test_a_list_of_rules_equals_sorting_by_all_of_them(posts: list[tuple[int, in
     assert order(rules, texts, likes=likes, reads=reads) == expected  # type: ignore[arg-type]
 
 
-def test_highest_decides_by_value_and_then_input_order() -> None:
-    """Of equal values the first stays."""
-    assert by_value([1, 3, 2, 3]) == [1, 3, 2, 0]
-
-
 @pytest.mark.parametrize("policy", ["first", "last", "longest", "most_complete", KeepHighest(highest="likes")])
 def test_no_posts_have_no_order(policy: Any) -> None:
     """Nothing in, nothing out."""

@@ -157,41 +157,6 @@ def test_limits_that_are_not_hit_are_not_reported() -> None:
     assert dedupe().summary.blocks.limits_hit == {}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"normalizer": {"urls": "mask"}},
-        {"tokenizer": {"other": [3, 4]}},
-        {"tokenizer": {"use": "words"}},
-        {"weighter": {"clip": [1, 5]}},
-        {"weighter": {"use": "tf"}},
-        {"hasher": {"seed": 1}},
-        {"hasher": {"use": "md5"}},
-        {"fingerprint": {"bits": 64}, "lengths": [{"exact_only": True}]},
-    ],
-    ids=str,
-)
-def test_recipe_changes_with_each_part_of_a_fingerprint(change: dict[str, Any]) -> None:
-    """Fingerprints of two recipes are never compared."""
-    assert dedupe(change, POSTS[:50]).summary.recipe_id != dedupe({}, POSTS[:50]).summary.recipe_id
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"lengths": [{"exact_only": True}]},
-        {"blocks": {"use": "scan"}},
-        {"numbers_must_match": True},
-        {"keep": "first"},
-        {"audit": {"sample": 0}},
-    ],
-    ids=str,
-)
-def test_recipe_does_not_change_with_what_compares_fingerprints(change: dict[str, Any]) -> None:
-    """Thresholds can be tuned over stored fingerprints."""
-    assert dedupe(change, POSTS[:50]).summary.recipe_id == dedupe({}, POSTS[:50]).summary.recipe_id
-
-
 def test_recipe_changes_with_the_corpus_that_weights_were_fitted_on() -> None:
     """Fitted weights are part of what makes a fingerprint."""
     first, second = [f"今天天气真好{i}" for i in range(99)], [f"明天再说吧朋友{i}" for i in range(99)]

@@ -4,44 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel, Levenshtein
 
-from hybriddup.config.read import shipped_directory
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.verifiers import VerifierContext, edit
 from hybriddup.steps.verifiers.edit import Edit, longest_indel_partners
 from tests import reference
 from tests.builders import make_pairs
+from tests.steps.test_verifiers import THRESHOLDS
 
 Distance = Literal["indel", "levenshtein"]
 distances = pytest.mark.parametrize("distance", ["indel", "levenshtein"])
 few_letters = st.lists(st.text(alphabet="ab好\ud800\0", max_size=10), min_size=2, max_size=4)
-
-
-def find_thresholds(value: Any) -> Iterator[str]:
-    """Every threshold in a configuration, as it is written."""
-    if isinstance(value, dict):
-        yield from (str(value["threshold"]) for _ in [0] if "threshold" in value)
-        yield from (found for item in value.values() for found in find_thresholds(item))
-    elif isinstance(value, list):
-        yield from (found for item in value for found in find_thresholds(item))
-
-
-def shipped_thresholds() -> set[str]:
-    """Those of all configurations that ship."""
-    files: list[Path] = sorted(shipped_directory().glob("*.yaml"))
-    return {found for file in files for found in find_thresholds(yaml.safe_load(file.read_text(encoding="utf-8")))}
-
-
-THRESHOLDS = sorted({*shipped_thresholds(), *(f"{percent / 100:.2f}" for percent in range(50, 100))}, key=float)
 
 
 def score(texts: list[str], threshold: float, distance: Distance, pairs: list[tuple[int, int]]) -> list[float]:
@@ -70,10 +50,10 @@ def pairs_on(threshold: Fraction, distance: Distance, max_length: int) -> Iterat
 
 
 @distances
-@pytest.mark.parametrize("threshold", THRESHOLDS)
-def test_pair_exactly_on_the_threshold_is_accepted(distance: Distance, threshold: str) -> None:
+@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
+def test_pair_exactly_on_the_threshold_is_accepted(distance: Distance, threshold: Fraction) -> None:
     """Every pair up to 400 characters whose exact fraction is the threshold; thresholds are inclusive."""
-    pairs = list(pairs_on(Fraction(threshold), distance, 400))
+    pairs = list(pairs_on(threshold, distance, 400))
     assert pairs
     texts = [text for pair in pairs for text in pair]
     scores = score(texts, float(threshold), distance, [(2 * i, 2 * i + 1) for i in range(len(pairs))])
@@ -81,28 +61,23 @@ def test_pair_exactly_on_the_threshold_is_accepted(distance: Distance, threshold
 
 
 @distances
-@pytest.mark.parametrize("threshold", THRESHOLDS)
-def test_pair_one_character_under_the_threshold_is_refused(distance: Distance, threshold: str) -> None:
+@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
+def test_pair_one_character_under_the_threshold_is_refused(distance: Distance, threshold: Fraction) -> None:
     """Every such pair with one character more in the longer text."""
-    pairs = [(a, b + "z") for a, b in pairs_on(Fraction(threshold), distance, 400)]
+    pairs = [(a, b + "z") for a, b in pairs_on(threshold, distance, 400)]
     texts = [text for pair in pairs for text in pair]
     scores = score(texts, float(threshold), distance, [(2 * i, 2 * i + 1) for i in range(len(pairs))])
     assert max(scores) < float(threshold)
 
 
 @distances
-@pytest.mark.parametrize("threshold", THRESHOLDS)
-def test_pair_on_the_threshold_is_within_the_longest_partner(distance: Distance, threshold: str) -> None:
+@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
+def test_pair_on_the_threshold_is_within_the_longest_partner(distance: Distance, threshold: Fraction) -> None:
     """And one character more is beyond it, so the bound costs no match and spares what cannot be one."""
-    pairs = list(pairs_on(Fraction(threshold), distance, 400))
+    pairs = list(pairs_on(threshold, distance, 400))
     shorter = np.array([len(a) for a, _ in pairs], np.int32)
     longest = Edit(Edit.Options(distance=distance)).max_partner_lengths(shorter, float(threshold))
     assert longest.tolist() == [len(b) for _, b in pairs]
-
-
-def test_eight_of_twelve_characters_score_exactly_four_fifths() -> None:
-    """The pair for which rapidfuzz with ``score_cutoff=0.8`` answers 0.0."""
-    assert score_one("abcdefgh", "abcdefghijkl", 0.8, "indel") == 0.8
 
 
 def test_partner_of_eight_characters_is_twelve_at_four_fifths() -> None:
@@ -190,7 +165,7 @@ def test_empty_texts_are_the_same(distance: Distance) -> None:
 
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=20), st.sampled_from(THRESHOLDS))
-def test_longest_partner_equals_trying_each_length(lengths: list[int], threshold: str) -> None:
+def test_longest_partner_equals_trying_each_length(lengths: list[int], threshold: Fraction) -> None:
     """The last partner length whose quotient, as the score computes it, reaches the threshold."""
     longest = longest_indel_partners(np.array(lengths, np.int32), float(threshold)).tolist()
     for length, partner in zip(lengths, longest, strict=True):

@@ -11,7 +11,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Tokens, encode_texts, tokens_from_lists
+from hybriddup.data.records import Tokens, encode_texts
 from hybriddup.steps import fingerprints
 from hybriddup.steps.fingerprints import FIT_SAMPLE, Fingerprinter, count_weights
 from hybriddup.steps.hashers import Xxh3
@@ -58,27 +58,6 @@ def test_wider_fingerprint_begins_with_the_narrower() -> None:
     text = "你妈妈喊你回家吃饭哦"
     narrow, wide = (make_fingerprinter(n_bits).fingerprint([text]).bits for n_bits in (64, 256))
     assert wide[0, 0] == narrow[0, 0]
-
-
-@given(st.lists(st.text(alphabet="ab猫", min_size=1, max_size=3), max_size=8), st.randoms(use_true_random=False))
-def test_order_of_tokens_does_not_matter(tokens: list[str], random: object) -> None:
-    """The same tokens in another order make the same fingerprint."""
-    shuffled = list(tokens)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    simhashes = make_fingerprinter(128).fingerprint_tokens(tokens_from_lists([tokens, shuffled]))
-    assert simhashes.bits[0].tolist() == simhashes.bits[1].tolist()
-
-
-@given(texts_of_few_letters)
-def test_batches_and_workers_do_not_matter(texts: list[str]) -> None:
-    """A text has the fingerprint that it has alone."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fingerprints, "TEXTS_A_BATCH", 2)
-        together = [make_fingerprinter(128, workers).fingerprint(texts) for workers in (1, 3)]
-    alone = [make_fingerprinter(128).fingerprint([text]) for text in texts]
-    for simhashes in together:
-        assert simhashes.bits.tolist() == [one.bits[0].tolist() for one in alone]
-        assert simhashes.has_tokens.tolist() == [bool(text) for text in texts]
 
 
 def test_text_without_tokens_is_marked() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from pydantic import ValidationError
 
-from hybriddup.steps.normalizers import Normalizer, traditional
+from hybriddup.steps.normalizers import traditional
 from hybriddup.steps.normalizers.make_traditional import simplified_pairs
 from hybriddup.steps.normalizers.microblog import BATCH_CHARACTERS, MicroblogNormalizer, MicroblogOptions
 from hybriddup.steps.normalizers.none import NoNormalizer
@@ -115,12 +114,6 @@ def test_none_returns_equal_texts() -> None:
     assert NoNormalizer().normalize_batch(texts) == texts
 
 
-def test_both_keep_the_protocol() -> None:
-    """`none` and `microblog` are normalizers."""
-    assert isinstance(NoNormalizer(), Normalizer)
-    assert isinstance(microblog(), Normalizer)
-
-
 def test_options_can_turn_everything_off() -> None:
     """With everything kept, a text comes out as it went in."""
     text = "//@a: RT @b 转发微博 ＡＢ…e\u0301 媽 http://x #y# 👍[doge] 12 !! \u200b \n [1]"
@@ -188,35 +181,6 @@ def test_digits_alone_count_as_nothing_when_masked() -> None:
     assert normalize("2020 1215", **NOTHING | {"digits": "mask"}) == ""
 
 
-NASTY = [
-    "",
-    "\x00",
-    "a\x00b",
-    "\ud800",
-    "\udc00\ud800x",
-    "\u0301",
-    "e\u0301\u0323",
-    "\uff9e",
-    "가\u11a8",
-    "مرحبا بالعالم",
-    "שלום \u200fעולם",
-    "नमस्ते",
-    BOUNDARY,
-    f"a{BOUNDARY} @b",
-    "\ufdd1",
-    "İ",
-    "ﷺ",
-    "😀",
-    "\U0010ffff",
-]
-
-
-def test_a_batch_of_nasty_texts_equals_one_by_one() -> None:
-    """Neighbors in a batch do not touch each other, not even through accents and the boundary itself."""
-    normalizer = microblog()
-    assert normalizer.normalize_batch(NASTY) == [normalizer.normalize_batch([text])[0] for text in NASTY]
-
-
 def test_accents_do_not_cross_into_the_text_before() -> None:
     """A text that begins with a combining mark leaves the one before it alone."""
     assert microblog().normalize_batch(["e", "\u0301a", "ᄀ", "\u1161"]) == ["e", "\u0301a", "ᄀ", "\u1161"]
@@ -236,19 +200,6 @@ def test_batches_larger_than_a_slice_keep_their_order() -> None:
     assert [text for row, text in enumerate(normalized) if row != 7] == [
         text.lower() for row, text in enumerate(texts) if row != 7
     ]
-
-
-def test_no_texts_give_no_texts() -> None:
-    """An empty batch is allowed."""
-    assert microblog().normalize_batch([]) == []
-
-
-def test_a_pickled_normalizer_keeps_its_options() -> None:
-    """Worker processes get the same normalizer."""
-    normalizer = microblog(digits="mask")
-    normalizer.normalize_batch(["warm"])
-    again = pickle.loads(pickle.dumps(normalizer))  # noqa: S301 - our own bytes
-    assert again.normalize_batch(["EP01"]) == normalizer.normalize_batch(["EP01"]) == ["ep0"]
 
 
 def test_the_recipe_names_the_table_where_it_is_used() -> None:

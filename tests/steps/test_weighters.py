@@ -83,13 +83,6 @@ def test_levels_equal_their_formula(sample: list[list[str]], texts: list[list[st
     assert weights_of(weighter, texts) == [[level(token) for token in tokens] for tokens in texts]
 
 
-@pytest.mark.parametrize("weighter", [make_tfidf(other=None), Levels()], ids=["tfidf", "levels"])
-def test_token_in_no_text_of_the_sample_weighs_the_most(weighter: Weighter) -> None:
-    """Rare in the sample is rarer than anything in it."""
-    weighter.fit(tokens_from_lists([["猫"], ["猫"]]))
-    assert weights_of(weighter, [["狗"]]) == [[5.0]]
-
-
 @pytest.mark.parametrize("weighter", [make_tfidf(), Levels()], ids=["tfidf", "levels"])
 def test_empty_sample_can_be_fitted(weighter: Weighter) -> None:
     """A corpus without distinct texts is none to stumble over."""

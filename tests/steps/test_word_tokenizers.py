@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 
@@ -13,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybriddup.kernels.words import INVOLVED
-from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.jieba import MAX_RUN, Jieba, JiebaOptions
 from hybriddup.steps.tokenizers.meaning import is_word, meaningful_characters
 from hybriddup.steps.tokenizers.parts import words_among_parts
@@ -108,19 +106,6 @@ def test_words_of_a_batch_are_those_of_each_text(batch: list[str]) -> None:
     """A text's words do not depend on its batch, whatever its characters."""
     tokens = Words().tokenize_batch(batch)
     assert [tokens.strings(row) for row in range(tokens.n_texts)] == [words_of(text) for text in batch]
-
-
-def test_both_keep_the_protocol(jieba: Jieba) -> None:
-    """`words` is compiled, `jieba` holds the interpreter."""
-    assert isinstance(Words(), Tokenizer)
-    assert isinstance(jieba, Tokenizer)
-    assert not Words().holds_interpreter
-    assert jieba.holds_interpreter
-
-
-def test_words_can_be_pickled() -> None:
-    """Worker processes get the same tokenizer."""
-    assert pickle.loads(pickle.dumps(Words())).tokenize_batch(["a b"]).strings(0) == ["a", "b"]  # noqa: S301 - ours
 
 
 JIEBA = [

@@ -81,19 +81,6 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.usefixtures("learn_early")
-@pytest.mark.parametrize("batch", [1, 64, FIT_AT + 90])
-def test_keys_are_learned_after_the_same_post_however_posts_are_sent(batch: int) -> None:
-    """Decisions before and after are the same."""
-    texts = greetings(FIT_AT + 90)
-    texts[FIT_AT + 40 :] = [f"{text[:30]}了{text[31:]}" for text in texts[:50]]
-    with Window.open(None, "weibo") as window, Window.open(None, "weibo") as other:
-        decisions = [each for first in range(0, len(texts), batch) for each in window.add_many(texts[first:][:batch])]
-        assert decisions == other.add_many(texts)
-        assert learned(window) == learned(other)
-    assert sum(not each.kept for each in decisions) == 50
-
-
-@pytest.mark.usefixtures("learn_early")
 def test_limits_hit_are_counted_on_when_the_index_is_made_anew() -> None:
     """What an index counted that is given up is not forgotten with it."""
     texts = greetings(FIT_AT)

@@ -15,7 +15,7 @@ from hybriddup.errors import StoreError, WindowError
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
 from hybriddup.steps.verifiers.cosine import Cosine
-from hybriddup.window import Window
+from hybriddup.window import Decision, Window
 from hybriddup.window.meta import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import FILE
@@ -55,11 +55,6 @@ def scores(window: Window) -> dict[str | int, float]:
     return {match.id: match.score for match in window.match(PROBE, limit=500)}
 
 
-def kept(folder: Path) -> bytes | None:
-    """What the store of a closed window keeps of the verifier."""
-    return learned(folder).get(VERIFIER + KEY)
-
-
 def learned(folder: Path) -> dict[str, bytes]:
     """All that the store of a closed window has learned."""
     store = SqliteStore.open(folder)
@@ -92,16 +87,20 @@ def test_scores_are_by_how_rare_words_are_once_enough_posts_came() -> None:
         assert scores(window) != scores(plain)
 
 
+@pytest.mark.parametrize("config", [COSINE, FITTED], ids=["verifier", "weights"])
 @pytest.mark.parametrize("batch", [1, 7, LEARN_AT + 20])
-def test_verifiers_learn_after_the_same_post_however_posts_are_sent(batch: int, tmp_path: Path) -> None:
-    """And before it not, however often the window is opened."""
-    posts = texts(LEARN_AT + 20)
-    with Window.open(tmp_path / "at once", COSINE) as window:
-        window.add_many(posts[:LEARN_AT])
+def test_windows_learn_after_the_same_post_however_posts_are_sent(
+    config: dict[str, Any], batch: int, tmp_path: Path
+) -> None:
+    """And before it not, however often the window is opened; what is decided is the same."""
+    posts, decisions = texts(LEARN_AT + 20), list[Decision]()
+    with Window.open(tmp_path / "at once", config) as window:
+        expected = window.add_many(posts)
     for start in range(0, len(posts), batch):
-        with Window.open(tmp_path / "in parts", COSINE) as window:
-            window.add_many(posts[start : start + batch])
-    assert kept(tmp_path / "at once") == kept(tmp_path / "in parts") is not None
+        with Window.open(tmp_path / "in parts", config) as window:
+            decisions += window.add_many(posts[start : start + batch])
+    assert decisions == expected
+    assert learned(tmp_path / "at once") == learned(tmp_path / "in parts") != {}
 
 
 def test_a_verifier_that_is_new_to_a_window_learns_when_it_is_opened(tmp_path: Path) -> None:

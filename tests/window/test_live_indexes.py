@@ -51,6 +51,23 @@ class OtherKeys(FewKeys):
         return np.concatenate([keys, (keys[:, :1] + np.uint64(1)) % np.uint64(11)], axis=1)
 
 
+class ManyKeys(BlockIndex):
+    """Keys that most texts have, and such as few have; where they are wide, several have the same lower half."""
+
+    reads_texts = False
+    n_keys = 5
+
+    def __init__(self, most: int, *, wide: bool) -> None:
+        self.max_bucket_size, self.wide = most, wide
+        self.key_bits = 64 if wide else 32
+
+    def keys(self, texts: Any, bits: UInt64s) -> UInt64s:  # noqa: ARG002
+        """Return keys of which there are few different ones, more, and as many as there are fingerprints."""
+        spread = (bits[:, :1] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(36)
+        keys = np.arange(5, dtype=np.uint64) << np.uint64(28) | spread % np.array([2, 7, 50, 400, 2**28], np.uint64)
+        return keys % np.uint64(7) | keys << np.uint64(32) if self.wide else keys
+
+
 def blocks(**options: Any) -> Blocks:
     """An index of blocks."""
     return Blocks(Blocks.Options(**options))
@@ -94,6 +111,14 @@ def test_live_indexes_keep_their_contract(
 def test_lists_hold_the_keys_of_any_index(index: BlockIndex, distance: int) -> None:
     """Of those, too, for which there are tables or a scan."""
     check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=distance)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 30, 256])
+@pytest.mark.parametrize("wide", [False, True])
+def test_lists_hold_keys_of_any_kind(most: int, wide: bool) -> None:
+    """However many texts of a key are looked at."""
+    index = ManyKeys(most, wide=wide)
+    check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=20, bits=[128])
 
 
 class FindsTheForgotten(LiveLists):

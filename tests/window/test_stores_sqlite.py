@@ -52,16 +52,6 @@ def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
     SqliteStore.open(tmp_path).close()
 
 
-def test_the_store_of_a_writer_that_was_killed_can_be_opened(tmp_path):
-    """The system takes the lock back, so nobody has to remove a file."""
-    script = (
-        "import os; from hybriddup.window.stores.sqlite import SqliteStore; "
-        f"store = SqliteStore.open({str(tmp_path)!r}); os.kill(os.getpid(), 9)"
-    )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
-    SqliteStore.open(tmp_path).close()
-
-
 def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
     """Reading only, a store follows the process that writes, through more posts than it has seen at a time."""
     writer = SqliteStore.open(tmp_path)

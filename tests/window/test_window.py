@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import hybriddup
-from hybriddup.errors import ConfigError, InputError, StoreError, WindowError
+from hybriddup.errors import InputError, StoreError, WindowError
 from hybriddup.window import Decision, Post, Window
 from hybriddup.window.state import WindowState
 from tests.window.reference_window import CONFIG
@@ -92,45 +92,6 @@ def test_an_id_gets_its_first_answer_again_whatever_the_text(tmp_path: Path) -> 
     assert [decision.repeated for decision in (first, again, other, third, fourth)] == [False, True, False, True, True]
     assert first.position == again.position == third.position == fourth.position == 0
     assert other.kept
-
-
-def test_decisions_are_those_of_a_run_over_files() -> None:
-    """On the same posts in the same order, however they are cut into batches."""
-    random = Random(5)  # noqa: S311
-    words = ["rain", "paper", "winter", "concert", "bridge"]
-    texts = [" ".join(random.choice(words) for _ in range(random.randrange(1, 6))) for _ in range(400)]
-    run = hybriddup.dedupe(texts, config=CONFIG)
-    with Window.open(None, CONFIG) as window:
-        decisions = []
-        while len(decisions) < len(texts):
-            decisions += window.add_many(texts[len(decisions) :][: random.randrange(1, 40)])
-    assert [place for place, decision in enumerate(decisions) if decision.kept] == run.kept
-    keepers = {decision.position: decision.evidence.of_position for decision in decisions if decision.evidence}
-    assert keepers == {post.row: post.keeper_row for post in run.removed}
-
-
-@pytest.mark.parametrize("batch", [100, 177])
-def test_weights_are_fitted_after_the_same_post_however_posts_are_sent(
-    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And kept with the store, so that an opening changes no answer."""
-    fit_at, random = 410, Random(7)  # noqa: S311
-    monkeypatch.setattr("hybriddup.window.state.FIT_AT", fit_at)
-    texts = ["".join(random.choice("今天的天气很好我们去公园吧") for _ in range(20)) for _ in range(fit_at + 30)]
-    with Window.open(tmp_path / "store", {"blocks": {"use": "scan"}}) as window:
-        assert window.stats().recipe_id
-        for start in range(0, len(texts), batch):
-            window.add_many(texts[start : start + batch])
-        recipe = window.stats().recipe_id
-    with Window.open(tmp_path / "store", {"blocks": {"use": "scan"}}) as window:
-        assert window.stats().recipe_id == recipe == fitted_recipe(texts[:fit_at])
-
-
-def fitted_recipe(texts: list[str]) -> str:
-    """The recipe id of a window that was sent these posts one batch after another."""
-    with Window.open(None, {"blocks": {"use": "scan"}}) as window:
-        window.add_many(texts)
-        return window.stats().recipe_id
 
 
 def test_one_of_matching_posts_sent_at_the_same_moment_is_kept(tmp_path: Path) -> None:
@@ -277,13 +238,6 @@ def test_every_shipped_configuration_serves_a_window(config: str, tmp_path: Path
         assert window.add(text + " It said so.").evidence is not None
 
 
-@pytest.mark.parametrize("horizon", ["2", "two days", 0, -1, float("inf"), True, ""])
-def test_horizon_that_is_no_length_of_time_is_refused(horizon: object) -> None:
-    """With what is allowed."""
-    with pytest.raises(ConfigError, match="horizon must be a length of time above 0"):
-        Window.open(None, CONFIG, horizon=horizon)  # type: ignore[arg-type]
-
-
 def test_store_of_another_recipe_is_refused(tmp_path: Path) -> None:
     """The message says which part differs; the store is as it was."""
     with Window.open(tmp_path / "store", CONFIG) as window:
@@ -292,12 +246,6 @@ def test_store_of_another_recipe_is_refused(tmp_path: Path) -> None:
         Window.open(tmp_path / "store", CONFIG | {"hasher": {"seed": 7}})
     with Window.open(tmp_path / "store", CONFIG) as window:
         assert not window.add(FIRST).kept
-
-
-def test_store_that_is_in_use_is_refused(tmp_path: Path) -> None:
-    """One window at a time."""
-    with Window.open(tmp_path / "store", CONFIG), pytest.raises(StoreError):
-        Window.open(tmp_path / "store", CONFIG)
 
 
 def test_batch_that_cannot_be_written_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,20 @@ import numpy as np
 import regex
 
 from hybriddup.data.records import Tokens, UInt8s, encode_texts
-from hybriddup.kernels import words as kernel
+from hybriddup.kernels.words import (
+    APOSTROPHE,
+    CONNECTOR,
+    INVOLVED,
+    KATAKANA,
+    LETTER,
+    NUMBER,
+    OTHER,
+    VOWEL,
+    WITHIN_BOTH,
+    WITHIN_LETTERS,
+    WITHIN_NUMBERS,
+    mark_words,
+)
 from hybriddup.steps.tokenizers.parts import words_between
 
 _SEGMENT = regex.compile(
@@ -40,7 +53,7 @@ class Words:
         """Return the words of each text, in order; none where it holds only punctuation and white space."""
         encoded = encode_texts(texts)
         begins = np.zeros(len(encoded.code_points), np.bool_)
-        left_out = kernel.mark_words(*encoded, word_classes(), begins)
+        left_out = mark_words(*encoded, word_classes(), begins)
         for text in np.flatnonzero(left_out).tolist():
             lengths = np.fromiter(map(len, _SEGMENT.findall(texts[text])), np.int64)
             begins[encoded.offsets[text] + np.cumsum(lengths) - lengths] = True
@@ -50,29 +63,29 @@ class Words:
 @cache
 def word_classes() -> UInt8s:
     """Return uint8[0x110000]: the class of each code point, for `hybriddup.kernels.words`."""
-    classes = np.full(0x110000, kernel.INVOLVED, np.uint8)
+    classes = np.full(0x110000, INVOLVED, np.uint8)
     for start, end in _ASKED:
         characters = "".join(map(chr, range(start, end)))
         for properties, number in _CLASSES.items():
             for run in regex.finditer(rf"[{properties}]++", characters, regex.V1):
                 classes[start + run.start() : start + run.end()] = number
     for start, end in _HAN:
-        classes[start:end] = kernel.OTHER
-    classes[_HANGUL[0] : _HANGUL[1]] = kernel.LETTER
+        classes[start:end] = OTHER
+    classes[_HANGUL[0] : _HANGUL[1]] = LETTER
     return classes
 
 
 _CLASSES = {
-    r"\p{WB=Other}\p{WB=CR}\p{WB=LF}\p{WB=Newline}\p{WB=WSegSpace}\p{WB=Double_Quote}": kernel.OTHER,
-    r"\p{WB=ALetter}--\p{Han}": kernel.LETTER,
-    r"AEIOUaeiouÀÁÂÈÉÊÌÍÎÒÓÔÙÚÛàáâèéêìíîòóôùúûİ": kernel.VOWEL,
-    r"\p{WB=Numeric}": kernel.NUMBER,
-    r"\p{WB=Katakana}": kernel.KATAKANA,
-    r"\p{WB=ExtendNumLet}": kernel.CONNECTOR,
-    r"\p{WB=MidLetter}": kernel.WITHIN_LETTERS,
-    r"\p{WB=MidNum}": kernel.WITHIN_NUMBERS,
-    r"\p{WB=MidNumLet}": kernel.WITHIN_BOTH,
-    r"'’": kernel.APOSTROPHE,
+    r"\p{WB=Other}\p{WB=CR}\p{WB=LF}\p{WB=Newline}\p{WB=WSegSpace}\p{WB=Double_Quote}": OTHER,
+    r"\p{WB=ALetter}--\p{Han}": LETTER,
+    r"AEIOUaeiouÀÁÂÈÉÊÌÍÎÒÓÔÙÚÛàáâèéêìíîòóôùúûİ": VOWEL,
+    r"\p{WB=Numeric}": NUMBER,
+    r"\p{WB=Katakana}": KATAKANA,
+    r"\p{WB=ExtendNumLet}": CONNECTOR,
+    r"\p{WB=MidLetter}": WITHIN_LETTERS,
+    r"\p{WB=MidNum}": WITHIN_NUMBERS,
+    r"\p{WB=MidNumLet}": WITHIN_BOTH,
+    r"'’": APOSTROPHE,
 }
 
 """Later ones overrule earlier ones."""

@@ -166,12 +166,7 @@ class PostingLists:
     def look_up(
         self, keys: UInt64s, later: LaterTexts, ring: TextRing, enough: Enough
     ) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of later texts and live ones that have a key in common.
-
-        Of each key, the newest ``max_bucket_size`` texts are compared; pairs are kept as `select_in_ring` keeps them.
-        The depth is the least that the earlier text has in the list of a key that both have; 1 is the newest text.
-        Of texts with more candidates than are ``enough``, those too far away may be left out.
-        """
+        """Return the pairs of later texts and live ones with a common key, as `hybriddup.kernels.posting_look_ups` says."""
         table = ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(
             self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners, enough
@@ -179,17 +174,7 @@ class PostingLists:
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
-        """Return int32[n, n_keys]: the depth of some texts in the list of each key of later ones.
-
-        It is 0 where the text has not that key, is not among the newest that are read, or was forgotten.
-
-        Parameters
-        ----------
-        keys
-            uint64[n_later, n_keys]: of the later texts.
-        rows, numbers
-            int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
-        """
+        """Return the depths of some texts in the lists of keys, as `hybriddup.kernels.posting_depths` says."""
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
         depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths

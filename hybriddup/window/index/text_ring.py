@@ -14,7 +14,6 @@ from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
-    LengthRows,
     Partners,
     RingColumns,
     find_near_anywhere,
@@ -44,10 +43,10 @@ class LengthTable:
 
     def __init__(self) -> None:
         self.number_of: dict[int, int] = {}
-        self.rows = LengthRows._make(
+        self.rows = PairLimits._make(
             np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.float32, np.float32)
         )
-        self.partners = find_partners(self.limits(np.zeros(0, np.int64)))
+        self.partners = find_partners(self.rows)
         """Which texts a later one may match, by its length."""
 
     def numbers(self, limits: PairLimits) -> Int64s:
@@ -58,16 +57,12 @@ class LengthTable:
             self._learn(limits, {lengths[row]: row for row in new})
         return np.fromiter(map(self.number_of.__getitem__, lengths), np.int64, len(lengths))
 
-    def limits(self, numbers: Int64s) -> PairLimits:
-        """Return the limits of texts with these numbers of lengths."""
-        return PairLimits._make(column[numbers] for column in self.rows)
-
     def _learn(self, limits: PairLimits, row_of: dict[int, int]) -> None:
         for length in row_of:
             self.number_of[length] = len(self.number_of)
         columns = zip(self.rows, limits.take(np.array(list(row_of.values()), np.int64)), strict=True)
-        self.rows = LengthRows._make(np.concatenate(parts) for parts in columns)
-        self.partners = find_partners(PairLimits._make(self.rows))
+        self.rows = PairLimits._make(np.concatenate(parts) for parts in columns)
+        self.partners = find_partners(self.rows)
 
 
 class TextRing:

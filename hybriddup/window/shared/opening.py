@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
-from hybriddup.run.learned import unpack_arrays
-from hybriddup.run.recipe import compare_recipes
 from hybriddup.steps.verifiers import keeps_learning
-from hybriddup.steps.weight_tables import FittedTable
-from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.learning import keep_recipe, prepare_blocks, use_kept
 from hybriddup.window.meta import RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.opened import Asked
@@ -20,7 +15,7 @@ from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Decision, Post
 from hybriddup.window.shared.state import SharedState
 from hybriddup.window.shared.store import Needs, SharedStore
-from hybriddup.window.weights import learns, pack_recipe
+from hybriddup.window.weights import learns, pack_recipe, refuse_other_recipe, use_stored_weights
 from hybriddup.window.window import Window
 
 LEASE = 10.0
@@ -53,7 +48,8 @@ def open_state(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: 
     store = open_store(Needs(words, components.block_index.max_bucket_size, asked.timing.horizon))
     try:
         steps, values = Steps(components, asked.workers), SharedValues(store)
-        use_weights(components, values, is_learning=is_learning)
+        if is_learning:
+            use_stored_weights(components, values.meta(WEIGHTS))
         agree_on_recipe(components.recipe(), store, read_only=asked.read_only)
         if not asked.read_only:
             keep_recipe(steps, values)
@@ -85,29 +81,13 @@ class SharedValues:
                 )
 
 
-def use_weights(components: Components, values: SharedValues, *, is_learning: bool) -> None:
-    """Give the weighter the weights of the store; where there are none, let every token weigh the most."""
-    maker, packed = components.fingerprinter, values.meta(WEIGHTS)
-    if not is_learning:
-        return
-    if packed is not None and isinstance(maker.weighter, FittedWeighter):
-        maker.weighter.use(FittedTable.from_arrays(unpack_arrays(packed)))
-    else:
-        maker.fit([])
-
-
 def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only: bool) -> None:
     """Raise WindowError where the window goes by another recipe; a new window takes this one."""
     packed = pack_recipe(recipe)
     stored = store.meta(RECIPE) if read_only else store.set_first(RECIPE, packed)
     if stored is None:
         raise WindowError("the window is new and holds nothing to read yet. Open it when posts were added.")
-    if differences := compare_recipes(json.loads(stored), recipe):
-        raise WindowError(
-            "the window was made with another recipe: "
-            + "; ".join(differences).replace(" in one and ", " in the window and ").replace(" in the other", " here")
-            + ". Open it with the configuration that it was made with, or begin a new one under another name."
-        )
+    refuse_other_recipe(stored, recipe)
 
 
 def prepare_verifiers(steps: Steps, values: SharedValues) -> None:
