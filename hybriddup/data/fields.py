@@ -11,6 +11,10 @@ from functools import partial
 from operator import itemgetter, methodcaller
 from typing import Any
 
+DEFAULT_ID_FIELD = "id"
+"""The only id field that posts may all lack: it is that of a caller who said nothing."""
+MISSING = object()
+"""In place of a value that a record does not have."""
 BETWEEN = "\n"
 """What stands between the texts of several fields."""
 
@@ -38,12 +42,12 @@ def find(record: Any, name: str) -> Any:
     return value
 
 
-def find_or_none(record: Any, name: str) -> Any:
-    """Return the value of a field; None where the record does not have it."""
+def find_or(record: Any, name: str, default: Any = None) -> Any:
+    """Return the value of a field; the default where the record does not have it."""
     try:
         return find(record, name)
     except KeyError:
-        return None
+        return default
 
 
 def find_text(record: Any, field: str) -> Any:
@@ -59,17 +63,13 @@ def find_text(record: Any, field: str) -> Any:
     >>> find_text({"title": "Late", "body": "as ever"}, "title + body")
     'Late\nas ever'
     """
-    found = [find(record, name) for name in text_fields(field, record) if has(record, name)]
-    return joined(found) if found else find(record, field)
-
-
-def has(record: Any, name: str) -> bool:
-    """Return whether a record has a field."""
-    try:
-        find(record, name)
-    except KeyError:
-        return False
-    return True
+    names = text_fields(field, record)
+    if len(names) == 1:
+        return find(record, field)
+    found = [value for name in names if (value := find_or(record, name, MISSING)) is not MISSING]
+    if not found:
+        raise KeyError(field)
+    return joined(found)
 
 
 def text_fields(field: str, names: Container[str]) -> list[str]:
@@ -90,8 +90,8 @@ def joined(values: Iterable[Any]) -> Any:
 
 
 def finder(name: str) -> Callable[[Any], Any]:
-    """Return `find_or_none` of a name as a function of the record, fast where the name is plain."""
-    return partial(find_or_none, name=name) if "." in name else methodcaller("get", name)
+    """Return `find_or` of a name as a function of the record, fast where the name is plain."""
+    return partial(find_or, name=name) if "." in name else methodcaller("get", name)
 
 
 def text_finder(field: str) -> Callable[[Any], Any]:

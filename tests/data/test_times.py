@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hybriddup.data.times import FIRST_MOMENT, LAST_MOMENT, parse_time
 
 MOMENT = 1_767_762_000.0
-MOMENTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 30)).map(lambda one: one.replace(microsecond=0))  # noqa: DTZ001
+MOMENTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 30)).map(lambda one: one.replace(microsecond=0))
 ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
