@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hybriddup.errors import InputError
 from hybriddup.files.compression import SUFFIXES, split_compression
-from hybriddup.files.encodings import common_encoding
+from hybriddup.files.encodings import AUTO, common_encoding
 from hybriddup.files.formats import Reader, Writer
 from hybriddup.files.json_array import is_array
 from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, UTF_8, Source, open_source
@@ -194,11 +194,10 @@ def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> li
         raise InputError(
             f"--delimiter is for csv and tsv, but the inputs are {chosen}. Leave it out, or give --format csv."
         )
-    if options.encoding != UTF_8 and chosen not in TEXT_FORMATS:
-        raise InputError(
-            f"--encoding is for {', '.join(sorted(TEXT_FORMATS))}, but the inputs are {chosen}. Leave it out."
-        )
-    encoding = common_encoding(sources, options.encoding)
+    if chosen not in TEXT_FORMATS and options.encoding not in {UTF_8, AUTO}:
+        readable = ", ".join(sorted(TEXT_FORMATS))
+        raise InputError(f"--encoding is for {readable}, but the inputs are {chosen}. Convert them to UTF-8 first.")
+    encoding = common_encoding(sources, options.encoding) if chosen in TEXT_FORMATS else UTF_8
     return [replace(source, encoding=encoding, delimiter=options.delimiter) for source in sources]
 
 

@@ -109,8 +109,7 @@ def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
             raw = data[begin : at - 1]
             if n_found or mark == b"," or raw.strip():
                 n_found += 1
-                blank = raw[: len(raw) - len(raw.lstrip())]
-                yield Element(line + blank.count(b"\n"), raw.strip())
+                yield Element(line + _line_ends_before(raw), raw.strip())
             line, begin = line + raw.count(b"\n"), at
             if mark != b",":
                 break
@@ -118,8 +117,13 @@ def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
         raise InputError(f"{source.name}:{line}: the array ends here, but more follows; the file must be one array.")
 
 
+def _line_ends_before(raw: bytes) -> int:
+    return raw.count(b"\n", 0, len(raw) - len(raw.lstrip()))
+
+
 def _longer(begun: bytes, stream: BinaryIO, source: Source, line: int) -> bytes:
     """Return the beginning of an element with the bytes that follow it."""
+    line += _line_ends_before(begun)
     if len(begun) > source.max_line_bytes:
         raise InputError(
             f"{source.name}:{line}: a record has more than {source.max_line_bytes:,} bytes, as if a quote or a bracket "

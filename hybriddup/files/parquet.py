@@ -52,7 +52,8 @@ class ParquetReader:
         with source.open_seekable() as stream:
             table = open_table(stream, source.name)
             kinds = _kinds(table.schema_arrow)
-            check_columns(source.name, [*table.schema_arrow.names, *kinds.keys() - table.schema_arrow.names], fields)
+            names = table.schema_arrow.names
+            check_columns(source.name, names + [path for path in kinds if path not in names], fields)
             for text in text_fields(fields.text, kinds):
                 _check_text_column(kinds[text], source.name, text)
             with damage_named(source.name):
