@@ -70,6 +70,13 @@ def dedupe(
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     id_field: options.IdField = "id",
+    per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field or column, or a path such as user.id: a post repeats only posts with the same value of it.",
+        ),
+    ] = None,
     format: options.Format = None,  # noqa: A002  named as its option
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
@@ -101,6 +108,7 @@ def dedupe(
         plugins=plugin or (),
         text_field=text_field,
         id_field=id_field,
+        per=per,
         reading=options.reading(format, max_line, encoding, delimiter),
         workers=workers,
         strict=strict,

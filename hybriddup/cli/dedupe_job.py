@@ -46,6 +46,7 @@ def perform(
     plugins: Sequence[str],
     text_field: str,
     id_field: str,
+    per: str | None,
     reading: ReadOptions,
     workers: int | None,
     strict: bool,
@@ -70,8 +71,8 @@ def perform(
         with open_inputs(inputs, manager.registry, reading) as opened:
             if reading.format is None:
                 check_suffix(targets["-o"], opened, manager.registry)
-            corpus, notes = read(opened, settings, text_field, id_field, strict, progress)
-            result = decide(corpus, settings, manager, workers, config, progress)
+            corpus, notes = read(opened, settings, text_field, id_field, per, strict, progress)
+            result = decide(corpus, settings, manager, workers, config, per, progress)
             result.summary.timings.insert(0, notes.timing)
             result.summary.notes += notes.remarks
             write(opened, planned, corpus, result, progress)
@@ -116,13 +117,19 @@ class Notes(NamedTuple):
 
 
 def read(
-    inputs: Inputs, settings: Settings, text_field: str, id_field: str, strict: bool, progress: Progress
+    inputs: Inputs,
+    settings: Settings,
+    text_field: str,
+    id_field: str,
+    per: str | None,
+    strict: bool,
+    progress: Progress,
 ) -> tuple[Corpus, Notes]:
     """Return the posts, and what to say of them."""
     fields = Fields(text_field, id_field, settings.order_fields)
     progress.start("read", None, "posts")
     began = perf_counter()
-    corpus, remarks = read_corpus(inputs, fields, strict=strict, advance=progress.advance)
+    corpus, remarks = read_corpus(inputs, fields, per=per, strict=strict, advance=progress.advance)
     progress.finish()
     return corpus, Notes(StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks)
 
@@ -133,11 +140,12 @@ def decide(
     manager: PluginManager,
     workers: int | None,
     config: str,
+    per: str | None,
     progress: Progress,
 ) -> Result:
     """Return what was decided about the posts, which plugins have looked at."""
     n_workers = workers or available_workers()
-    result = run(corpus, settings, manager.registry, workers=n_workers, progress=progress, config_name=config)
+    result = run(corpus, settings, manager.registry, workers=n_workers, progress=progress, config_name=config, per=per)
     manager.run_finished(result)
     return result
 

@@ -25,7 +25,9 @@ COLUMN_TYPES = {
 WANTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
 
 
-def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_fields: Sequence[str] = ()) -> Corpus:
+def corpus_from_posts(
+    posts: Any, text_field: str, id_field: str, order_fields: Sequence[str] = (), per: str | None = None
+) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
     Parameters
@@ -37,6 +39,8 @@ def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_fields: 
         Where mappings and data frames hold the posts' ids; the row is the id of a post that has none.
     order_fields
         Fields whose values decide which post is kept, for ``keep: {highest: FIELD}``.
+    per
+        The field within whose values repeats are looked for, if any.
 
     Raises
     ------
@@ -44,20 +48,23 @@ def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_fields: 
         Posts that are something else, lack a field, or have a text that is not a string; names the first position.
     """
     if is_data_frame(posts):
-        return _from_data_frame(posts, text_field, id_field, order_fields)
+        return _from_data_frame(posts, text_field, id_field, order_fields, per)
     listed = _as_list(posts)
     if listed and isinstance(listed[0], Mapping):
-        return _from_mappings(listed, text_field, id_field, order_fields)
+        return _from_mappings(listed, text_field, id_field, order_fields, per)
+    if listed and per is not None:
+        raise InputError(f"per={per!r} needs posts with fields, such as dicts; posts[0] is {describe(listed[0])}.")
     if listed and order_fields:
         raise InputError(
             f"keep: {{highest: {order_fields[0]}}} needs posts with fields, such as dicts; posts[0] is "
             f"{describe(listed[0])}. Give dicts with {order_fields[0]!r}, or choose keep: first, last or longest."
         )
+    nothing: dict[str, list[Any]] = {field: [] for field in (*order_fields, *filter(None, [per]))}
     expected = f"a string, or a mapping with the field {text_field!r}"
     if set(map(type, listed)) <= {str}:
-        return _corpus(listed, range(len(listed)), {})
+        return _corpus(listed, range(len(listed)), nothing)
     texts = [_as_text(post, f"posts[{position}]", expected) for position, post in enumerate(listed)]
-    return _corpus(texts, range(len(texts)), {})
+    return _corpus(texts, range(len(texts)), nothing)
 
 
 def removed_to_pandas(removed: Sequence[Removed]) -> Any:
@@ -92,12 +99,15 @@ def is_data_frame(posts: Any) -> bool:
     return all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
 
 
-def _from_data_frame(posts: Any, text_field: str, id_field: str, order_fields: Sequence[str]) -> Corpus:
+def _from_data_frame(
+    posts: Any, text_field: str, id_field: str, order_fields: Sequence[str], per: str | None
+) -> Corpus:
     columns = [_texts(posts, name) for name in text_fields(text_field, list(posts.columns))]
     texts = columns[0] if len(columns) == 1 else list(map(joined, zip(*columns, strict=True)))
     has_ids = id_field in list(posts.columns) or id_field != DEFAULT_ID_FIELD
     ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
-    return _corpus(texts, ids, {field: _column(posts, field, "keep: highest") for field in order_fields})
+    order_values = {field: _column(posts, field, "keep: highest") for field in order_fields}
+    return _corpus(texts, ids, order_values | ({} if per is None else {per: _column(posts, per, "per")}))
 
 
 def _texts(posts: Any, field: str) -> list[str]:
@@ -119,7 +129,9 @@ def _column(posts: Any, field: str, option: str) -> list[Any]:
     raise InputError(f"the data frame {problem} {field!r} (columns: {columns}); name the right one with {option}.")
 
 
-def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_fields: Sequence[str]) -> Corpus:
+def _from_mappings(
+    posts: list[Any], text_field: str, id_field: str, order_fields: Sequence[str], per: str | None
+) -> Corpus:
     texts = []
     for position, post in enumerate(posts):
         if not isinstance(post, Mapping):
@@ -137,6 +149,9 @@ def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_field
         field: [_field(post, field, position, "keep: highest") for position, post in enumerate(posts)]
         for field in order_fields
     }
+    if per is not None:
+        _check_used(posts, per, "per")
+        order_values[per] = [find_or(post, per) for post in posts]
     return _corpus(texts, ids, order_values)
 
 

@@ -33,7 +33,7 @@ class Fields(NamedTuple):
     text: str = "text"
     id: str = "id"
     order: tuple[str, ...] = ()
-    """The fields of ``keep: {highest: FIELD}``."""
+    """Other fields whose values a run needs, such as those of ``keep: {highest: FIELD}``."""
 
 
 class Record(NamedTuple):

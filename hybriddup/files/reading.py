@@ -26,12 +26,19 @@ MAX_BAD_RECORDS = 100
 
 
 def read_corpus(
-    inputs: Inputs, fields: Fields, *, strict: bool = False, advance: Callable[[int], None] = lambda _: None
+    inputs: Inputs,
+    fields: Fields,
+    *,
+    per: str | None = None,
+    strict: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[Corpus, list[str]]:
     """Return the posts of all sources, and remarks for the user.
 
     Parameters
     ----------
+    per
+        A field whose values are among the `Corpus.order_values` too, and which is named by ``--per``.
     strict
         Stop at the first bad row instead of counting it.
     advance
@@ -43,6 +50,8 @@ def read_corpus(
         A source cannot be used, or seems to have another encoding; a row is bad and ``strict`` is set; there are rows,
         but not one is a post; or not one post has a field that was named.
     """
+    if per is not None:
+        fields = fields._replace(order=tuple(dict.fromkeys((*fields.order, per))))
     columns = _Columns(fields, strict)
     for source in inputs.sources:
         first_row, first_text = columns.n_rows, columns.n_texts
@@ -51,10 +60,10 @@ def read_corpus(
             advance(len(batch.texts) + len(batch.bad))
         columns.check_encoding(source, first_text)
     columns.check()
-    columns.check_fields(inputs)
+    columns.check_fields(inputs, per)
     corpus = columns.corpus()
     read_as = {source.encoding for source in inputs.sources} - {UTF_8}
-    return corpus, [f"read as {encoding}." for encoding in read_as] + columns.notes(corpus.ids)
+    return corpus, [f"read as {encoding}." for encoding in read_as] + columns.notes(corpus.ids, per)
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
@@ -160,13 +169,15 @@ class _Columns:
         }
         raise InputError(f"{source.name}:{line.line}: {line.reason}; not one record is a post. {advice[line.fault]}")
 
-    def check_fields(self, inputs: Inputs) -> None:
+    def check_fields(self, inputs: Inputs, per: str | None) -> None:
         """Raise InputError where not one record has a field that was named, which then must be misspelled."""
         for field, values in self.order_values.items():
             if values and values.count(None) == len(values):
+                asked = f"--per {field}" if field == per else f"keep: {{highest: {field}}}"
+                instead = "leave --per out" if field == per else "choose keep: first, last or longest"
                 raise InputError(
-                    f"keep: {{highest: {field}}} needs posts with the field {field!r}, but not one of "
-                    f"{len(values):,} has it. Name the right field, or choose keep: first, last or longest."
+                    f"{asked} needs posts with the field {field!r}, but not one of {len(values):,} has it. Name the "
+                    f"right field, or {instead}."
                 )
         has_none = self._n_without_id == len(self._texts) > 0
         if has_none and self._fields.id != DEFAULT_ID_FIELD and (absent := absent_field(inputs, self._fields.id)):
@@ -188,7 +199,7 @@ class _Columns:
         ids = unite_ids(self._ids)
         return Corpus(self._texts, ids, rows, self.order_values, self.n_rows, self._bad, self._n_bad)
 
-    def notes(self, ids: Sequence[Any]) -> list[str]:
+    def notes(self, ids: Sequence[Any], per: str | None) -> list[str]:
         """Return remarks on the ids and on the values to order by."""
         notes, n_posts = [], len(self._texts)
         if 0 < self._n_without_id < n_posts:
@@ -198,7 +209,7 @@ class _Columns:
             bear = _posts(n_repeated, "bears", "bear")
             notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
         for field, values in self.order_values.items():
-            if n_missing := values.count(None):
+            if field != per and (n_missing := values.count(None)):
                 have = _posts(n_missing, "has", "have")
                 notes.append(f"{have} no {field!r}; any post that has one is kept first.")
         return notes

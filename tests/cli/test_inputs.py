@@ -216,3 +216,16 @@ def test_watch_finds_fields_by_their_paths(start: Callable[..., Any]) -> None:
     answers = [json.loads(line) for line in out.splitlines()]
     assert [answer.get("decision") for answer in answers] == ["kept", "duplicate", None]
     assert answers[2]["error"] == "field 'title + status.text' is missing"
+
+
+def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None:
+    """Another user may say the same; the summary says so."""
+    posts = [
+        {"text": text, "user": {"id": user}} for text, user in [(REPEATED, 1), (NEARLY, 2), (NEARLY, 1), (OTHER, 2)]
+    ]
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts), "--per", "user.id")
+    assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(posts[0], posts[1], posts[3])
+    assert "repeats are looked for within each of the 2 values of 'user.id'." in ran.err
+    assert "--per by needs posts with the field 'by', but not one of 4 has it" in error_of(
+        run, "dedupe", "posts.jsonl", "--per", "by", "-o", "x.jsonl"
+    )
