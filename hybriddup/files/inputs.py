@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,13 +100,12 @@ def find_format(name: str, registry: Registry) -> str:
     """
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
-    endings = _endings(registry)
+    endings = _endings(registry, registry.names("reader"))
     found = _format_of(name, endings)
     if found is None:
-        known = ", ".join(ending for some in endings.values() for ending in some)
         raise InputError(
-            f"{name}: the format cannot be told by the name (known: {known}, each also with {', '.join(SUFFIXES)}); "
-            f"name it with --format, one of {', '.join(endings)}."
+            f"{name}: the format cannot be told by the name (known: {_known(endings)}, each also with "
+            f"{', '.join(SUFFIXES)}); name it with --format, one of {', '.join(endings)}."
         )
     return found
 
@@ -128,9 +128,7 @@ def find_files(
     InputError
         A directory has no such file, or cannot be listed.
     """
-    endings = _endings(registry)
-    if format_name is not None:
-        endings = {format_name: endings.get(format_name, ())}
+    endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
     files: list[str] = []
     for name in names:
         if name == STANDARD_INPUT or not Path(name).is_dir():
@@ -138,9 +136,8 @@ def find_files(
             continue
         found, kept = _files_in(name, endings)
         if not found:
-            known = ", ".join(ending for some in endings.values() for ending in some)
             besides = f" but {_listed(kept)}, which an earlier run kept" if kept else ""
-            raise InputError(f"{name} holds no file of posts{besides} (known: {known}).")
+            raise InputError(f"{name} holds no file of posts{besides} (known: {_known(endings)}).")
         files += [str(Path(name) / one) for one in found]
         left_out = f"; left out {_listed(kept)}, which an earlier run kept" if kept else ""
         tell(f"{name}: {_listed(found)}{left_out}")
@@ -163,8 +160,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN_FILES]) + more
 
 
-def _endings(registry: Registry) -> dict[str, tuple[str, ...]]:
-    return {name: registry.create_by_name("reader", name).extensions for name in registry.names("reader")}
+def _endings(registry: Registry, readers: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    return {name: registry.create_by_name("reader", name).extensions for name in readers}
+
+
+def _known(endings: Mapping[str, tuple[str, ...]]) -> str:
+    return ", ".join(chain.from_iterable(endings.values()))
 
 
 def _format_of(name: str, endings: Mapping[str, tuple[str, ...]]) -> str | None:

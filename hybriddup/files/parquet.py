@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -53,11 +53,11 @@ class ParquetReader:
             table = open_table(stream, source.name)
             kinds = _kinds(table.schema_arrow)
             names = table.schema_arrow.names
-            check_columns(source.name, names + [path for path in kinds if path not in names], fields)
+            check_columns(source.name, [*names, *(path for path in kinds if path not in names)], fields)
             for text in text_fields(fields.text, kinds):
                 _check_text_column(kinds[text], source.name, text)
             with damage_named(source.name):
-                yield from record_batches(_records(table, fields))
+                yield from record_batches(_records(table, fields, kinds))
 
 
 def open_table(stream: BinaryIO, name: str) -> ParquetFile:
@@ -109,8 +109,7 @@ def _check_text_column(kind: Any, name: str, text_field: str) -> None:
         raise TextColumnError(name, f"column {text_field!r} holds {kind}, not strings", absent=False)
 
 
-def _records(table: ParquetFile, fields: Fields) -> Iterator[Record | BadRow]:
-    kinds = _kinds(table.schema_arrow)
+def _records(table: ParquetFile, fields: Fields, kinds: Container[str]) -> Iterator[Record | BadRow]:
     texts = text_fields(fields.text, kinds)
     wanted = [field for field in dict.fromkeys((*texts, fields.id, *fields.order)) if field in kinds]
     row = 0

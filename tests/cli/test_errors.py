@@ -25,6 +25,7 @@ def failed(run: Run, *arguments: str) -> str:
         ([".", "-o", "kept.csv"], "several inputs must have the same format"),
         (["posts.jsonl", "posts.txt", "-o", "kept.txt"], "several inputs must have the same format"),
         (["posts.jsonl", "posts.jsonl"], "2 inputs, and no -o: name one file for what is kept of all, with -o KEPT."),
+        (["empty", "--format", "xml"], "reader 'xml' is not known"),
         (["empty"], "empty holds no file of posts (known: .csv, "),
         (["posts.jsonl", "-o", "kept.csv"], "-o kept.csv is the name of a csv file, but kept posts are written in the"),
         (
