@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from hybriddup.data.fields import joined, text_fields
 from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, TextWriter
+from hybriddup.files.encodings import encoding_advice
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, check_columns, record_batches
 from hybriddup.files.sources import Source
 from hybriddup.files.text import BrokenText, broken_text, text_lines, why_too_long
@@ -58,7 +59,7 @@ class _DelimitedReader:
             records = table_records(stream, source, self.delimiter)
             header = next(records, None)
             if header is not None:
-                yield from record_batches(_records(records, _columns(header, source.name, fields)))
+                yield from record_batches(_records(records, _columns(header, source, fields)))
 
 
 class CsvReader(_DelimitedReader):
@@ -153,11 +154,12 @@ class _Columns(NamedTuple):
     order: tuple[int | None, ...]
 
 
-def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
-    columns = header.values
+def _columns(header: RawRecord, source: Source, fields: Fields) -> _Columns:
+    columns, place = header.values, f"{source.name}:{header.line}"
     if header.problem:
-        raise InputError(f"{name}:{header.line}: the header cannot be read: {header.problem}.")
-    check_columns(f"{name}:{header.line}", columns, fields)
+        advice = f" {encoding_advice(source)}" if isinstance(header.problem, BrokenText) else ""
+        raise InputError(f"{place}: the header cannot be read: {header.problem}.{advice}")
+    check_columns(place, columns, fields)
     order = tuple(_place(columns, field) for field in fields.order)
     get = itemgetter(*map(columns.index, names := text_fields(fields.text, columns)))
     text = get if len(names) == 1 else lambda values: joined(get(values))

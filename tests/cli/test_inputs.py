@@ -71,6 +71,14 @@ def test_a_file_in_another_encoding_is_refused_with_the_one_it_looks_like(
     assert "posts.jsonl looks like gb18030; give --encoding gb18030." in message
 
 
+def test_a_table_whose_header_is_in_another_encoding_is_refused_too(run: Run, tmp_path: Path) -> None:
+    """Its columns cannot be told."""
+    (tmp_path / "posts.csv").write_bytes(TABLE.encode("gb18030"))
+    message = error_of(run, "dedupe", "posts.csv", "--text-field", "正文")
+    assert "posts.csv:1: the header cannot be read: not valid UTF-8 (byte" in message
+    assert "posts.csv looks like gb18030; give --encoding gb18030." in message
+
+
 def test_a_short_file_in_another_encoding_is_refused_too(run: Run, tmp_path: Path) -> None:
     """Where not one of its lines can be read."""
     (tmp_path / "posts.txt").write_bytes("你好\n".encode("gb18030"))

@@ -36,7 +36,7 @@ def written(source: Source, keep: list[bool]) -> bytes:
     return target.getvalue()
 
 
-@pytest.mark.parametrize("block_bytes", [1, 7, 1 << 20])
+@pytest.mark.parametrize("block_bytes", [7, 100, 1 << 20])
 def test_every_element_is_read_and_written_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int
 ) -> None:
@@ -56,11 +56,7 @@ def test_every_element_is_read_and_written_as_it_was(
         assert json.loads(result) == kept
         assert all(json.dumps(one, ensure_ascii=ascii_only).encode() in result for one in kept if indent is None)
 
-    if block_bytes > 1:
-        check()
-    else:  # the beginning is told by the first block
-        with pytest.raises(InputError, match="no JSON array"):
-            list(JsonArrayReader().read(source_of(tmp_path, b' [{"text": "a"}]'), Fields()))
+    check()
 
 
 def test_an_element_that_is_no_post_is_a_bad_row_with_its_line(tmp_path: Path) -> None:
@@ -80,6 +76,7 @@ def test_an_element_that_is_no_post_is_a_bad_row_with_its_line(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        (b'{"text": "a"}', "is no JSON array"),
         (b'[{"text": "a"}, {"text": "b', "json:1: the array ends in the middle of a record"),
         (b'[\n{"text": "a"},\n{"text": "b"}', "json:3: the array ends in the middle of a record"),
         (b'[{"text": "a"}]\n{"text": "b"}', "json:1: the array ends here, but more follows"),
