@@ -162,7 +162,7 @@ def check_suffix(output: str | None, inputs: Inputs, registry: Registry) -> None
     if promised not in {inputs.format, named}:
         raise OutputError(
             f"-o {output} is the name of a {promised} file, but kept posts are written in the format of the input, "
-            f"which is {inputs.format}. Name it so."
+            f"which is {inputs.format}. Give it another suffix."
         )
 
 

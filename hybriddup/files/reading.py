@@ -63,7 +63,7 @@ def read_corpus(
     columns.check_fields(inputs, per)
     corpus = columns.corpus()
     read_as = {source.encoding for source in inputs.sources} - {UTF_8}
-    return corpus, [f"read as {encoding}." for encoding in read_as] + columns.notes(corpus.ids, per)
+    return corpus, [f"the input was read as {encoding}." for encoding in read_as] + columns.notes(corpus.ids, per)
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:

@@ -28,7 +28,7 @@ KEYS_A_PART = 2**15
 """About so many keys are numbered at a time: their table stays in the cache, and calls take less than the work."""
 MOST_PART_BITS = 14
 MIXER = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number of many bits: multiplied by it, keys differ in their high bits too, by which they are dealt out."""
+"""An odd number of many bits: numbers multiplied by it differ in their high bits too, by which keys are dealt out."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,15 @@ def group_texts(
 
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
     """Return keys uint64[n, m] such that texts of several scopes, int64[n] from 0, share none, but once in 2**64."""
-    if scopes is None or not len(scopes):
+    if scopes is None:
         return keys
-    marks = np.random.default_rng(0).integers(0, NO_KEY, scopes.max() + 1, np.uint64)[scopes, None]
-    mixed = (keys ^ marks) * MIXER
-    return np.where(keys == NO_KEY, keys, mixed ^ (mixed >> np.uint64(32)))
+
+    def mixed(numbers: UInt64s) -> UInt64s:
+        products = numbers * MIXER
+        return products ^ (products >> np.uint64(32))
+
+    marks = mixed(mixed(scopes.astype(np.uint64) + np.uint64(1)))[:, None]
+    return np.where(keys == np.uint64(NO_KEY), keys, mixed(keys ^ marks))
 
 
 def number_all(
