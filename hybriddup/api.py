@@ -31,6 +31,7 @@ def dedupe(
     config: Config = DEFAULT_CONFIG,
     text_field: str = "text",
     id_field: str = "id",
+    per: str | None = None,
     workers: int | None = None,
     progress: bool = False,
     plugins: Iterable[str | ModuleType] = (),
@@ -45,7 +46,10 @@ def dedupe(
         A shipped name (``weibo``, ``twitter``, ...), the path of a YAML file, a dict that names what it changes, or
         `Settings`.
     text_field, id_field
-        Where dicts and data frames hold the text and the id; the row is the id of a post that has none.
+        Where dicts and data frames hold the text and the id; the row is the id of a post that has none. A path such as
+        ``user.id`` reaches into fields; ``title + body`` is the text of both, with a line end between them.
+    per
+        A field, or a path: a post repeats only posts with the same value of it. None = any post.
     workers
         Threads, and processes where a tokenizer needs them, 1 or more; None = one for each core. Never changes the
         result.
@@ -74,7 +78,7 @@ def dedupe(
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
-    corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields)
+    corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per)
     shown = None
     if progress:
         from hybriddup.run.terminal import terminal_progress
@@ -87,6 +91,7 @@ def dedupe(
         workers=workers,
         progress=shown,
         config_name=config_name(config),
+        per=per,
     )
     manager.run_finished(result)
     return result

@@ -17,6 +17,8 @@ Examples:
       also says of every removed post which kept post it repeats, and how closely
   hybriddup dedupe mon.jsonl tue.jsonl -o week.jsonl.zst --config twitter
       takes several files as one corpus
+  hybriddup dedupe crawl/ -o kept.csv --encoding gb18030 --delimiter ';' --text-field 'title + body'
+      takes all tables of a directory, and two columns as the text of a post
   cat posts.jsonl | hybriddup dedupe - --quiet > kept.jsonl
       reads standard input as JSON Lines and writes to standard output
 
@@ -31,8 +33,9 @@ def dedupe(
         typer.Argument(
             metavar="INPUT",
             show_default=False,
-            help="Files of posts, one corpus in this order: .jsonl, .csv, .tsv (with header), .txt (one post a line), "
-            ".parquet, each also .gz or .zst; - for standard input.",
+            help="Files of posts, one corpus in this order: .jsonl, .json (an array), .csv, .tsv (with header), .txt "
+            "(one post a line), .parquet, each also .gz, .zst, .bz2 or .xz; directories of such files, but for those "
+            "that an earlier run kept (.kept.); - for standard input.",
         ),
     ],
     output: Annotated[
@@ -42,7 +45,7 @@ def dedupe(
             "-o",
             metavar="KEPT",
             help="File for the kept posts, in the input's format; - for standard output. Default: INPUT.kept.EXT "
-            "beside the first input; standard output where the input is standard input.",
+            "beside the input, where there is one; standard output where the input is standard input.",
         ),
     ] = None,
     removed: Annotated[
@@ -67,7 +70,16 @@ def dedupe(
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     id_field: options.IdField = "id",
+    per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field or column, or a path such as user.id: a post repeats only posts with the same value of it.",
+        ),
+    ] = None,
     format: options.Format = None,  # noqa: A002  named as its option
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
@@ -96,8 +108,8 @@ def dedupe(
         plugins=plugin or (),
         text_field=text_field,
         id_field=id_field,
-        format_name=format,
-        max_line=max_line,
+        per=per,
+        reading=options.reading(format, max_line, encoding, delimiter),
         workers=workers,
         strict=strict,
         dry_run=dry_run,

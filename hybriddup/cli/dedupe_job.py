@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 import typer
 
+from hybriddup.cli.inputs import files_of
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_summary
 from hybriddup.config import Settings, open_session
@@ -21,9 +22,10 @@ from hybriddup.data.records import Bools
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import Inputs, find_format, open_inputs, read_corpus
+from hybriddup.files.inputs import Inputs, ReadOptions, find_format, open_inputs
 from hybriddup.files.jsonl import write_removed
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
+from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
@@ -44,8 +46,8 @@ def perform(
     plugins: Sequence[str],
     text_field: str,
     id_field: str,
-    format_name: str | None,
-    max_line: int,
+    per: str | None,
+    reading: ReadOptions,
     workers: int | None,
     strict: bool,
     dry_run: bool,
@@ -59,17 +61,20 @@ def perform(
         Where outputs go, by the options that name them; None where one is not wanted, or goes where it does by default.
     """
     settings, manager = open_session(config, plugins)
+    inputs = files_of(inputs, manager.registry, reading, quiet=quiet)
+    output = targets["-o"] or default_output(inputs[0])
+    if len(inputs) > 1 and not (targets["-o"] or output == STANDARD_OUTPUT or dry_run):
+        raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for what is kept of all, with -o KEPT.")
     with Outputs(inputs, force=force) as outputs, show_progress(quiet=quiet) as progress:
         on_stop(outputs.abandon)
-        wanted = {**targets, "-o": targets["-o"] or default_output(inputs[0])}
-        planned = plan_outputs(wanted, outputs, dry_run=dry_run)
-        with open_inputs(inputs, manager.registry, format_name, max_line) as opened:
-            corpus, notes = read(opened, settings, text_field, id_field, strict, progress)
-            result = decide(corpus, settings, manager, workers, config, progress)
+        planned = plan_outputs({**targets, "-o": output}, outputs, dry_run=dry_run)
+        with open_inputs(inputs, manager.registry, reading) as opened:
+            if reading.format is None:
+                check_suffix(targets["-o"], opened, manager.registry)
+            corpus, notes = read(opened, settings, text_field, id_field, per, strict, progress)
+            result = decide(corpus, settings, manager, workers, config, per, progress)
             result.summary.timings.insert(0, notes.timing)
             result.summary.notes += notes.remarks
-            if not (dry_run or format_name):
-                result.summary.notes += notes_on_name(targets["-o"], opened, manager.registry)
             write(opened, planned, corpus, result, progress)
         write_summary(planned, inputs, settings, corpus, result)
         outputs.commit()
@@ -112,13 +117,19 @@ class Notes(NamedTuple):
 
 
 def read(
-    inputs: Inputs, settings: Settings, text_field: str, id_field: str, strict: bool, progress: Progress
+    inputs: Inputs,
+    settings: Settings,
+    text_field: str,
+    id_field: str,
+    per: str | None,
+    strict: bool,
+    progress: Progress,
 ) -> tuple[Corpus, Notes]:
     """Return the posts, and what to say of them."""
     fields = Fields(text_field, id_field, settings.order_fields)
     progress.start("read", None, "posts")
     began = perf_counter()
-    corpus, remarks = read_corpus(inputs, fields, strict=strict, advance=progress.advance)
+    corpus, remarks = read_corpus(inputs, fields, per=per, strict=strict, advance=progress.advance)
     progress.finish()
     return corpus, Notes(StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks)
 
@@ -129,26 +140,30 @@ def decide(
     manager: PluginManager,
     workers: int | None,
     config: str,
+    per: str | None,
     progress: Progress,
 ) -> Result:
     """Return what was decided about the posts, which plugins have looked at."""
     n_workers = workers or available_workers()
-    result = run(corpus, settings, manager.registry, workers=n_workers, progress=progress, config_name=config)
+    result = run(corpus, settings, manager.registry, workers=n_workers, progress=progress, config_name=config, per=per)
     manager.run_finished(result)
     return result
 
 
-def notes_on_name(output: str | None, inputs: Inputs, registry: Registry) -> list[str]:
-    """Return a remark where the name of the output promises another format than it has."""
-    if output in {None, STANDARD_OUTPUT}:
-        return []
+def check_suffix(output: str | None, inputs: Inputs, registry: Registry) -> None:
+    """Raise OutputError where the name of the output says another format than the input's, in which it is written."""
+    if output is None or output == STANDARD_OUTPUT:
+        return
     try:
-        promised = find_format(str(output), registry)
+        promised = find_format(output, registry)
+        named = find_format(inputs.sources[0].name, registry)
     except InputError:
-        return []
-    if promised == inputs.format:
-        return []
-    return [f"{output} holds {inputs.format}, the format of the input, whatever its name says."]
+        return
+    if promised not in {inputs.format, named}:
+        raise OutputError(
+            f"-o {output} is the name of a {promised} file, but kept posts are written in the format of the input, "
+            f"which is {inputs.format}. Give it another suffix."
+        )
 
 
 def write(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress) -> None:

@@ -42,6 +42,8 @@ def evaluate(
     b_field: options.BField = "b",
     label_field: options.LabelField = "label",
     format: options.Format = None,  # noqa: A002  named as its option
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     json: options.Json = False,
@@ -56,8 +58,7 @@ def evaluate(
         fields=PairFields(a_field, b_field, label_field),
         config=config,
         plugins=plugin or (),
-        format_name=format,
-        max_line=max_line,
+        reading=options.reading(format, max_line, encoding, delimiter),
         workers=workers,
         as_json=json,
         with_curve=curve,

@@ -11,6 +11,7 @@ from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.cli.tables import print_table
 from hybriddup.cli.wrong_pairs import write_wrong_pairs
 from hybriddup.config import open_session
+from hybriddup.files.inputs import ReadOptions
 from hybriddup.files.outputs import Outputs
 from hybriddup.files.pairs import PairFields, PairsFile, read_pairs
 from hybriddup.plugin.registry import Registry
@@ -26,8 +27,7 @@ def perform(
     fields: PairFields,
     config: str,
     plugins: Sequence[str],
-    format_name: str | None,
-    max_line: int,
+    reading: ReadOptions,
     workers: int | None,
     as_json: bool,
     with_curve: bool,
@@ -38,7 +38,7 @@ def perform(
     settings, manager = open_session(config, plugins)
     with Outputs([file], force=force) as outputs:
         target = None if wrong is None else outputs.add(wrong, "--wrong")
-        read, pairs = labeled_pairs(file, manager.registry, format_name, max_line, fields)
+        read, pairs = labeled_pairs(file, manager.registry, reading, fields)
         with show_progress(quiet=as_json) as progress:
             evaluation = evaluate(pairs, settings, manager.registry, workers=workers, progress=progress)
         points: tuple[CurvePoint, ...] = ()
@@ -60,10 +60,10 @@ def perform(
 
 
 def labeled_pairs(
-    file: str, registry: Registry, format_name: str | None, max_line: int, fields: PairFields
+    file: str, registry: Registry, reading: ReadOptions, fields: PairFields
 ) -> tuple[PairsFile, LabeledPairs]:
     """Return what a file of pairs holds, and the pairs."""
-    read = read_pairs(file, registry, format_name, max_line, fields)
+    read = read_pairs(file, registry, reading, fields)
     return read, LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
 
 

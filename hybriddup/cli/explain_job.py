@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from hybriddup.cli.explain_view import print_explanation
+from hybriddup.cli.inputs import files_of
 from hybriddup.cli.output import print_json
 from hybriddup.config import Settings, open_session
 from hybriddup.config.load import DEFAULT_CONFIG
@@ -17,8 +18,9 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Removed
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import open_inputs, read_corpus
+from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.jsonl import parse_line
+from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import open_source
 from hybriddup.plugin.registry import Registry
 from hybriddup.study.explain import Explanation, explain_texts
@@ -38,8 +40,7 @@ def explain_removed(
     config: str | None,
     plugins: Sequence[str],
     text_field: str,
-    format_name: str | None,
-    max_line: int,
+    reading: ReadOptions,
     as_json: bool,
 ) -> None:
     """Print the explanation of a removed post and its keeper, by the configuration that removed it.
@@ -60,7 +61,7 @@ def explain_removed(
     settings, manager = open_session(config or record["config"], plugins)
     corpus = None
     if inputs:
-        corpus = read_posts(inputs, settings, manager.registry, text_field, format_name, max_line)
+        corpus = read_posts(inputs, settings, manager.registry, text_field, reading)
         check_inputs(corpus, record, file, inputs)
     explanation = explain_texts(record["keeper_text"], record["text"], settings, manager.registry, corpus)
     show(explanation, as_json=as_json)
@@ -74,11 +75,10 @@ def read_posts(
     settings: Settings,
     registry: Registry,
     text_field: str,
-    format_name: str | None,
-    max_line: int,
+    reading: ReadOptions,
 ) -> Corpus:
     """Return the posts of the run."""
-    with open_inputs(inputs, registry, format_name, max_line) as opened:
+    with open_inputs(files_of(inputs, registry, reading), registry, reading) as opened:
         return read_corpus(opened, Fields(text_field, order=settings.order_fields))[0]
 
 

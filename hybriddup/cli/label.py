@@ -38,6 +38,8 @@ def label(
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     format: options.Format = None,  # noqa: A002  named as its option
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
@@ -51,8 +53,7 @@ def label(
         config=config,
         plugins=plugin or (),
         text_field=text_field,
-        format_name=format,
-        max_line=max_line,
+        reading=options.reading(format, max_line, encoding, delimiter),
         workers=workers,
     )
     if n_bad > 0:

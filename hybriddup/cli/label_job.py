@@ -11,12 +11,14 @@ from typing import Any
 import typer
 from rapidfuzz.distance import Indel
 
+from hybriddup.cli.inputs import files_of
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import open_inputs, read_corpus
+from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.pairs import UNSURE
+from hybriddup.files.reading import read_corpus
 from hybriddup.run.terminal import show_progress
 from hybriddup.steps.parallel import available_workers
 from hybriddup.study.label_choice import Chooser, score_candidates
@@ -32,15 +34,15 @@ def perform(
     config: str,
     plugins: Sequence[str],
     text_field: str,
-    format_name: str | None,
-    max_line: int,
+    reading: ReadOptions,
     workers: int | None,
 ) -> int:
     """Ask about pairs of posts until the user quits or all were asked about; return the number of bad posts."""
     settings, manager = open_session(config, plugins)
+    inputs = files_of(inputs, manager.registry, reading)
     answers = AnswerFile(Path(output))
     with (
-        open_inputs(inputs, manager.registry, format_name, max_line) as opened,
+        open_inputs(inputs, manager.registry, reading) as opened,
         show_progress(quiet=False) as progress,
     ):
         progress.start("read", None, "posts")

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 import typer
 
+from hybriddup.cli.inputs import files_of
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
 from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import open_inputs, read_corpus
+from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.outputs import Outputs
+from hybriddup.files.reading import read_corpus
 from hybriddup.run.clock import Clock
 from hybriddup.run.components import Components
 from hybriddup.run.learned import RECIPE_IS_GIVEN
@@ -28,13 +30,13 @@ def perform(
     config: str,
     plugins: Sequence[str],
     text_field: str,
-    format_name: str | None,
-    max_line: int,
+    reading: ReadOptions,
     workers: int | None,
     force: bool,
 ) -> int:
     """Learn from files of posts and write the recipe; return the number of bad lines."""
     settings, manager = open_session(config, plugins)
+    inputs = files_of(inputs, manager.registry, reading)
     if settings.recipe is not None:
         raise ConfigError(RECIPE_IS_GIVEN)
     n_workers = workers or available_workers()
@@ -42,7 +44,7 @@ def perform(
         on_stop(outputs.abandon)
         target = outputs.add(output, "-o")
         with (
-            open_inputs(inputs, manager.registry, format_name, max_line) as opened,
+            open_inputs(inputs, manager.registry, reading) as opened,
             show_progress(quiet=False) as progress,
         ):
             progress.start("read", None, "posts")

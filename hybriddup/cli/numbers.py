@@ -1,4 +1,4 @@
-"""Numbers that users write with a unit."""
+"""What users write with a unit or by a name: numbers, characters."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ def parse_number(text: str, option: str, units: dict[str, int], example: str) ->
         shown = repr(text if len(text) <= 40 else text[:40] + "...")
         raise ConfigError(f"{option} must be {example}; got {shown}.")
     return int(value)
+
+
+def parse_delimiter(text: str) -> str:
+    r"""Return the character that a user names; a tab may be written ``tab`` or ``\t``."""
+    character = "\t" if text in {"tab", "\\t"} else text
+    if len(character) != 1 or character in '"\r\n\0':
+        raise ConfigError(f"--delimiter must be one character, no quote or line end, such as ';' or tab; got {text!r}.")
+    return character
 
 
 def parse_line_size(text: str) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybriddup.cli.numbers import parse_line_size
+from hybriddup.cli.numbers import parse_delimiter, parse_line_size
+
+if TYPE_CHECKING:
+    from hybriddup.files.inputs import ReadOptions
 
 DEFAULT_CONFIG = "weibo"
 """As in `hybriddup.config.load`, which takes a third of a second to import: too long for ``--help``."""
@@ -23,6 +26,13 @@ EXIT_CODES = (
     "Exit codes: 0 done; 1 done, but some lines were bad; 2 an error, nothing was written; 130 interrupted, nothing "
     "was written (143: told to end by the system; 141: standard output was closed early)."
 )
+
+
+def reading(format_name: str | None, max_line: int, encoding: str, delimiter: str | None) -> ReadOptions:
+    """Return how files are read, of the options of a command."""
+    from hybriddup.files.inputs import ReadOptions
+
+    return ReadOptions(format_name, max_line, encoding, delimiter)
 
 
 def remember_debug(context: typer.Context, value: bool) -> bool:
@@ -46,12 +56,20 @@ Plugins = Annotated[
     typer.Option("--plugin", metavar="MODULE", help="Load a Python module as a plugin; may be given several times."),
 ]
 TextField = Annotated[
-    str, typer.Option("--text-field", metavar="FIELD", help="Field or column that holds the text of a post.")
+    str,
+    typer.Option(
+        "--text-field",
+        metavar="FIELD",
+        help="Field or column that holds the text of a post; a path such as retweeted.text; or several, such as "
+        "'title + body', whose texts are joined by a line end.",
+    ),
 ]
 IdField = Annotated[
     str,
     typer.Option(
-        "--id-field", metavar="FIELD", help="Field or column that holds its id; without one, the row is the id."
+        "--id-field",
+        metavar="FIELD",
+        help="Field or column that holds its id, or a path; without one, the row is the id.",
     ),
 ]
 Format = Annotated[
@@ -59,7 +77,23 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Format of the input, such as jsonl, csv, tsv, lines or parquet, where the file name does not say.",
+        help="Format of the input, such as jsonl, json, csv, tsv, lines or parquet, where the file name does not say.",
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Encoding of text files, such as gb18030, big5 or latin-1; auto to tell it by the files. Copied records "
+        "stay in it.",
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        parser=parse_delimiter,
+        help="What stands between the fields of a csv or tsv file, such as ';' or tab.",
     ),
 ]
 MaxLine = Annotated[

@@ -54,6 +54,8 @@ def tune(
     b_field: options.BField = "b",
     label_field: options.LabelField = "label",
     format: options.Format = None,  # noqa: A002  named as its option
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     json: options.Json = False,
@@ -70,8 +72,7 @@ def tune(
         config=config,
         plugins=plugin or (),
         precision=precision,
-        format_name=format,
-        max_line=max_line,
+        reading=options.reading(format, max_line, encoding, delimiter),
         workers=workers,
         as_json=json,
         wrong=wrong,

@@ -14,6 +14,7 @@ from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.cli.tables import print_table
 from hybriddup.cli.wrong_pairs import write_wrong_pairs
 from hybriddup.config import open_session
+from hybriddup.files.inputs import ReadOptions
 from hybriddup.files.outputs import Output, Outputs
 from hybriddup.files.pairs import PairFields
 from hybriddup.study.scored_pairs import thresholds_of
@@ -28,8 +29,7 @@ def perform(
     config: str,
     plugins: Sequence[str],
     precision: float | None,
-    format_name: str | None,
-    max_line: int,
+    reading: ReadOptions,
     workers: int | None,
     as_json: bool,
     wrong: str | None,
@@ -41,7 +41,7 @@ def perform(
         on_stop(outputs.abandon)
         target = outputs.add(output, "-o")
         wrong_target = None if wrong is None else outputs.add(wrong, "--wrong")
-        read, pairs = labeled_pairs(file, manager.registry, format_name, max_line, fields)
+        read, pairs = labeled_pairs(file, manager.registry, reading, fields)
         tuned = tune(pairs, settings, manager.registry, precision=precision, workers=workers)
         write_settings(target, tuned, file, config)
         if wrong_target is not None:

@@ -27,7 +27,10 @@ Horizon = Annotated[
 ]
 TimeOf = Annotated[
     Literal["arrival", "event"],
-    typer.Option(help="Time of a post: when it comes, or what its field created_at says (seconds, or ISO 8601)."),
+    typer.Option(
+        help="Time of a post: when it comes, or what its field created_at says: seconds or milliseconds since 1970, "
+        "ISO 8601, or 'Wed Jan 07 13:00:00 +0800 2026' as the APIs of Weibo and Twitter write it."
+    ),
 ]
 MaxStep = Annotated[
     str | None,

@@ -21,9 +21,10 @@ from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.cli.windows import open_window
 from hybriddup.data.corpus import BadRecord
+from hybriddup.data.fields import find_or, find_text
 from hybriddup.errors import InputError
-from hybriddup.files.jsonl import Broken, parse_line
-from hybriddup.files.text import why_too_long
+from hybriddup.files.jsonl import parse_line
+from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
 from hybriddup.window.posts import as_post
@@ -82,10 +83,14 @@ class Watcher:
             return BadLine(number, str(record))
         if not isinstance(record, dict):
             return BadLine(number, "not a JSON object")
-        if self.fields["text"] not in record:
+        try:
+            text = find_text(record, self.fields["text"])
+        except KeyError:
             return BadLine(number, f"field {self.fields['text']!r} is missing")
         try:
-            post = as_post(number, {name: record.get(field) for name, field in self.fields.items()})
+            post = as_post(
+                number, {name: find_or(record, field) for name, field in self.fields.items()} | {"text": text}
+            )
             if "created_at" in self.fields:
                 event_time(number, post)
         except InputError as error:

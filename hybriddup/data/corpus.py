@@ -88,7 +88,7 @@ class Corpus:
     rows: Int64s
     """int64[n]: zero-based input row of each post, rising; gaps are bad records."""
     order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """The values of each field that ``keep: {highest: FIELD}`` names."""
+    """The values of each field that ``keep: {highest: FIELD}`` and ``per`` name."""
     n_rows: int = 0
     """Rows of the input, bad records included."""
     bad_records: list[BadRecord] = field(default_factory=list)

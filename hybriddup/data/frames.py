@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.fields import DEFAULT_ID_FIELD, MISSING, find_or, joined, text_fields
 from hybriddup.data.records import Removed
 from hybriddup.errors import HybriddupError, InputError
-
-DEFAULT_ID_FIELD = "id"
-"""The only id field that posts may all lack: it is what a caller who said nothing gets."""
 
 COLUMN_TYPES = {
     "row": "int64",
@@ -27,7 +25,9 @@ COLUMN_TYPES = {
 WANTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
 
 
-def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_fields: Sequence[str] = ()) -> Corpus:
+def corpus_from_posts(
+    posts: Any, text_field: str, id_field: str, order_fields: Sequence[str] = (), per: str | None = None
+) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
     Parameters
@@ -39,6 +39,8 @@ def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_fields: 
         Where mappings and data frames hold the posts' ids; the row is the id of a post that has none.
     order_fields
         Fields whose values decide which post is kept, for ``keep: {highest: FIELD}``.
+    per
+        The field within whose values repeats are looked for, if any.
 
     Raises
     ------
@@ -46,20 +48,23 @@ def corpus_from_posts(posts: Any, text_field: str, id_field: str, order_fields: 
         Posts that are something else, lack a field, or have a text that is not a string; names the first position.
     """
     if is_data_frame(posts):
-        return _from_data_frame(posts, text_field, id_field, order_fields)
+        return _from_data_frame(posts, text_field, id_field, order_fields, per)
     listed = _as_list(posts)
     if listed and isinstance(listed[0], Mapping):
-        return _from_mappings(listed, text_field, id_field, order_fields)
+        return _from_mappings(listed, text_field, id_field, order_fields, per)
+    if listed and per is not None:
+        raise InputError(f"per={per!r} needs posts with fields, such as dicts; posts[0] is {describe(listed[0])}.")
     if listed and order_fields:
         raise InputError(
             f"keep: {{highest: {order_fields[0]}}} needs posts with fields, such as dicts; posts[0] is "
             f"{describe(listed[0])}. Give dicts with {order_fields[0]!r}, or choose keep: first, last or longest."
         )
+    nothing: dict[str, list[Any]] = {field: [] for field in (*order_fields, *filter(None, [per]))}
     expected = f"a string, or a mapping with the field {text_field!r}"
     if set(map(type, listed)) <= {str}:
-        return _corpus(listed, range(len(listed)), {})
+        return _corpus(listed, range(len(listed)), nothing)
     texts = [_as_text(post, f"posts[{position}]", expected) for position, post in enumerate(listed)]
-    return _corpus(texts, range(len(texts)), {})
+    return _corpus(texts, range(len(texts)), nothing)
 
 
 def removed_to_pandas(removed: Sequence[Removed]) -> Any:
@@ -94,45 +99,79 @@ def is_data_frame(posts: Any) -> bool:
     return all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
 
 
-def _from_data_frame(posts: Any, text_field: str, id_field: str, order_fields: Sequence[str]) -> Corpus:
-    texts = _column(posts, text_field, "text_field")
-    texts = [_text_or_none(text, f"row {row} of column {text_field!r}") for row, text in enumerate(texts)]
+def _from_data_frame(
+    posts: Any, text_field: str, id_field: str, order_fields: Sequence[str], per: str | None
+) -> Corpus:
+    columns = [_texts(posts, name) for name in text_fields(text_field, list(posts.columns))]
+    texts = columns[0] if len(columns) == 1 else list(map(joined, zip(*columns, strict=True)))
     has_ids = id_field in list(posts.columns) or id_field != DEFAULT_ID_FIELD
     ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
-    return _corpus(texts, ids, {field: _column(posts, field, "keep: highest") for field in order_fields})
+    order_values = {field: _column(posts, field, "keep: highest") for field in order_fields}
+    return _corpus(texts, ids, order_values | ({} if per is None else {per: _column(posts, per, "per")}))
+
+
+def _texts(posts: Any, field: str) -> list[str]:
+    column = _column(posts, field, "text_field")
+    return [_text_or_none(text, f"row {row} of column {field!r}") for row, text in enumerate(column)]
 
 
 def _column(posts: Any, field: str, option: str) -> list[Any]:
     n_found = list(posts.columns).count(field)
     if n_found == 1:
         return list(posts[field].to_list())
+    outer = field.partition(".")[0]
+    if n_found == 0 and outer != field and list(posts.columns).count(outer) == 1:
+        values = [find_or({outer: value}, field, MISSING) for value in posts[outer].to_list()]
+        if any(value is not MISSING for value in values):
+            return [None if value is MISSING else value for value in values]
     problem = "has no column" if n_found == 0 else f"has {n_found} columns named"
     columns = ", ".join(map(repr, posts.columns)) or "none"
     raise InputError(f"the data frame {problem} {field!r} (columns: {columns}); name the right one with {option}.")
 
 
-def _from_mappings(posts: list[Any], text_field: str, id_field: str, order_fields: Sequence[str]) -> Corpus:
+def _from_mappings(
+    posts: list[Any], text_field: str, id_field: str, order_fields: Sequence[str], per: str | None
+) -> Corpus:
     texts = []
     for position, post in enumerate(posts):
         if not isinstance(post, Mapping):
             raise InputError(
                 f"posts[{position}] is {describe(post)}, but posts[0] is a mapping; all must be of a kind."
             )
-        text = _field(post, text_field, position, "text_field")
-        texts.append(_text_or_none(text, f"posts[{position}][{text_field!r}]"))
-    ids = [post.get(id_field, position) for position, post in enumerate(posts)]
-    if id_field != DEFAULT_ID_FIELD and not any(id_field in post for post in posts):
-        _field(posts[0], id_field, 0, "id_field")
+        texts.append(_text_of(post, text_field, position))
+    ids = [find_or(post, id_field, position) for position, post in enumerate(posts)]
+    if id_field != DEFAULT_ID_FIELD:
+        _check_used(posts, id_field, "id_field")
+    if text_field not in posts[0]:
+        for name in text_fields(text_field, ()):
+            _check_used(posts, name, "text_field")
     order_values = {
         field: [_field(post, field, position, "keep: highest") for position, post in enumerate(posts)]
         for field in order_fields
     }
+    if per is not None:
+        _check_used(posts, per, "per")
+        order_values[per] = [find_or(post, per) for post in posts]
     return _corpus(texts, ids, order_values)
 
 
-def _field(post: Mapping[Any, Any], field: str, position: int, option: str) -> Any:
+def _text_of(post: Mapping[Any, Any], field: str, position: int) -> str:
     if field in post:
-        return post[field]
+        return _text_or_none(post[field], f"posts[{position}][{field!r}]")
+    parts = {name: find_or(post, name, MISSING) for name in text_fields(field, post)}
+    found = [_text_or_none(text, f"posts[{position}][{name!r}]") for name, text in parts.items() if text is not MISSING]
+    return str(joined(found) if found else _field(post, field, position, "text_field"))
+
+
+def _check_used(posts: list[Any], field: str, option: str) -> None:
+    """Raise InputError where not one of the posts has a field."""
+    if all(find_or(post, field, MISSING) is MISSING for post in posts):
+        _field(posts[0], field, 0, option)
+
+
+def _field(post: Mapping[Any, Any], field: str, position: int, option: str) -> Any:
+    if (value := find_or(post, field, MISSING)) is not MISSING:
+        return value
     names = ", ".join(map(repr, post)) or "none"
     raise InputError(f"posts[{position}] has no field {field!r} (fields: {names}); name the right one with {option}.")
 

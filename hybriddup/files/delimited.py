@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, islice
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from hybriddup.data.fields import joined, text_fields
 from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, TextWriter
+from hybriddup.files.encodings import encoding_advice
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, check_columns, record_batches
 from hybriddup.files.sources import Source
-from hybriddup.files.text import broken_utf8, text_lines, why_too_long
+from hybriddup.files.text import BrokenText, broken_text, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -56,7 +59,7 @@ class _DelimitedReader:
             records = table_records(stream, source, self.delimiter)
             header = next(records, None)
             if header is not None:
-                yield from record_batches(_records(records, _columns(header, source.name, fields)))
+                yield from record_batches(_records(records, _columns(header, source, fields)))
 
 
 class CsvReader(_DelimitedReader):
@@ -85,8 +88,8 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     taken: list[bytes] = []
     broken: list[str] = []
-    decoded = _decoded(text_lines(stream, source), taken, broken, source.max_line_bytes)
-    parser = csv.reader(decoded, delimiter=delimiter, strict=True)
+    decoded = _decoded(text_lines(stream, source), taken, broken, source)
+    parser = csv.reader(decoded, delimiter=source.delimiter or delimiter, strict=True)
     next_line = 1
     while True:
         problem, values = "", []
@@ -125,8 +128,8 @@ class _RecordTooLongError(Exception):
     """The lines of one record, together, are longer than a line may be."""
 
 
-def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str], max_line_bytes: int) -> Iterator[str]:
-    n_bytes = 0
+def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str], source: Source) -> Iterator[str]:
+    n_bytes, max_line_bytes = 0, source.max_line_bytes
     for line in lines:
         n_bytes = n_bytes + len(line) if taken else len(line)
         taken.append(line)
@@ -137,26 +140,30 @@ def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str], max_
             yield "\n"
             continue
         try:
-            yield line.decode()
+            yield line.decode(source.encoding)
         except UnicodeDecodeError as error:
-            broken.append(broken_utf8(error))
-            yield line.decode(errors="replace")
+            broken.append(broken_text(error))
+            yield line.decode(source.encoding, "replace")
 
 
 class _Columns(NamedTuple):
     n_columns: int
-    text: int
+    text: Callable[[list[str]], Any]
+    """Returns the text of a record."""
     id: int | None
     order: tuple[int | None, ...]
 
 
-def _columns(header: RawRecord, name: str, fields: Fields) -> _Columns:
-    columns = header.values
+def _columns(header: RawRecord, source: Source, fields: Fields) -> _Columns:
+    columns, place = header.values, f"{source.name}:{header.line}"
     if header.problem:
-        raise InputError(f"{name}:{header.line}: the header cannot be read: {header.problem}.")
-    check_columns(f"{name}:{header.line}", columns, fields)
+        advice = f" {encoding_advice(source)}" if isinstance(header.problem, BrokenText) else ""
+        raise InputError(f"{place}: the header cannot be read: {header.problem}.{advice}")
+    check_columns(place, columns, fields)
     order = tuple(_place(columns, field) for field in fields.order)
-    return _Columns(len(columns), columns.index(fields.text), _place(columns, fields.id), order)
+    get = itemgetter(*map(columns.index, names := text_fields(fields.text, columns)))
+    text = get if len(names) == 1 else lambda values: joined(get(values))
+    return _Columns(len(columns), text, _place(columns, fields.id), order)
 
 
 def _place(columns: Sequence[str], field: str) -> int | None:
@@ -169,10 +176,11 @@ def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | 
         if not problem and len(values) != n_columns:
             problem = f"has {_fields(len(values))}, the header names {n_columns}"
         if problem:
-            yield BadRow(line, problem if line == last_line else f"{_lines(line, last_line)}: {problem}")
+            shown = problem if line == last_line else f"{_lines(line, last_line)}: {problem}"
+            yield BadRow(line, shown, "encoding" if isinstance(problem, BrokenText) else "")
         else:
             yield Record(
-                values[text],
+                text(values),
                 values[identifier] if identifier is not None else None,
                 tuple(None if place is None else values[place] for place in order),
             )

@@ -5,26 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from hybriddup.data.fields import text_fields
 from hybriddup.data.records import Bools, Int64s
 from hybriddup.errors import InputError
 from hybriddup.files.sources import Source
 
 BATCH_ROWS = 8192
 
+SEPARATORS = {";": "';'", "|": "'|'", "\t": "tab"}
+"""What stands between the fields of other tables than CSV, and how one writes it."""
+
 TEXT_FIELD_ADVICE = "Say which holds the posts with --text-field (text_field in Python)."
 
 
+Fault = Literal["", "absent", "type", "encoding"]
+"""What is wrong with a row: it lacks the text field, which holds something else than text, or the file has another
+encoding; empty for everything else."""
+
+
 class Fields(NamedTuple):
-    """Names of the fields that a run needs; readers of formats without fields ignore them."""
+    """Names of the fields that a run needs, see `hybriddup.data.fields`; formats without fields ignore them."""
 
     text: str = "text"
     id: str = "id"
     order: tuple[str, ...] = ()
-    """The fields of ``keep: {highest: FIELD}``."""
+    """Other fields whose values a run needs, such as those of ``keep: {highest: FIELD}``."""
 
 
 class Record(NamedTuple):
@@ -43,8 +52,7 @@ class BadRow(NamedTuple):
     line: int
     """One-based line in the file; for formats without lines, the one-based record."""
     reason: str
-    lacks_text_field: bool = False
-    """Whether it has fields, but not the one that was asked for: perhaps the wrong one was."""
+    fault: Fault = ""
 
 
 class BadLine(NamedTuple):
@@ -53,7 +61,7 @@ class BadLine(NamedTuple):
     row: int
     line: int
     reason: str
-    lacks_text_field: bool = False
+    fault: Fault = ""
 
 
 class TextColumnError(InputError):
@@ -64,14 +72,14 @@ class TextColumnError(InputError):
     place
         The file, with the line where it has lines.
     fault
-        What is wrong and what was found; the advice for those who named the column follows it in the message.
+        What is wrong and what was found; the message has advice for those who named the column after it.
     absent
         Whether no column has the name.
     """
 
     def __init__(self, place: str, fault: str, *, absent: bool) -> None:
         super().__init__(f"{place}: {fault}. {TEXT_FIELD_ADVICE}")
-        self.fault = fault
+        self.fault = f"{place}: {fault}"
         self.absent = absent
 
 
@@ -145,9 +153,13 @@ def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
     shown = ", ".join(repr(name[:40]) for name in names[:20]) + (
         f" and {len(names) - 20} more" if len(names) > 20 else ""
     )
-    if fields.text not in names:
-        raise TextColumnError(place, f"no column is called {fields.text!r}; the columns are {shown}", absent=True)
-    for name in (fields.text, fields.id, *fields.order):
+    texts = text_fields(fields.text, names)
+    if absent := [name for name in texts if name not in names]:
+        marks = [name for mark, name in SEPARATORS.items() if len(names) == 1 and mark in names[0]]
+        hint = f". Perhaps --delimiter {marks[0]} is missing" if marks else ""
+        fault = f"no column is called {absent[0]!r}; the columns are {shown}{hint}"
+        raise TextColumnError(place, fault, absent=True)
+    for name in (*texts, fields.id, *fields.order):
         if names.count(name) > 1:
             raise InputError(
                 f"{place}: {names.count(name)} columns are called {name!r}, so that it cannot be told which one is "

@@ -1,29 +1,47 @@
-"""Inputs of a run: finding the format, opening the sources, and reading them into one corpus."""
+"""Inputs of a run: finding files and their format, and opening them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hybriddup.data.corpus import BadRecord, Corpus, pack_ids, unite_ids
-from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
-from hybriddup.files.compression import split_compression
-from hybriddup.files.formats import TEXT_FIELD_ADVICE, BadLine, Fields, Reader, RecordBatch, Writer
-from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, Source, open_source
+from hybriddup.files.compression import SUFFIXES, split_compression
+from hybriddup.files.encodings import AUTO, common_encoding
+from hybriddup.files.formats import Reader, Writer
+from hybriddup.files.json_array import is_array
+from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, UTF_8, Source, open_source
 from hybriddup.plugin.registry import Registry
 
 DEFAULT_FORMAT = "jsonl"
 """Format of standard input, which has no name to tell it by."""
 
-MAX_BAD_RECORDS = 100
-"""Bad records that a corpus remembers; all are counted."""
+TEXT_FORMATS = {"jsonl", "csv", "tsv", "lines"}
+"""Those that can have another encoding than UTF-8."""
+
+TABLES = {"csv", "tsv"}
+
+SHOWN_FILES = 10
+
+
+class ReadOptions(NamedTuple):
+    """How files are read."""
+
+    format: str | None = None
+    """Name of a reader; None = told by the names of the files."""
+    max_line_bytes: int = MAX_LINE_BYTES
+    """Bytes that a line of a text format may have; longer ones are bad."""
+    encoding: str = UTF_8
+    """As Python names it; ``auto`` = told by the files."""
+    delimiter: str | None = None
+    """What stands between the fields of a table; None = what its format says."""
+
+
+AS_NAMED = ReadOptions()
 
 
 @dataclass(frozen=True)
@@ -42,34 +60,27 @@ class Inputs:
 
 
 @contextmanager
-def open_inputs(
-    names: Sequence[str],
-    registry: Registry,
-    format_name: str | None = None,
-    max_line_bytes: int = MAX_LINE_BYTES,
-) -> Iterator[Inputs]:
+def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions = AS_NAMED) -> Iterator[Inputs]:
     """Open the inputs as one corpus, checked to be readable and to fit into one output.
 
     Parameters
     ----------
     names
         Files, or ``-`` for standard input.
-    format_name
-        Name of a reader; None to tell it by the names of the files.
-    max_line_bytes
-        Bytes that a line of a text format may have; longer ones are bad.
 
     Raises
     ------
     InputError
-        An input cannot be opened, its format is not known, or the inputs differ in format or columns.
+        An input cannot be opened, its format or encoding is not known, or the inputs differ in format, encoding or
+        columns.
     """
     if list(names).count(STANDARD_INPUT) > 1:
         raise InputError("standard input can be read once only, but '-' is given more than once.")
     sources: list[Source] = []
     try:
-        sources.extend(open_source(name, max_line_bytes) for name in names)
-        chosen = format_name or _common_format(names, registry)
+        sources.extend(open_source(name, options.max_line_bytes) for name in names)
+        chosen = _by_content(options.format or _common_format(names, registry), sources)
+        sources[:] = _as_text(sources, chosen, options)
         reader = registry.create_by_name("reader", chosen)
         writer = registry.create_by_name("writer", chosen)
         writer.check(sources)
@@ -89,21 +100,106 @@ def find_format(name: str, registry: Registry) -> str:
     """
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
-    extensions = {reader: _extensions(reader, registry) for reader in registry.names("reader")}
+    endings = _endings(registry, registry.names("reader"))
+    found = _format_of(name, endings)
+    if found is None:
+        raise InputError(
+            f"{name}: the format cannot be told by the name (known: {_known(endings)}, each also with "
+            f"{', '.join(SUFFIXES)}); name it with --format, one of {', '.join(endings)}."
+        )
+    return found
+
+
+def find_files(
+    names: Sequence[str], registry: Registry, format_name: str | None, tell: Callable[[str], object]
+) -> list[str]:
+    """Return the inputs with the files of each directory in its place.
+
+    Taken are files whose names end as those of a format do, or of the one that was named, sorted by name; not those in
+    directories below, and not what an earlier run kept (``posts.kept.jsonl``).
+
+    Parameters
+    ----------
+    tell
+        Told which files of a directory are taken.
+
+    Raises
+    ------
+    InputError
+        A directory has no such file, or cannot be listed.
+    """
+    endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
+    files: list[str] = []
+    for name in names:
+        if name == STANDARD_INPUT or not Path(name).is_dir():
+            files.append(name)
+            continue
+        found, kept = _files_in(name, endings)
+        if not found:
+            besides = f" but {_listed(kept)}, which an earlier run kept" if kept else ""
+            raise InputError(f"{name} holds no file of posts{besides} (known: {_known(endings)}).")
+        files += [str(Path(name) / one) for one in found]
+        left_out = f"; left out {_listed(kept)}, which an earlier run kept" if kept else ""
+        tell(f"{name}: {_listed(found)}{left_out}")
+    return files
+
+
+def _files_in(directory: str, endings: Mapping[str, tuple[str, ...]]) -> tuple[list[str], list[str]]:
+    """Return the names of the files of posts in a directory, and of those that an earlier run kept."""
+    try:
+        names = sorted(path.name for path in Path(directory).iterdir() if path.is_file())
+    except OSError as error:
+        raise InputError(f"{directory} cannot be listed: {error.strerror or error}.") from None
+    posts = [name for name in names if not name.startswith(".") and _format_of(name, endings)]
+    kept = [name for name in posts if ".kept" in Path(split_compression(name)[0]).suffixes]
+    return [name for name in posts if name not in kept], kept
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN_FILES:,} more" if len(names) > SHOWN_FILES else ""
+    return ", ".join(names[:SHOWN_FILES]) + more
+
+
+def _endings(registry: Registry, readers: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    return {name: registry.create_by_name("reader", name).extensions for name in readers}
+
+
+def _known(endings: Mapping[str, tuple[str, ...]]) -> str:
+    return ", ".join(chain.from_iterable(endings.values()))
+
+
+def _format_of(name: str, endings: Mapping[str, tuple[str, ...]]) -> str | None:
     plain = split_compression(name)[0].lower()
-    for reader, endings in extensions.items():
-        if plain.endswith(endings):
-            return reader
-    known = ", ".join(ending for endings in extensions.values() for ending in endings)
-    raise InputError(
-        f"{name}: the format cannot be told by the name (known: {known}, each also with .gz or .zst); "
-        f"name it with --format, one of {', '.join(extensions)}."
-    )
+    return next((reader for reader, some in endings.items() if plain.endswith(some)), None)
 
 
-def _extensions(reader: str, registry: Registry) -> tuple[str, ...]:
-    component: Reader = registry.create_by_name("reader", reader)
-    return component.extensions
+def _by_content(chosen: str, sources: Sequence[Source]) -> str:
+    """Return the format, where JSON is an array or lines, whatever the name says."""
+    if chosen not in {"json", "jsonl"} or not sources:
+        return chosen
+    arrays = [is_array(source) for source in sources]
+    if any(arrays) and not all(arrays):
+        listed = ", ".join(
+            f"{source.name} ({'array' if one else 'lines'})" for source, one in zip(sources, arrays, strict=True)
+        )
+        raise InputError(
+            f"several inputs must all be JSON arrays or all JSON Lines, because the kept records go to one output; got "
+            f"{listed}. Run those of each kind by themselves."
+        )
+    return "json" if all(arrays) else "jsonl"
+
+
+def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> list[Source]:
+    """Return the sources with the encoding and the delimiter that they have."""
+    if options.delimiter is not None and chosen not in TABLES:
+        raise InputError(
+            f"--delimiter is for csv and tsv, but the inputs are {chosen}. Leave it out, or give --format csv."
+        )
+    if chosen not in TEXT_FORMATS and options.encoding not in {UTF_8, AUTO}:
+        readable = ", ".join(sorted(TEXT_FORMATS))
+        raise InputError(f"--encoding is for {readable}, but the inputs are {chosen}. Convert them to UTF-8 first.")
+    encoding = common_encoding(sources, options.encoding) if chosen in TEXT_FORMATS else UTF_8
+    return [replace(source, encoding=encoding, delimiter=options.delimiter) for source in sources]
 
 
 def _common_format(names: Sequence[str], registry: Registry) -> str:
@@ -115,150 +211,3 @@ def _common_format(names: Sequence[str], registry: Registry) -> str:
             f"Run each format by itself, or name one with --format."
         )
     return next(iter(formats.values()))
-
-
-def read_corpus(
-    inputs: Inputs, fields: Fields, *, strict: bool = False, advance: Callable[[int], None] = lambda _: None
-) -> tuple[Corpus, list[str]]:
-    """Return the posts of all sources, and remarks for the user.
-
-    Parameters
-    ----------
-    strict
-        Stop at the first bad row instead of counting it.
-    advance
-        Called with the number of rows read since the last call.
-
-    Raises
-    ------
-    InputError
-        A source cannot be used, a row is bad and ``strict`` is set, or the fields were named wrongly: not one post
-        has the text field, or the order field.
-    """
-    columns = _Columns(fields, strict)
-    for source in inputs.sources:
-        first_row = columns.n_rows
-        for batch in inputs.reader.read(source, fields):
-            columns.add(batch, first_row, source.name)
-            advance(len(batch.texts) + len(batch.bad))
-    columns.check()
-    corpus = columns.corpus()
-    return corpus, columns.notes(corpus.ids)
-
-
-class _Columns:
-    """Columns of a corpus while it is being read."""
-
-    def __init__(self, fields: Fields, strict: bool) -> None:
-        self._fields = fields
-        self._strict = strict
-        self.n_rows = 0
-        self._texts: list[str] = []
-        self._ids: list[NDArray[Any] | list[Any]] = []
-        self._id_hashes: list[Int64s] = [np.empty(0, np.int64)]
-        self._order_values: list[tuple[Any, ...]] = []
-        self._rows: list[Int64s] = [np.empty(0, np.int64)]
-        self._bad: list[BadRecord] = []
-        self._n_bad = 0
-        self._n_without_id = 0
-        self._lacks_text_field = ""
-        """Place and fields of the first record that lacks the text field."""
-
-    def add(self, batch: RecordBatch, first_row: int, source: str) -> None:
-        rows = batch.rows + first_row
-        self.n_rows = first_row + batch.end
-        self._texts += batch.texts
-        self._rows.append(rows)
-        self._add_ids(batch.ids, rows)
-        if self._fields.order:
-            nothing = (None,) * len(self._fields.order)
-            self._order_values += [values or nothing for values in batch.order_values]
-        if batch.bad:
-            self._add_bad(batch.bad, first_row, source)
-
-    def _add_ids(self, ids: list[Any], rows: Int64s) -> None:
-        n_without = ids.count(None)
-        if n_without:
-            ids = [row if one is None else one for one, row in zip(ids, rows.tolist(), strict=True)]
-        self._n_without_id += n_without
-        self._ids.append(pack_ids(ids))
-        self._id_hashes.append(_hashes(ids))
-
-    def _add_bad(self, lines: Sequence[BadLine], first_row: int, source: str) -> None:
-        self._n_bad += len(lines)
-        bad = [BadRecord(source, line.line, first_row + line.row, line.reason) for line in lines]
-        if self._strict:
-            raise InputError(f"{source}:{bad[0].line}: {bad[0].reason}. Nothing was written, because of --strict.")
-        self._bad += bad[: MAX_BAD_RECORDS - len(self._bad)]
-        lacking = next((line for line in lines if line.lacks_text_field), None)
-        if lacking and not self._lacks_text_field:
-            self._lacks_text_field = f"{source}:{lacking.line}: {lacking.reason}"
-
-    def check(self) -> None:
-        """Raise InputError where nothing was found under the name of a field, which then must be misspelled."""
-        if self._lacks_text_field and not self._texts:
-            raise InputError(f"{self._lacks_text_field}; not one record is a post. {TEXT_FIELD_ADVICE}")
-        for field, values in self.order_values.items():
-            if values and values.count(None) == len(values):
-                raise InputError(
-                    f"keep: {{highest: {field}}} needs posts with the field {field!r}, but not one of "
-                    f"{len(values):,} has it. Name the right field, or choose keep: first, last or longest."
-                )
-
-    @cached_property
-    def order_values(self) -> dict[str, list[Any]]:
-        """The values of each field that decides which post is kept."""
-        columns = zip(*self._order_values, strict=True) if self._order_values else ([] for _ in self._fields.order)
-        return {field: list(values) for field, values in zip(self._fields.order, columns, strict=True)}
-
-    def corpus(self) -> Corpus:
-        rows = np.concatenate(self._rows)
-        ids = unite_ids(self._ids)
-        return Corpus(self._texts, ids, rows, self.order_values, self.n_rows, self._bad, self._n_bad)
-
-    def notes(self, ids: Sequence[Any]) -> list[str]:
-        """Return remarks on the ids and on the values to order by."""
-        notes, n_posts = [], len(self._texts)
-        if 0 < self._n_without_id < n_posts:
-            have = _posts(self._n_without_id, "has", "have")
-            notes.append(f"{have} no {self._fields.id!r}; the row serves as id.")
-        if (n_repeated := _n_repeated(np.concatenate(self._id_hashes), ids)) > 0:
-            bear = _posts(n_repeated, "bears", "bear")
-            notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
-        for field, values in self.order_values.items():
-            if n_missing := values.count(None):
-                have = _posts(n_missing, "has", "have")
-                notes.append(f"{have} no {field!r}; any post that has one is kept first.")
-        return notes
-
-
-def _posts(n: int, one_does: str, many_do: str) -> str:
-    """Return the subject and verb of a sentence on some posts."""
-    return f"1 post {one_does}" if n == 1 else f"{n:,} posts {many_do}"
-
-
-def _hashes(ids: Sequence[Any]) -> Int64s:
-    """Return int64[n]: equal for equal ids."""
-    try:
-        return np.fromiter(map(hash, ids), np.int64, len(ids))
-    except TypeError:
-        return np.fromiter(map(hash, map(_hashable, ids)), np.int64, len(ids))
-
-
-def _hashable(one: Any) -> Any:
-    """Return what stands for an id in a set: itself, or how a list or an object is written."""
-    try:
-        hash(one)
-    except TypeError:
-        return type(one), repr(one)
-    return one
-
-
-def _n_repeated(hashes: Int64s, ids: Sequence[Any]) -> int:
-    """Return how many ids an earlier post has; only ids whose hashes repeat are compared, which takes less memory."""
-    ordered = np.sort(hashes)
-    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    if len(repeated) == 0:
-        return 0
-    suspects = [_hashable(ids[place]) for place in np.flatnonzero(np.isin(hashes, repeated)).tolist()]
-    return len(suspects) - len(set(suspects))

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields as fields_of
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import orjson
 
+from hybriddup.data.fields import MISSING, find_or, finder, text_fields, text_finder
 from hybriddup.data.records import Removed
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.files.copying import Choice, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.files.line_blocks import line_blocks
-from hybriddup.files.sources import Source
-from hybriddup.files.text import broken_utf8, may_be_too_long, text_lines, why_too_long
+from hybriddup.files.sources import UTF_8, Source
+from hybriddup.files.text import Broken, BrokenText, broken_text, may_be_too_long, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -34,76 +35,92 @@ class JsonlReader:
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
         """Yield the posts of one source in order."""
+        objects, n_lines, n_rows = Objects.of(fields, source), 0, 0
         with source.open() as stream:
-            lines, most = text_lines(stream, source), source.max_line_bytes
-            n_lines = n_rows = 0
+            lines = text_lines(stream, source)
             while chunk := list(islice(lines, BATCH_LINES)):
-                batch = None if may_be_too_long(chunk, most) else _columns(chunk, fields, n_rows)
-                batch = batch or batch_of(_records(chunk, fields, n_lines + 1, most), n_rows)
+                batch = objects.read(chunk, range(n_lines + 1, n_lines + len(chunk) + 1), n_rows)
                 n_lines, n_rows = n_lines + len(chunk), batch.end
                 yield batch
 
 
-def _columns(lines: list[bytes], fields: Fields, start: int) -> RecordBatch | None:
-    """Return the batch column by column where every line is a post and nothing is unusual; otherwise None.
+class Objects(NamedTuple):
+    """Reads the posts of JSON objects."""
 
-    This is what nearly all lines are, and several times faster than to look at each by itself.
-    """
-    text_field, id_field, order_fields = fields
-    try:
-        records = list(map(orjson.loads, lines))
-        texts = [record[text_field] for record in records]
-    except (ValueError, LookupError, TypeError):  # blank or broken lines, a field that is missing, no object
-        return None
-    ids = [record.get(id_field) for record in records]
-    if set(map(type, texts)) != {str} or float in set(map(type, ids)):
-        return None
-    order_values = [tuple(map(record.get, order_fields)) for record in records] if order_fields else [()] * len(texts)
-    end = start + len(texts)
-    return RecordBatch(texts, ids, order_values, np.arange(start, end, dtype=np.int64), end=end)
+    fields: Fields
+    source: Source
+    text_of: Callable[[Any], Any]
+    id_of: Callable[[Any], Any]
+    order_of: tuple[Callable[[Any], Any], ...]
+
+    @classmethod
+    def of(cls, fields: Fields, source: Source) -> Objects:
+        """Return a reader of objects for some fields."""
+        return cls(fields, source, text_finder(fields.text), finder(fields.id), tuple(map(finder, fields.order)))
+
+    def read(self, objects: list[bytes], lines: Sequence[int], start: int) -> RecordBatch:
+        """Return the posts of some objects, which begin on these lines, the first at row ``start``."""
+        batch = None if may_be_too_long(objects, self.source.max_line_bytes) else self._columns(objects, start)
+        return batch or batch_of(self._records(objects, lines), start)
+
+    def _columns(self, objects: list[bytes], start: int) -> RecordBatch | None:
+        """Return the batch column by column where every object is a post and nothing is unusual; otherwise None.
+
+        This is what nearly all are, and several times faster than to look at each by itself.
+        """
+        try:
+            records = list(map(_loader(self.source.encoding), objects))
+            texts = list(map(self.text_of, records))
+        except (ValueError, LookupError, TypeError):  # blank or broken lines, a field that is missing, no object
+            return None
+        ids = list(map(self.id_of, records))
+        if set(map(type, texts)) != {str} or float in set(map(type, ids)):
+            return None
+        columns = [map(of, records) for of in self.order_of]
+        order_values = list(zip(*columns, strict=True)) if columns else [()] * len(texts)
+        end = start + len(texts)
+        return RecordBatch(texts, ids, order_values, np.arange(start, end, dtype=np.int64), end=end)
+
+    def _records(self, objects: Iterable[bytes], lines: Iterable[int]) -> Iterator[Record | BadRow]:
+        encoding = self.source.encoding
+        for line_number, line in zip(lines, objects, strict=True):
+            if reason := why_too_long(line, self.source.max_line_bytes):
+                yield BadRow(line_number, reason)
+                continue
+            if line.isspace():
+                continue
+            record = parse_line(line, encoding)
+            try:
+                text = self.text_of(record) if type(record) is dict else MISSING
+            except KeyError:
+                text = MISSING
+            if text is not None and type(text) is not str:
+                yield _bad_row(line_number, record, text, self.fields.text)
+                continue
+            record_id = self.id_of(record)
+            if type(record_id) is float:  # orjson makes one of a whole number past 64 bits, too
+                record_id = find_or(_parse_leniently(line, encoding), self.fields.id)
+            yield Record(text or "", record_id, tuple(of(record) for of in self.order_of))
 
 
-def _records(lines: Iterable[bytes], fields: Fields, first_line: int, max_line_bytes: int) -> Iterator[Record | BadRow]:
-    text_field, id_field, order_fields = fields
-    for line_number, line in enumerate(lines, first_line):
-        if reason := why_too_long(line, max_line_bytes):
-            yield BadRow(line_number, reason)
-            continue
-        if line.isspace():
-            continue
-        record = parse_line(line)
-        text = record.get(text_field) if type(record) is dict else None
-        if text is None and type(record) is dict and text_field in record:
-            text = ""  # a post without text
-        if type(text) is not str:
-            yield _bad_row(line_number, record, text_field)
-            continue
-        record_id = record.get(id_field)
-        if type(record_id) is float:
-            record_id = _exact_number(line, id_field)
-        yield Record(text, record_id, tuple(map(record.get, order_fields)))
+def _loader(encoding: str) -> Callable[[bytes], Any]:
+    return orjson.loads if encoding == UTF_8 else lambda line: orjson.loads(line.decode(encoding))
 
 
-class Broken(str):
-    """The reason why a line is not JSON."""
-
-    __slots__ = ()
-
-
-def parse_line(line: bytes) -> Any:
+def parse_line(line: bytes, encoding: str = UTF_8) -> Any:
     """Return the JSON value of a line, or why there is none as `Broken`."""
     try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return _parse_leniently(line)
+        return _loader(encoding)(line)
+    except ValueError:
+        return _parse_leniently(line, encoding)
 
 
-def _parse_leniently(line: bytes) -> Any:
+def _parse_leniently(line: bytes, encoding: str) -> Any:
     """Return what Python's own parser makes of a line: it also takes lone surrogates in escapes, and NaN."""
     try:
-        return json.loads(line.decode())
+        return json.loads(line.decode(encoding))
     except UnicodeDecodeError as error:
-        return Broken(broken_utf8(error))
+        return broken_text(error)
     except json.JSONDecodeError as error:
         return Broken(f"not valid JSON ({error.msg} at character {error.pos + 1})")
     except RecursionError:
@@ -112,25 +129,17 @@ def _parse_leniently(line: bytes) -> Any:
         return Broken("not usable JSON (a number has too many digits)")
 
 
-def _exact_number(line: bytes, id_field: str) -> Any:
-    """Return the id as written where orjson made a float of a whole number past 64 bits."""
-    record = _parse_leniently(line)
-    return record[id_field]
-
-
-def _bad_row(line_number: int, record: Any, text_field: str) -> BadRow:
+def _bad_row(line_number: int, record: Any, text: Any, text_field: str) -> BadRow:
     if isinstance(record, Broken):
-        return BadRow(line_number, record)
-    lacks_text_field = type(record) is dict and text_field not in record
-    return BadRow(line_number, _explain(record, text_field), lacks_text_field)
-
-
-def _explain(record: Any, text_field: str) -> str:
+        return BadRow(line_number, record, "encoding" if isinstance(record, BrokenText) else "")
     if type(record) is not dict:
-        return f"not a JSON object but {_kind(record)}"
-    if text_field not in record:
-        return f"field {text_field!r} is missing (fields: {', '.join(map(repr, list(record)[:10])) or 'none'})"
-    return f"field {text_field!r} is not a string but {_kind(record[text_field])}"
+        return BadRow(line_number, f"not a JSON object but {_kind(record)}")
+    if text is MISSING:
+        names = ", ".join(map(repr, list(record)[:10])) or "none"
+        return BadRow(line_number, f"field {text_field!r} is missing (fields: {names})", "absent")
+    parts = text_fields(text_field, record)
+    wrong = next(name for name in parts if not isinstance(find_or(record, name), str | None))
+    return BadRow(line_number, f"field {wrong!r} is not a string but {_kind(text)}", "type")
 
 
 def _kind(value: Any) -> str:

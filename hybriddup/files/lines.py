@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import methodcaller
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -12,7 +13,7 @@ from hybriddup.files.copying import Choice, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.files.line_blocks import line_blocks
 from hybriddup.files.sources import Source
-from hybriddup.files.text import broken_utf8, may_be_too_long, text_lines, why_too_long
+from hybriddup.files.text import broken_text, may_be_too_long, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -29,29 +30,29 @@ class LinesReader:
             lines, most = text_lines(stream, source), source.max_line_bytes
             n_rows = 0
             while chunk := list(islice(lines, BATCH_ROWS)):
-                batch = None if may_be_too_long(chunk, most) else _columns(chunk, n_rows)
-                batch = batch or batch_of(_records(chunk, n_rows + 1, most), n_rows)
+                batch = None if may_be_too_long(chunk, most) else _columns(chunk, n_rows, source.encoding)
+                batch = batch or batch_of(_records(chunk, n_rows + 1, source), n_rows)
                 n_rows = batch.end
                 yield batch
 
 
-def _columns(lines: list[bytes], start: int) -> RecordBatch | None:
-    """Return the batch where every line is UTF-8, as nearly all are; otherwise None."""
+def _columns(lines: list[bytes], start: int, encoding: str) -> RecordBatch | None:
+    """Return the batch where every line is text, as nearly all are; otherwise None."""
     try:
-        texts = [_without_end(line) for line in map(bytes.decode, lines)]
+        texts = [_without_end(line) for line in map(methodcaller("decode", encoding), lines)]
     except UnicodeDecodeError:
         return None
     end, nothing = start + len(texts), [None] * len(texts)
     return RecordBatch(texts, nothing, [()] * len(texts), np.arange(start, end, dtype=np.int64), end=end)
 
 
-def _records(lines: Iterable[bytes], first_line: int, max_line_bytes: int) -> Iterator[Record | BadRow]:
+def _records(lines: Iterable[bytes], first_line: int, source: Source) -> Iterator[Record | BadRow]:
     for line_number, line in enumerate(lines, first_line):
         try:
-            reason = why_too_long(line, max_line_bytes)
-            yield BadRow(line_number, reason) if reason else Record(_without_end(line.decode()))
+            reason = why_too_long(line, source.max_line_bytes)
+            yield BadRow(line_number, reason) if reason else Record(_without_end(line.decode(source.encoding)))
         except UnicodeDecodeError as error:
-            yield BadRow(line_number, broken_utf8(error))
+            yield BadRow(line_number, broken_text(error), "encoding")
 
 
 def _without_end(line: str) -> str:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from hybriddup.data.corpus import BadRecord
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields, TextColumnError
-from hybriddup.files.inputs import Inputs, open_inputs
+from hybriddup.files.inputs import Inputs, ReadOptions, open_inputs
+from hybriddup.files.reading import absent_field
 from hybriddup.plugin.registry import Registry
 
 LABELS = {"1": True, "true": True, "duplicate": True, "0": False, "false": False, "different": False}
@@ -38,7 +39,7 @@ class PairsFile:
     """Records that are no labeled pair, and why."""
 
 
-def read_pairs(file: str, registry: Registry, format_name: str | None, max_line: int, fields: PairFields) -> PairsFile:
+def read_pairs(file: str, registry: Registry, options: ReadOptions, fields: PairFields) -> PairsFile:
     """Return the labeled pairs of a file.
 
     Raises
@@ -47,11 +48,12 @@ def read_pairs(file: str, registry: Registry, format_name: str | None, max_line:
         The file cannot be read, or holds no usable pair.
     """
     found = PairsFile()
-    with open_inputs([file], registry, format_name, max_line) as inputs:
+    with open_inputs([file], registry, options) as inputs:
         with suppress(TextColumnError):
             _read(found, inputs, file, fields)
         if not found.labels:
-            fault = _missing_field(inputs, fields)
+            faults = (absent_field(inputs, name, as_text=name != fields.label) for name in fields)
+            fault = next(filter(None, faults), "")
             raise InputError(
                 f"{file} holds no pair with the texts {fields.a} and {fields.b} and a {fields.label}, which is one of "
                 f"{', '.join(LABELS)}{'; ' + fault if fault else ''}."
@@ -65,24 +67,6 @@ def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> No
         found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
         for row, a, (b,), label in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
             _add(found, file, row, fields, a, b, label)
-
-
-def _missing_field(inputs: Inputs, fields: PairFields) -> str:
-    """Return which of the fields no record has, and what the first one has instead; empty where each is somewhere.
-
-    Readers say what they found in place of the text, so each field is asked for as the text.
-    """
-    for name in fields:
-        try:
-            batches = list(inputs.reader.read(inputs.sources[0], Fields(text=name)))
-        except TextColumnError as error:
-            if error.absent or name != fields.label:  # a label may be a number
-                return error.fault
-            continue
-        bad = [line for batch in batches for line in batch.bad if line.lacks_text_field]
-        if bad and len(bad) == batches[-1].end:
-            return bad[0].reason
-    return ""
 
 
 def _add(found: PairsFile, file: str, row: int, fields: PairFields, a: str, b: Any, label: Any) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from hybriddup.data.fields import find_or, joined, text_fields
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
 from hybriddup.files.copying import changed_sources
@@ -50,10 +51,13 @@ class ParquetReader:
         """
         with source.open_seekable() as stream:
             table = open_table(stream, source.name)
-            check_columns(source.name, table.schema_arrow.names, fields)
-            _check_text_column(table, source.name, fields.text)
+            kinds = _kinds(table.schema_arrow)
+            names = table.schema_arrow.names
+            check_columns(source.name, [*names, *(path for path in kinds if path not in names)], fields)
+            for text in text_fields(fields.text, kinds):
+                _check_text_column(kinds[text], source.name, text)
             with damage_named(source.name):
-                yield from record_batches(_records(table, fields))
+                yield from record_batches(_records(table, fields, kinds))
 
 
 def open_table(stream: BinaryIO, name: str) -> ParquetFile:
@@ -84,30 +88,52 @@ def damage_named(name: str) -> Iterator[None]:
         raise InputError(f"{name} cannot be read as Parquet: {error}") from None
 
 
-def _check_text_column(table: ParquetFile, name: str, text_field: str) -> None:
+def _kinds(schema: Schema) -> dict[str, Any]:
+    """Return the type of each column, and of each field inside of columns of structs by its path."""
     from pyarrow import types
 
-    kind = table.schema_arrow.field(text_field).type
+    kinds: dict[str, Any] = {}
+    found = [(field.name, field.type) for field in schema]
+    for path, kind in found:  # columns first, and it grows by what is inside of them
+        kinds.setdefault(path, kind)
+        if types.is_struct(kind):
+            found += [(f"{path}.{field.name}", field.type) for field in kind]
+    return kinds
+
+
+def _check_text_column(kind: Any, name: str, text_field: str) -> None:
+    from pyarrow import types
+
     value_kind = kind.value_type if types.is_dictionary(kind) else kind
     if not (types.is_string(value_kind) or types.is_large_string(value_kind) or types.is_string_view(value_kind)):
         raise TextColumnError(name, f"column {text_field!r} holds {kind}, not strings", absent=False)
 
 
-def _records(table: ParquetFile, fields: Fields) -> Iterator[Record | BadRow]:
-    asked = dict.fromkeys((fields.text, fields.id, *fields.order))
-    wanted = [field for field in asked if field in table.schema_arrow.names]
+def _records(table: ParquetFile, fields: Fields, kinds: Container[str]) -> Iterator[Record | BadRow]:
+    texts = text_fields(fields.text, kinds)
+    wanted = [field for field in dict.fromkeys((*texts, fields.id, *fields.order)) if field in kinds]
     row = 0
     for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
-        columns = {name: _values(batch.column(name)) for name in wanted}
+        columns = {name: _column(batch, name) for name in wanted}
         nothing = [None] * batch.num_rows
+        text_column = columns[texts[0]]
+        if len(texts) > 1:
+            text_column = list(map(joined, zip(*(columns[name] for name in texts), strict=True)))
         ids = columns.get(fields.id, nothing)
         order_columns = (columns.get(name, nothing) for name in fields.order)
-        for text, record_id, *order_values in zip(columns[fields.text], ids, *order_columns, strict=True):
+        for text, record_id, *order_values in zip(text_column, ids, *order_columns, strict=True):
             row += 1
             if text is None or type(text) is str:
                 yield Record(text or "", record_id, tuple(order_values))
             else:
                 yield BadRow(row, _explain(text, fields.text))
+
+
+def _column(batch: Any, name: str) -> list[Any]:
+    if name in batch.schema.names:
+        return _values(batch.column(name))
+    outer = name.partition(".")[0]
+    return [find_or({outer: value}, name) for value in _values(batch.column(outer))]
 
 
 def _values(column: Any) -> list[Any]:

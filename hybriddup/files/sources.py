@@ -17,6 +17,7 @@ from hybriddup.errors import InputError
 from hybriddup.files.compression import BUFFER_BYTES, Compression, decompressed, recognize, split_compression
 
 STANDARD_INPUT = "-"
+UTF_8 = "utf-8"
 MAX_LINE_BYTES = 64_000_000
 """A longer line is no post; a few bytes of a compressed file may hold one that fills the memory."""
 
@@ -34,6 +35,10 @@ class Source:
     """A nameless copy on disk of what can be read only once: standard input and pipes."""
     max_line_bytes: int = MAX_LINE_BYTES
     """Bytes that a line of a text format may have, without its end; longer ones are bad."""
+    encoding: str = UTF_8
+    """Of a text format, as Python names it; ASCII characters are single bytes in it."""
+    delimiter: str | None = None
+    """What stands between the fields of a table; None = what its format says."""
 
     @property
     def size(self) -> int:

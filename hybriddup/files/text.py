@@ -1,4 +1,4 @@
-"""What the line-based formats share: whole lines, the byte order mark, and UTF-8 that may be broken."""
+"""What the line-based formats share: whole lines, the byte order mark, and text that may be broken."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
     first = next(lines, b"")
     if first.startswith(UTF16_MARKS) and b"\0" in first:
         name = source.name
-        raise InputError(f"{name} is UTF-16, but posts must be UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {name}")
+        raise InputError(f"{name} is UTF-16, which cannot be read; convert it: iconv -f UTF-16 -t UTF-8 {name}")
     return chain(filter(None, [first.removeprefix(UTF8_MARK)]), lines)
 
 
@@ -77,6 +77,19 @@ def starts_with_mark(source: Source) -> bool:
         return stream.read(len(UTF8_MARK)) == UTF8_MARK
 
 
-def broken_utf8(error: UnicodeDecodeError) -> str:
+class Broken(str):
+    """The reason why a line holds nothing that can be used."""
+
+    __slots__ = ()
+
+
+class BrokenText(Broken):
+    """The reason why a line is no text in the encoding of its file."""
+
+    __slots__ = ()
+
+
+def broken_text(error: UnicodeDecodeError) -> BrokenText:
     """Return the reason why a line is bad, for people."""
-    return f"not valid UTF-8 (byte 0x{error.object[error.start]:02x} at position {error.start})"
+    byte, place = error.object[error.start], error.start
+    return BrokenText(f"not valid {error.encoding.upper()} (byte 0x{byte:02x} at position {place})")

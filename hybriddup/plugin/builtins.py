@@ -52,11 +52,13 @@ def _register_verifiers(registry: Registry) -> None:
 def _register_formats(registry: Registry) -> None:
     registry.add_reader("lines", "hybriddup.files.lines:LinesReader")
     registry.add_reader("jsonl", "hybriddup.files.jsonl:JsonlReader")
+    registry.add_reader("json", "hybriddup.files.json_array:JsonArrayReader")
     registry.add_reader("csv", "hybriddup.files.delimited:CsvReader")
     registry.add_reader("tsv", "hybriddup.files.delimited:TsvReader")
     registry.add_reader("parquet", "hybriddup.files.parquet:ParquetReader")
     registry.add_writer("lines", "hybriddup.files.lines:LinesWriter")
     registry.add_writer("jsonl", "hybriddup.files.jsonl:JsonlWriter")
+    registry.add_writer("json", "hybriddup.files.json_array:JsonArrayWriter")
     registry.add_writer("csv", "hybriddup.files.delimited:CsvWriter")
     registry.add_writer("tsv", "hybriddup.files.delimited:TsvWriter")
     registry.add_writer("parquet", "hybriddup.files.parquet:ParquetWriter")

@@ -12,6 +12,7 @@ import numpy as np
 from hybriddup.config.settings import KeepHighest, KeepRule
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Int64s, text_lengths
+from hybriddup.data.times import parse_time
 from hybriddup.errors import InputError
 
 
@@ -53,8 +54,9 @@ def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
     """Return int64[n]: 0 for the highest of the values, rising; equal ones have one rank, and no value has the last.
 
     Numbers are compared as numbers, also where a file has them as text; then text that spells none (``N/A``) is no
-    value. A field without any number is compared alphabetically. None, empty text, and what is not a number (NaN, and
-    what data frames put in its place) are no values.
+    value. Text without any number among it is compared as times where most of it says one; then the rest is no value.
+    All other text is compared alphabetically. None, empty text, and what is not a number (NaN, and what data frames
+    put in its place) are no values.
     """
     keys = order_keys(values)
     present = [place for place, key in enumerate(keys) if key is not None]
@@ -78,13 +80,15 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
 
     Examples
     --------
-    >>> order_keys(["9", "10", "N/A"]), order_keys(["b", "a", ""])
-    ([9, 10, None], ['b', 'a', None])
+    >>> order_keys(["9", "10", "N/A"]), order_keys(["b", "a", ""]), order_keys(["1970-01-01T00:01:00Z", "N/A"])
+    ([9, 10, None], ['b', 'a', None], [60.0, None])
     """
     present = [None if is_missing(value) else value for value in values]
     numbers = [as_number(value) for value in present]
     if all(number is None for number in numbers):
-        return present
+        times = [parse_time(value) if isinstance(value, str) else None for value in present]
+        n_times, n_present = len(times) - times.count(None), len(present) - present.count(None)
+        return times if 2 * n_times > n_present else present
     return [value if number is None and not isinstance(value, str) else number
             for value, number in zip(present, numbers, strict=True)]  # fmt: skip
 

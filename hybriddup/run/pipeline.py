@@ -24,6 +24,7 @@ from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.progress import Progress, Silent, Stoppable
 from hybriddup.run.result import Assembler, Result
+from hybriddup.run.scopes import scopes_of
 from hybriddup.run.suiting import notes_on_lengths
 from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
@@ -31,7 +32,7 @@ from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
-from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tokens
+from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_by_scope, part_without_tokens
 from hybriddup.steps.parallel import available_workers, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -45,6 +46,7 @@ def run(
     workers: int | None = None,
     progress: Progress | None = None,
     config_name: str = "",
+    per: str | None = None,
 ) -> Result:
     """Return what is kept and what is removed of the posts, and why.
 
@@ -54,6 +56,8 @@ def run(
         Threads, and processes where a tokenizer needs them; None = one for each core. Never changes the result.
     config_name
         Name of the configuration, for the summary.
+    per
+        A field of the posts, among the `Corpus.order_values`: a post repeats only posts with the same value of it.
     """
     workers = workers or available_workers()
     stoppable = Stoppable(progress or Silent())
@@ -62,7 +66,7 @@ def run(
     def dedupe() -> Result:
         with note_compiling(clock.progress):
             start_compiler()
-            return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
+            return Run(Components.create(settings, registry, workers), workers, clock, per).dedupe(corpus, config_name)
 
     return undisturbed(dedupe, stoppable.stop)
 
@@ -87,6 +91,7 @@ class Run:
     components: Components
     workers: int
     clock: Clock
+    per: str | None = None
 
     def dedupe(self, corpus: Corpus, config_name: str) -> Result:
         """Return the result of all steps."""
@@ -106,10 +111,13 @@ class Run:
         order = self.components.deciding_order(corpus, normalized)
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
-        texts = self.fingerprint(equal, normalized, raw)
+        scopes = None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
+        texts = self.fingerprint(equal, normalized, raw, None if scopes is None else scopes.numbers[order])
         verify = self.verifier(texts)
         decisions, report = self.decide(texts, verify)
         summary = self.summarize(decisions, report, config_name)
+        if scopes is not None:
+            summary.notes.append(scopes.note())
         summary.notes += notes_on_lengths(self.components.settings, texts.columns.lengths)
         n_removed = len(raw) - decisions.n_kept
         self.audit(texts, decisions, n_removed, verify, summary)
@@ -146,8 +154,10 @@ class Run:
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
-    def fingerprint(self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str]) -> DistinctTexts:
-        """Return the distinct texts with fingerprints and the groups of their keys."""
+    def fingerprint(
+        self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None = None
+    ) -> DistinctTexts:
+        """Return the distinct texts, of each scope, with fingerprints and the groups of their keys."""
         maker = self.components.fingerprinter
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
@@ -156,20 +166,25 @@ class Run:
             simhashes = maker.fingerprint(compared, self.clock.progress.advance)
         context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
+        if scopes is not None:
+            parted = part_by_scope(parted, scopes)
+            scopes = scopes[parted.distinct]
         bits, comparable = simhashes.bits, simhashes.is_comparable
         if parted is not equal:
             rows = np.searchsorted(equal.distinct, equal.first_of[parted.distinct])
             context, bits, comparable = context.take(rows), bits[rows], comparable[rows]
-        return self.group(parted, context, bits, comparable)
+        return self.group(parted, context, bits, comparable, scopes)
 
-    def group(self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools) -> DistinctTexts:
+    def group(
+        self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools, scopes: Int64s | None
+    ) -> DistinctTexts:
         """Return the distinct texts with the groups of their keys."""
         texts = context.texts
         by_length = LimitsByLength.of(self.components.bands, text_lengths(texts))
         is_near = comparable & by_length.is_near()
         with self.clock.step("block index", len(texts)):
             self.components.learn_blocks(texts)
-            groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers)
+            groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
         return DistinctTexts(equal, context, self.columns(bits, by_length, context), is_near, groups)
 
     def columns(self, bits: UInt64s, by_length: LimitsByLength, context: VerifierContext) -> TextColumns:
@@ -181,7 +196,7 @@ class Run:
 
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
-        components, context = self.components, texts.context
+        components, context, scopes = self.components, texts.context, texts.groups.scopes
         keys = components.bands.number_keys(context.texts)
         with self.clock.part("verify", 0, "pairs"):
             components.plan.prepare(context, is_learned=components.learned is not None)
@@ -190,7 +205,16 @@ class Run:
             with self.clock.part("verify", len(pairs), "pairs"):
                 return components.bands.verify(pairs, texts.columns.lengths, keys)
 
-        return verify
+        if scopes is None:
+            return verify
+        scope_of = scopes
+
+        def verify_within(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+            is_within = scope_of[pairs.earlier] == scope_of[pairs.later]
+            is_within[is_within], verified = verify(pairs.take(is_within))
+            return is_within, verified
+
+        return verify_within
 
     def decide(self, texts: DistinctTexts, verify: Verify) -> tuple[RunDecisions, BlockReport]:
         """Find candidate pairs, verify them and decide, batch by batch."""

@@ -11,7 +11,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Scope
 
 from hybriddup.errors import InputError
-from hybriddup.files.jsonl import Broken, parse_line
+from hybriddup.files.jsonl import parse_line
+from hybriddup.files.text import Broken
 from hybriddup.service.json import MEDIA_TYPE
 from hybriddup.service.limits import LARGE_BODY, Limits
 from hybriddup.service.problems import RequestError

@@ -40,7 +40,8 @@ class NewPost(Request):
     of the post's position, such as #17, which no post may come with. A post sent again with the same id gets the same
     answer again."""
     created_at: float | str | None = None
-    """Seconds since 1970, or ISO 8601; for event time. By arrival time, it is not looked at."""
+    """Seconds or milliseconds since 1970, ISO 8601, or a date such as "Wed Jan 07 13:00:00 +0800 2026"; for event time.
+    A number above 253402300799 is milliseconds. By arrival time, it is not looked at."""
 
 
 class MatchRequest(Request):

@@ -60,6 +60,14 @@ def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
     return np.flatnonzero(numbers != NO_GROUP)
 
 
+def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
+    """Return the equal texts with those parted that are of several scopes, int64[n_texts] from 0."""
+    parted = equal.first_of * (scopes.max(initial=0) + 1) + scopes
+    _, firsts, numbers = np.unique(parted, return_index=True, return_inverse=True)
+    first_of = firsts[numbers]
+    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(first_of))))
+
+
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
     """Return the equal texts with those parted that have no tokens and were not equal before normalizing.
 

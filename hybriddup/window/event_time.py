@@ -24,9 +24,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Float64s
+from hybriddup.data.times import FIRST_MOMENT, LAST_MOMENT
 from hybriddup.errors import ConfigError, InputError, WindowError
 from hybriddup.steps.options import quote
-from hybriddup.window.posts import FIRST_MOMENT, LAST_MOMENT
 from hybriddup.window.records import Post
 
 TimeOf = Literal["arrival", "event"]

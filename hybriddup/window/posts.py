@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from hybriddup.data.times import TIMES, parse_time
 from hybriddup.errors import InputError
 from hybriddup.steps.options import quote
 from hybriddup.window.records import Post
@@ -14,8 +14,6 @@ from hybriddup.window.records import Post
 MADE_ID = re.compile(r"#[0-9]+")
 MOST_ID_BYTES = 512
 """Of an id in UTF-8: each answer about a post repeats its id, and that of the post that it repeats."""
-FIRST_MOMENT, LAST_MOMENT = -62_135_596_800, 253_402_300_799
-"""Seconds since 1970 of the first moment of the year 1, and of the last second of the year 9999."""
 WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and 'created_at'"
 
 
@@ -81,25 +79,9 @@ def checked_id(place: int, post_id: object) -> str | int | None:
 
 
 def seconds_of(place: int, created_at: object) -> float | None:
-    """Return a time in seconds since 1970, of a number or of ISO 8601 text; text without a zone is UTC."""
+    """Return a time in seconds since 1970, as `parse_time` reads it; None where there is none."""
     if created_at is None:
         return None
-    if isinstance(created_at, (int, float)) and not isinstance(created_at, bool):
-        seconds: float | None = created_at
-    else:
-        seconds = seconds_of_text(created_at)
-    if seconds is not None and FIRST_MOMENT <= seconds <= LAST_MOMENT:
-        return float(seconds)
-    raise InputError(
-        f"post {place}: 'created_at' must be seconds since 1970 or a time such as '2026-11-21T12:00:00Z', of the years "
-        f"1 to 9999; got {quote(created_at)}."
-    )
-
-
-def seconds_of_text(text: object) -> float | None:
-    """Return the seconds since 1970 of ISO 8601 text; None where it is something else."""
-    try:
-        moment = datetime.fromisoformat(text)  # type: ignore[arg-type]
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (TypeError, ValueError, OverflowError):
-        return None
+    if (seconds := parse_time(created_at)) is not None:
+        return seconds
+    raise InputError(f"post {place}: 'created_at' must be {TIMES}; got {quote(created_at)}.")

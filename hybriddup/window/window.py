@@ -131,7 +131,8 @@ class Window:
         ----------
         posts
             Each is a text, or a mapping with ``text`` and perhaps ``id`` (text or a whole number of 64 bits) and
-            ``created_at`` (seconds since 1970, or ISO 8601).
+            ``created_at``, a time as `hybriddup.data.times.parse_time` reads it: seconds or milliseconds since 1970,
+            ISO 8601, or a date as the APIs of Weibo and Twitter write it.
 
         Raises
         ------

@@ -22,8 +22,26 @@ def failed(run: Run, *arguments: str) -> str:
     ("arguments", "message"),
     [
         (["absent.jsonl"], "error: absent.jsonl cannot be read: No such file or directory."),
-        (["."], "error: . is a directory"),
-        (["posts.jsonl", "posts.txt"], "several inputs must have the same format"),
+        ([".", "-o", "kept.csv"], "several inputs must have the same format"),
+        (["posts.jsonl", "posts.txt", "-o", "kept.txt"], "several inputs must have the same format"),
+        (["posts.jsonl", "posts.jsonl"], "2 inputs, and no -o: name one file for what is kept of all, with -o KEPT."),
+        (["empty", "--format", "xml"], "reader 'xml' is not known"),
+        (["empty"], "empty holds no file of posts (known: .csv, "),
+        (["posts.jsonl", "-o", "kept.csv"], "-o kept.csv is the name of a csv file, but kept posts are written in the"),
+        (
+            ["posts.jsonl", "--id-field", "mid"],
+            "posts.jsonl:1: field 'mid' is missing (fields: 'text'); not one record",
+        ),
+        (["posts.csv", "--text-field", "body", "--id-field", "mid"], "posts.csv:1: no column is called 'mid'; the col"),
+        (
+            ["posts.jsonl", "--text-field", "text + more"],
+            "posts.jsonl:1: field 'more' is missing (fields: 'text'); not",
+        ),
+        (["posts.csv", "--text-field", "body + more"], "no column is called 'more'"),
+        (["posts.jsonl", "--encoding", "gbk18030"], "encoding 'gbk18030' cannot be read: it is not known, or"),
+        (["posts.jsonl", "--encoding", "utf-16"], "encoding 'utf-16' cannot be read"),
+        (["posts.jsonl", "--delimiter", "tab"], "--delimiter is for csv and tsv, but the inputs are jsonl"),
+        (["posts.csv", "--delimiter", "--"], "--delimiter must be one character"),
         (["mine.yaml"], "mine.yaml: the format cannot be told by the name (known: .csv, "),
         (["-", "-"], "standard input can be read once only"),
         (["posts.jsonl", "--format", "xml"], "reader 'xml' is not known"),
@@ -46,6 +64,7 @@ def test_an_error_is_one_message_and_nothing_is_written(
     (tmp_path / "posts.txt").write_text(OTHER, "utf-8")
     (tmp_path / "posts.csv").write_text("id,body\n1,a\n", "utf-8")
     (tmp_path / "mine.yaml").touch()
+    (tmp_path / "empty").mkdir()
     before = names(tmp_path)
     assert message in failed(run, "dedupe", *arguments)
     assert names(tmp_path) == before
@@ -68,7 +87,7 @@ def test_tables_with_other_columns_are_refused_before_the_run(run: Run, tmp_path
     """Their rows could not share a header."""
     (tmp_path / "a.csv").write_text("id,text\n1,a\n", "utf-8")
     (tmp_path / "b.csv").write_text("text\na\n", "utf-8")
-    assert "b.csv has other columns than a.csv" in failed(run, "dedupe", "a.csv", "b.csv")
+    assert "b.csv has other columns than a.csv" in failed(run, "dedupe", "a.csv", "b.csv", "-o", "c.csv")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
@@ -87,7 +106,7 @@ def test_a_record_without_the_text_field_is_a_bad_line_where_others_have_it(run:
     """In any of the files."""
     write_posts(tmp_path / "a.jsonl", {"body": "a"})
     write_posts(tmp_path / "b.jsonl", OTHER)
-    assert run("dedupe", "a.jsonl", "b.jsonl", "--quiet").code == 1
+    assert run("dedupe", "a.jsonl", "b.jsonl", "--quiet", "-o", "c.jsonl").code == 1
 
 
 @pytest.mark.parametrize(

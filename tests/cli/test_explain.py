@@ -48,7 +48,8 @@ def test_texts_that_begin_with_a_dash_follow_two_dashes(run: Run) -> None:
 def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
     """With the texts and the configuration of its record; with the inputs of the run also by what that learned."""
     inputs = [write_posts(tmp_path / "a.jsonl", OTHER, REPEATED), write_posts(tmp_path / "b.jsonl", NEARLY)]
-    run("dedupe", *inputs, "--removed", "removed.jsonl.gz", "--config", "sms", "--summary", "summary.json")
+    outputs = ["-o", "kept.jsonl", "--removed", "removed.jsonl.gz", "--summary", "summary.json"]
+    run("dedupe", *inputs, *outputs, "--config", "sms")
     by_row = ["explain", "--file", "removed.jsonl.gz", "--row", "2", "--json"]
     with_inputs = run(*by_row, "--input", inputs[0], "--input", inputs[1])
     explanation = json.loads(with_inputs.out)

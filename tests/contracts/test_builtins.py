@@ -1,5 +1,6 @@
 """Every built-in component keeps the contract of its role, as plugins are asked to."""
 
+import json
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -36,6 +37,7 @@ def parquet_file() -> bytes:
 
 SAMPLES: dict[str, Callable[[], bytes]] = {
     "lines": lambda: "".join(f"{text}\n" for text in TEXTS).encode(),
+    "json": lambda: json.dumps([{"text": text, "id": 1} for text in TEXTS], indent=1).encode(),
     "jsonl": lambda: "".join(f'{{"text": "{text}", "id": 1}}\n' for text in TEXTS).encode(),
     "csv": lambda: ("id,text\n" + "".join(f'1,"{text}"\n' for text in TEXTS)).encode(),
     "tsv": lambda: ("id\ttext\n" + "".join(f"1\t{text}\n" for text in TEXTS)).encode(),

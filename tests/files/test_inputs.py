@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from hybriddup.data.corpus import Corpus, PackedIds, pack_ids, take_ids, unite_ids
 from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import open_inputs, read_corpus
+from hybriddup.files.inputs import open_inputs
+from hybriddup.files.reading import read_corpus
 from hybriddup.plugin.manager import create_plugin_manager
 
 TEXT_IDS = st.text(st.characters(codec="utf-8"))

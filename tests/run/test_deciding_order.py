@@ -165,3 +165,10 @@ def test_policy_settles_exact_repeats_too(keep: str) -> None:
     """The last of equal posts stays, and of posts equal after normalizing the longest."""
     posts = ["今天天气真好，出门走走吧", "今天天气真好，出门走走吧 http://t.cn/abc", "今天天气真好，出门走走吧 "]
     assert hybriddup.dedupe(posts, config={"keep": keep}).kept == [{"last": 2, "longest": 1}[keep]]
+
+
+def test_dates_of_the_apis_are_compared_as_times() -> None:
+    """By name of the day, Wednesday would come after Thursday."""
+    dates = ["Wed Jan 07 13:00:00 +0800 2026", "Thu Jan 08 13:00:00 +0800 2026", "N/A", "2026-01-07T13:00:00+02:00"]
+    assert by_value(dates) == [1, 3, 0, 2]
+    assert by_value(["b", "2026-01-07", "a"]) == [0, 2, 1]

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from hybriddup.files.inputs import ReadOptions
 from hybriddup.files.pairs import PairFields, read_pairs
 from hybriddup.plugin.manager import create_plugin_manager
 from tests.service.support import NEARLY, OTHER, REPEATED, Served, serving
@@ -211,7 +212,7 @@ def test_pairs_are_judged_and_saved_for_tuning(page: Any, tmp_path: Path) -> Non
         page.get_by_role("link", name="Save the answers").click()
     saved.value.save_as(tmp_path / "pairs.jsonl")
     registry = create_plugin_manager(entry_points=False).registry
-    read = read_pairs(str(tmp_path / "pairs.jsonl"), registry, None, 10**6, PairFields())
+    read = read_pairs(str(tmp_path / "pairs.jsonl"), registry, ReadOptions(), PairFields())
     assert ([*read.a, *read.b], read.labels) == (first, [True])
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete them here").click()

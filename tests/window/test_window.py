@@ -210,7 +210,9 @@ def test_event_time_needs_created_at() -> None:
     with Window.open(None, CONFIG, time="event") as window:
         with pytest.raises(InputError, match="has no created_at"):
             window.add("a text")
-        with pytest.raises(InputError, match="post 0: 'created_at' must be seconds since 1970 or a time such as"):
+        with pytest.raises(
+            InputError, match="post 0: 'created_at' must be seconds or milliseconds since 1970, or text such as"
+        ):
             window.add({"text": "a", "created_at": "soon"})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, UInt32s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.key_groups import (
     NO_GROUP,
     DealtKeys,
@@ -27,6 +27,8 @@ FEWEST_A_SLICE = 512
 KEYS_A_PART = 2**15
 """About so many keys are numbered at a time: their table stays in the cache, and calls take less than the work."""
 MOST_PART_BITS = 14
+MIXER = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number of many bits: numbers multiplied by it differ in their high bits too, by which keys are dealt out."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Groups:
     """uint32[n_groups]: texts in each."""
     table: KeyTable | None = None
     """None = texts are looked up by their own keys."""
+    scopes: Int64s | None = None
+    """int64[n]: of each text; texts of several scopes share no key. None = all are of one."""
 
 
 class KeyRoom:
@@ -80,6 +84,7 @@ def group_texts(
     bits: UInt64s,
     is_near: Bools,
     workers: int,
+    scopes: Int64s | None = None,
     *,
     texts_a_slice: int = TEXTS_A_SLICE,
 ) -> Groups:
@@ -91,11 +96,13 @@ def group_texts(
     ----------
     is_near
         bool[n]: which texts are to be compared; the others have no keys.
+    scopes
+        int64[n]: texts of several scopes share no key; None = all are of one.
     """
 
     def keys_of(bounds: tuple[int, int]) -> UInt64s:
         part = slice(*bounds)
-        keys = index.keys(texts[part], bits[part])
+        keys = within_scopes(index.keys(texts[part], bits[part]), None if scopes is None else scopes[part])
         return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
 
     size = min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE))
@@ -116,13 +123,26 @@ def group_texts(
         fewest=1 if index.probes_others else 2,
     )
     if not index.probes_others:
-        return Groups(own, sizes)
+        return Groups(own, sizes, scopes=scopes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
     for some in bounds:
         keys = keys_of(some)
         note_keys(keys, np.ascontiguousarray(own[slice(*some), : keys.shape[1]]), table.keys, table.numbers)
-    return Groups(own, sizes, table)
+    return Groups(own, sizes, table, scopes)
+
+
+def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
+    """Return keys uint64[n, m] such that texts of several scopes, int64[n] from 0, share none, but once in 2**64."""
+    if scopes is None:
+        return keys
+
+    def mixed(numbers: UInt64s) -> UInt64s:
+        products = numbers * MIXER
+        return products ^ (products >> np.uint64(32))
+
+    marks = mixed(mixed(scopes.astype(np.uint64) + np.uint64(1)))[:, None]
+    return np.where(keys == np.uint64(NO_KEY), keys, mixed(keys ^ marks))
 
 
 def number_all(

@@ -19,7 +19,7 @@ from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch
-from hybriddup.steps.candidates.groups import Groups
+from hybriddup.steps.candidates.groups import Groups, within_scopes
 from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.parallel import map_slices
 
@@ -71,7 +71,8 @@ class RunIndex:
         keys = probes = self._keys(own)
         if self._groups.table is not None:
             made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
-            probed = self._groups.table.groups(self._index.probes(made, columns.bits))
+            scopes = None if self._groups.scopes is None else self._groups.scopes[numbers]
+            probed = self._groups.table.groups(within_scopes(self._index.probes(made, columns.bits), scopes))
             probes = self._keys(probed)
         crowded = self._is_crowded[np.minimum(probed, np.uint32(len(self._is_crowded) - 1))]
         return Batch(positions, keys, probes, columns, numbers, may_be_crowded=np.any(crowded, axis=1))

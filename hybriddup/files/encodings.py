@@ -1,0 +1,95 @@
+"""Encodings of text files: checking one that was named, and telling that of a file."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Sequence
+
+from hybriddup.errors import InputError
+from hybriddup.files.sources import UTF_8, Source
+from hybriddup.files.text import text_lines
+
+AUTO = "auto"
+"""In place of an encoding: tell it by the inputs."""
+ASCII = bytes(range(128))
+SAMPLE_BYTES = 1 << 18
+"""Of lines that are not plain ASCII, by which an encoding is told."""
+
+
+def common_encoding(sources: Sequence[Source], name: str) -> str:
+    """Return the encoding of all sources: the one that was named, or the one that they look like, for ``auto``.
+
+    Raises
+    ------
+    InputError
+        The name is no encoding that can be read, or the sources have several, or one that cannot be told.
+    """
+    if name != AUTO:
+        return checked_encoding(name)
+    found = {source.name: encoding for source in sources if (encoding := looks_like(source)) is not None}
+    if "" in found.values():
+        unknown = next(source for source, encoding in found.items() if not encoding)
+        raise InputError(f"{unknown}: its encoding cannot be told; name it with --encoding.")
+    if len(set(found.values())) > 1:
+        listed = ", ".join(f"{source} ({encoding})" for source, encoding in found.items())
+        raise InputError(
+            f"several inputs must have the same encoding, because the kept records go to one output as they are; got "
+            f"{listed}. Run those of each encoding by themselves."
+        )
+    return next(iter(found.values()), UTF_8)
+
+
+def checked_encoding(name: str) -> str:
+    """Return an encoding as Python calls it; InputError where it is none, or has other bytes for ASCII characters."""
+    try:
+        encoding = codecs.lookup(name).name.removesuffix("-sig")
+        if ASCII.decode(encoding) == ASCII.decode():
+            return encoding
+    except (LookupError, ValueError):
+        pass
+    raise InputError(
+        f"encoding {name!r} cannot be read: it is not known, or its ASCII characters are not single bytes. Give auto, "
+        f"or one such as utf-8, gb18030, big5, shift_jis, cp949, cp1251 or latin-1; convert UTF-16 with iconv."
+    )
+
+
+def looks_like(source: Source) -> str | None:
+    """Return the encoding that a source looks like; empty where that cannot be told, None where it is plain ASCII."""
+    with source.open() as stream:
+        sample = _sample(text_lines(stream, source))
+    if 2 * sum(map(_is_utf8, sample)) >= len(sample):
+        return UTF_8 if sample else None
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(b"".join(sample)).best()
+    try:
+        return checked_encoding(best.encoding) if best else ""
+    except InputError:
+        return ""
+
+
+def encoding_advice(source: Source) -> str:
+    """Return what to do about a source that is no text in the encoding in which it was read, for messages."""
+    found = looks_like(source)
+    if found in {None, "", source.encoding}:
+        return "Say which encoding it has with --encoding."
+    return f"{source.name} looks like {found}; give --encoding {found}."
+
+
+def _sample(lines: Iterable[bytes]) -> list[bytes]:
+    taken, n_bytes = [], 0
+    for line in lines:
+        if not line.isascii():
+            taken.append(line)
+            n_bytes += len(line)
+            if n_bytes > SAMPLE_BYTES:
+                break
+    return taken
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

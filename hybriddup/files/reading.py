@@ -1,0 +1,247 @@
+"""Reading inputs into one corpus, and refusing those that were named or described wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.data.corpus import BadRecord, Corpus, pack_ids, unite_ids
+from hybriddup.data.fields import DEFAULT_ID_FIELD, text_fields
+from hybriddup.data.records import Int64s
+from hybriddup.errors import InputError
+from hybriddup.files.encodings import encoding_advice
+from hybriddup.files.formats import TEXT_FIELD_ADVICE, BadLine, Fields, RecordBatch, TextColumnError
+from hybriddup.files.inputs import Inputs
+from hybriddup.files.sources import UTF_8, Source
+
+MIN_BROKEN = 10
+"""Rows that are no text in the encoding of their file; fewer are broken lines, however few others there are."""
+
+MAX_BAD_RECORDS = 100
+"""Bad records that a corpus remembers; all are counted."""
+
+
+def read_corpus(
+    inputs: Inputs,
+    fields: Fields,
+    *,
+    per: str | None = None,
+    strict: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> tuple[Corpus, list[str]]:
+    """Return the posts of all sources, and remarks for the user.
+
+    Parameters
+    ----------
+    per
+        A field whose values are among the `Corpus.order_values` too, and which is named by ``--per``.
+    strict
+        Stop at the first bad row instead of counting it.
+    advance
+        Called with the number of rows read since the last call.
+
+    Raises
+    ------
+    InputError
+        A source cannot be used, or seems to have another encoding; a row is bad and ``strict`` is set; there are rows,
+        but not one is a post; or not one post has a field that was named.
+    """
+    if per is not None:
+        fields = fields._replace(order=tuple(dict.fromkeys((*fields.order, per))))
+    columns = _Columns(fields, strict)
+    for source in inputs.sources:
+        first_row, first_text = columns.n_rows, columns.n_texts
+        for batch in inputs.reader.read(source, fields):
+            columns.add(batch, first_row, source)
+            advance(len(batch.texts) + len(batch.bad))
+        columns.check_encoding(source, first_text)
+    columns.check()
+    columns.check_fields(inputs, per)
+    corpus = columns.corpus()
+    read_as = {source.encoding for source in inputs.sources} - {UTF_8}
+    return corpus, [f"the input was read as {encoding}." for encoding in read_as] + columns.notes(corpus.ids, per)
+
+
+def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
+    """Return where a field is missing that no record has, and what is there instead; empty where one has it.
+
+    Parameters
+    ----------
+    as_text
+        Whether to have the field is to have text in it.
+    """
+    absent = ""
+    for source in inputs.sources:
+        try:
+            for batch in inputs.reader.read(source, Fields(text=name)):
+                if batch.texts or (not as_text and any(line.fault == "type" for line in batch.bad)):
+                    return ""
+                lacking = (line for line in batch.bad if line.fault in {"absent", "type"})
+                absent = absent or next((f"{source.name}:{line.line}: {line.reason}" for line in lacking), "")
+        except TextColumnError as error:
+            if not (error.absent or as_text):
+                return ""
+            absent = absent or error.fault
+    return absent
+
+
+class _Columns:
+    """Columns of a corpus while it is being read."""
+
+    def __init__(self, fields: Fields, strict: bool) -> None:
+        self._fields = fields
+        self._strict = strict
+        self.n_rows = 0
+        self._texts: list[str] = []
+        self._ids: list[NDArray[Any] | list[Any]] = []
+        self._id_hashes: list[Int64s] = [np.empty(0, np.int64)]
+        self._order_values: list[tuple[Any, ...]] = []
+        self._rows: list[Int64s] = [np.empty(0, np.int64)]
+        self._bad: list[BadRecord] = []
+        self._n_bad = 0
+        self._n_without_id = 0
+        self._n_broken = 0
+        """Rows of the current source that are no text in its encoding."""
+        self._telling: tuple[Source, BadLine] | None = None
+        """The first bad row, or the first of which it is known what is wrong."""
+
+    @property
+    def n_texts(self) -> int:
+        return len(self._texts)
+
+    def add(self, batch: RecordBatch, first_row: int, source: Source) -> None:
+        rows = batch.rows + first_row
+        self.n_rows = first_row + batch.end
+        self._texts += batch.texts
+        self._rows.append(rows)
+        self._add_ids(batch.ids, rows)
+        if self._fields.order:
+            nothing = (None,) * len(self._fields.order)
+            self._order_values += [values or nothing for values in batch.order_values]
+        if batch.bad:
+            self._add_bad(batch.bad, first_row, source)
+
+    def _add_ids(self, ids: list[Any], rows: Int64s) -> None:
+        n_without = ids.count(None)
+        if n_without:
+            ids = [row if one is None else one for one, row in zip(ids, rows.tolist(), strict=True)]
+        self._n_without_id += n_without
+        self._ids.append(pack_ids(ids))
+        self._id_hashes.append(_hashes(ids))
+
+    def _add_bad(self, lines: Sequence[BadLine], first_row: int, source: Source) -> None:
+        self._n_bad += len(lines)
+        self._n_broken += sum(line.fault == "encoding" for line in lines)
+        bad = [BadRecord(source.name, line.line, first_row + line.row, line.reason) for line in lines]
+        if self._strict:
+            raise InputError(f"{source.name}:{bad[0].line}: {bad[0].reason}. Nothing was written, because of --strict.")
+        self._bad += bad[: MAX_BAD_RECORDS - len(self._bad)]
+        telling = next((line for line in lines if line.fault), lines[0])
+        if self._telling is None or (telling.fault and not self._telling[1].fault):
+            self._telling = source, telling
+
+    def check_encoding(self, source: Source, first_text: int) -> None:
+        """Raise InputError where most rows of a source that tell its encoding are no text in that encoding."""
+        n_broken, self._n_broken = self._n_broken, 0
+        if n_broken < MIN_BROKEN or self._telling is None:
+            return
+        n_readable = sum(not text.isascii() for text in self._texts[first_text:])
+        if n_broken > n_readable:
+            raise InputError(
+                f"{source.name}: {n_broken:,} rows are not valid {source.encoding.upper()}, and only {n_readable:,} "
+                f"others are not plain ASCII. {encoding_advice(source)}"
+            )
+
+    def check(self) -> None:
+        """Raise InputError where there are rows, but not one is a post."""
+        if self._telling is None or self._texts:
+            return
+        source, line = self._telling
+        advice = {
+            "absent": TEXT_FIELD_ADVICE,
+            "type": TEXT_FIELD_ADVICE,
+            "encoding": encoding_advice(source) if line.fault == "encoding" else "",
+            "": "Check the file, or say what it holds with --format.",
+        }
+        raise InputError(f"{source.name}:{line.line}: {line.reason}; not one record is a post. {advice[line.fault]}")
+
+    def check_fields(self, inputs: Inputs, per: str | None) -> None:
+        """Raise InputError where not one record has a field that was named, which then must be misspelled."""
+        for field, values in self.order_values.items():
+            if values and values.count(None) == len(values):
+                asked = f"--per {field}" if field == per else f"keep: {{highest: {field}}}"
+                instead = "leave --per out" if field == per else "choose keep: first, last or longest"
+                raise InputError(
+                    f"{asked} needs posts with the field {field!r}, but not one of {len(values):,} has it. Name the "
+                    f"right field, or {instead}."
+                )
+        has_none = self._n_without_id == len(self._texts) > 0
+        if has_none and self._fields.id != DEFAULT_ID_FIELD and (absent := absent_field(inputs, self._fields.id)):
+            raise InputError(f"{absent}; not one record has it. Say which holds the ids with --id-field.")
+        parts = text_fields(self._fields.text, ())
+        if len(parts) > 1 and self._texts:
+            absent_parts = [absent_field(inputs, part) for part in parts]
+            if any(absent_parts) and not all(absent_parts):  # all: the name of one field holds a +
+                raise InputError(f"{max(absent_parts)}; not one record has it. {TEXT_FIELD_ADVICE}")
+
+    @cached_property
+    def order_values(self) -> dict[str, list[Any]]:
+        """The values of each field that decides which post is kept."""
+        columns = zip(*self._order_values, strict=True) if self._order_values else ([] for _ in self._fields.order)
+        return {field: list(values) for field, values in zip(self._fields.order, columns, strict=True)}
+
+    def corpus(self) -> Corpus:
+        rows = np.concatenate(self._rows)
+        ids = unite_ids(self._ids)
+        return Corpus(self._texts, ids, rows, self.order_values, self.n_rows, self._bad, self._n_bad)
+
+    def notes(self, ids: Sequence[Any], per: str | None) -> list[str]:
+        """Return remarks on the ids and on the values to order by."""
+        notes, n_posts = [], len(self._texts)
+        if 0 < self._n_without_id < n_posts:
+            have = _posts(self._n_without_id, "has", "have")
+            notes.append(f"{have} no {self._fields.id!r}; the row serves as id.")
+        if (n_repeated := _n_repeated(np.concatenate(self._id_hashes), ids)) > 0:
+            bear = _posts(n_repeated, "bears", "bear")
+            notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
+        for field, values in self.order_values.items():
+            if field != per and (n_missing := values.count(None)):
+                have = _posts(n_missing, "has", "have")
+                notes.append(f"{have} no {field!r}; any post that has one is kept first.")
+        return notes
+
+
+def _posts(n: int, one_does: str, many_do: str) -> str:
+    """Return the subject and verb of a sentence on some posts."""
+    return f"1 post {one_does}" if n == 1 else f"{n:,} posts {many_do}"
+
+
+def _hashes(ids: Sequence[Any]) -> Int64s:
+    """Return int64[n]: equal for equal ids."""
+    try:
+        return np.fromiter(map(hash, ids), np.int64, len(ids))
+    except TypeError:
+        return np.fromiter(map(hash, map(_hashable, ids)), np.int64, len(ids))
+
+
+def _hashable(one: Any) -> Any:
+    """Return what stands for an id in a set: itself, or how a list or an object is written."""
+    try:
+        hash(one)
+    except TypeError:
+        return type(one), repr(one)
+    return one
+
+
+def _n_repeated(hashes: Int64s, ids: Sequence[Any]) -> int:
+    """Return how many ids an earlier post has; only ids whose hashes repeat are compared, which takes less memory."""
+    ordered = np.sort(hashes)
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if len(repeated) == 0:
+        return 0
+    suspects = [_hashable(ids[place]) for place in np.flatnonzero(np.isin(hashes, repeated)).tolist()]
+    return len(suspects) - len(set(suspects))

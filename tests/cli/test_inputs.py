@@ -1,0 +1,239 @@
+"""What `hybriddup dedupe` and its like read: encodings, delimiters, arrays, compressions, directories, fields."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, jsonl, names, read_objects, write_posts
+
+TABLE = "id;正文\n" + "".join(
+    f"{i};{text}\n" for i, text in enumerate([REPEATED, OTHER, NEARLY] + [f"第{i}" for i in range(20)])
+)
+LINES = TABLE.splitlines(keepends=True)
+
+
+def error_of(run: Run, *arguments: str) -> str:
+    """Return the message of a command that writes nothing."""
+    before = names(Path())
+    ran = run(*arguments)
+    assert (ran.code, ran.out, names(Path())) == (2, "", before)
+    return ran.err
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "gbk", "auto", "utf-8"])
+def test_a_table_is_read_in_its_encoding_and_copied_as_it_is(run: Run, tmp_path: Path, encoding: str) -> None:
+    """Whether it is named or told."""
+    kept_in = {"auto": "gb18030"}.get(encoding, encoding)
+    (tmp_path / "posts.csv").write_bytes(TABLE.encode(kept_in))
+    ran = run("dedupe", "posts.csv", "--encoding", encoding, "--delimiter", ";", "--text-field", "正文")
+    assert ran.code == 0
+    assert (tmp_path / "posts.kept.csv").read_bytes() == "".join(LINES[:3] + LINES[4:]).encode(kept_in)
+    assert ("read as gb18030" in ran.err) is (kept_in == "gb18030")
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "content"),
+    [
+        (
+            "posts.txt",
+            "big5",
+            "臺灣的天氣今天很好，我們一起去吃飯吧\n這個週末有什麼計畫嗎\n臺灣的天氣今天很好，我們一起去吃飯吧\n",
+        ),
+        ("posts.jsonl", "shift_jis", jsonl("今日はいい天気ですね", "どこかへ行きましょうか", "今日はいい天気ですね")),
+        ("posts.tsv", "cp1251", "text\nСегодня хорошая погода\nпойдём гулять\nСегодня хорошая погода\n"),
+    ],
+)
+@pytest.mark.parametrize("is_told", [False, True])
+def test_every_text_format_is_read_in_its_encoding(
+    run: Run, tmp_path: Path, name: str, encoding: str, content: str, is_told: bool
+) -> None:
+    """The posts that repeat another go, as in UTF-8."""
+    (tmp_path / name).write_bytes(content.encode(encoding))
+    assert run("dedupe", name, "-o", "kept", "--encoding", "auto" if is_told else encoding).code == 0
+    assert (tmp_path / "kept").read_bytes() == "".join(content.splitlines(keepends=True)[:-1]).encode(encoding)
+
+
+@pytest.mark.parametrize("encoding", [[], ["--encoding", "big5"]])
+def test_a_file_in_another_encoding_is_refused_with_the_one_it_looks_like(
+    run: Run, tmp_path: Path, encoding: list[str]
+) -> None:
+    """Though its English posts could be read: what is left of it would look like a success."""
+    posts = [f"今天的天气真的很好，我们去哪里玩{i}" for i in range(200)] + distinct_texts(300)
+    (tmp_path / "posts.jsonl").write_bytes(jsonl(*posts).encode("gb18030"))
+    message = error_of(run, "dedupe", "posts.jsonl", *encoding)
+    assert "posts.jsonl looks like gb18030; give --encoding gb18030." in message
+
+
+def test_a_table_whose_header_is_in_another_encoding_is_refused_too(run: Run, tmp_path: Path) -> None:
+    """Its columns cannot be told."""
+    (tmp_path / "posts.csv").write_bytes(TABLE.encode("gb18030"))
+    message = error_of(run, "dedupe", "posts.csv", "--text-field", "正文")
+    assert "posts.csv:1: the header cannot be read: not valid UTF-8 (byte" in message
+    assert "posts.csv looks like gb18030; give --encoding gb18030." in message
+
+
+def test_a_short_file_in_another_encoding_is_refused_too(run: Run, tmp_path: Path) -> None:
+    """Where not one of its lines can be read."""
+    (tmp_path / "posts.txt").write_bytes("你好\n".encode("gb18030"))
+    assert "posts.txt:1: not valid UTF-8 (byte 0xc4 at position 0); not one record is a post." in error_of(
+        run, "dedupe", "posts.txt"
+    )
+
+
+def test_a_few_broken_lines_are_bad_lines(run: Run, tmp_path: Path) -> None:
+    """However few others are not plain ASCII."""
+    (tmp_path / "posts.txt").write_bytes(b"a\xff\n" * 5 + b"hello\n")
+    assert run("dedupe", "posts.txt").code == 1
+
+
+def test_files_of_several_encodings_are_not_one_output(run: Run, tmp_path: Path) -> None:
+    """Their bytes are copied as they are; plain ASCII goes with any."""
+    text = "今天的天气真的很好，我们去哪里玩\n"
+    (tmp_path / "a.txt").write_bytes(text.encode("gb18030"))
+    (tmp_path / "b.txt").write_text("hello\n")
+    assert run("dedupe", "a.txt", "b.txt", "-o", "both.txt", "--encoding", "auto").code == 0
+    (tmp_path / "c.txt").write_text(text, "utf-8")
+    message = error_of(run, "dedupe", "a.txt", "b.txt", "c.txt", "-o", "all.txt", "--encoding", "auto")
+    assert "got a.txt (gb18030), c.txt (utf-8)" in message
+
+
+def test_another_delimiter_is_hinted_at(run: Run, tmp_path: Path) -> None:
+    """Where the header looks as if it had it."""
+    (tmp_path / "posts.csv").write_text("id;text\n1;a\n")
+    assert "the columns are 'id;text'. Perhaps --delimiter ';' is missing." in error_of(run, "dedupe", "posts.csv")
+
+
+@pytest.mark.parametrize("arguments", [["posts.json"], ["posts.jsonl"], ["-"], ["posts", "--format", "jsonl"]])
+def test_an_array_comes_out_as_an_array(run: Run, tmp_path: Path, arguments: list[str]) -> None:
+    """Whatever its name; records are as they were."""
+    content = b'[{"text": "%s", "n":1.0},\n {"text":"%s"}, {"text": "%s"}]' % tuple(
+        text.encode() for text in (REPEATED, OTHER, NEARLY)
+    )
+    if arguments[0] != "-":
+        (tmp_path / arguments[0]).write_bytes(content)
+    assert run("dedupe", *arguments, "-o", "kept.json", "--removed", "removed.jsonl", stdin=content).code == 0
+    kept = (tmp_path / "kept.json").read_text("utf-8")
+    assert kept == f'[\n{{"text": "{REPEATED}", "n":1.0}},\n{{"text":"{OTHER}"}}\n]\n'
+    assert read_objects(tmp_path / "removed.jsonl")[0]["row"] == 2
+
+
+def test_json_lines_may_be_called_json(run: Run, tmp_path: Path) -> None:
+    """They come out as lines."""
+    assert run("dedupe", write_posts(tmp_path / "posts.json", OTHER), "-o", "kept.json").code == 0
+    assert (tmp_path / "kept.json").read_text("utf-8") == jsonl(OTHER)
+
+
+def test_arrays_and_lines_are_not_one_output(run: Run, tmp_path: Path) -> None:
+    """It is said before the run; so is the name of the output that does not fit an array."""
+    write_posts(tmp_path / "a.jsonl", OTHER)
+    (tmp_path / "b.jsonl").write_text(json.dumps([{"text": OTHER}]))
+    assert "got a.jsonl (lines), b.jsonl (array)" in error_of(run, "dedupe", "a.jsonl", "b.jsonl", "-o", "c.jsonl")
+    assert "but the inputs are json. Convert them to UTF-8" in error_of(
+        run, "dedupe", "b.jsonl", "--encoding", "gb18030"
+    )
+
+
+@pytest.mark.parametrize(("suffix", "module"), [(".bz2", bz2), (".xz", lzma)])
+def test_bz2_and_xz_go_in_and_out(run: Run, tmp_path: Path, suffix: str, module: Any) -> None:
+    """By their names, or their first bytes; one that is cut short is refused."""
+    packed = module.compress(jsonl(REPEATED, NEARLY, OTHER).encode())
+    (tmp_path / f"posts.jsonl{suffix}").write_bytes(packed)
+    assert run("dedupe", f"posts.jsonl{suffix}").code == 0
+    kept = (tmp_path / f"posts.kept.jsonl{suffix}").read_bytes()
+    assert module.decompress(kept).decode() == jsonl(REPEATED, OTHER)
+    assert run("dedupe", "-", stdin=packed).out == jsonl(REPEATED, OTHER)
+    (tmp_path / f"short.jsonl{suffix}").write_bytes(packed[:-12])
+    assert f"short.jsonl{suffix} ends in the middle" in error_of(run, "dedupe", f"short.jsonl{suffix}")
+    (tmp_path / f"wrong.jsonl{suffix}").write_bytes(b"not packed at all")
+    assert f"wrong.jsonl{suffix} cannot be decompressed" in error_of(run, "dedupe", f"wrong.jsonl{suffix}")
+
+
+def test_the_files_of_a_directory_are_one_corpus(run: Run, tmp_path: Path) -> None:
+    """Sorted by name; not what an earlier run kept, nor what is no file of posts."""
+    crawl = tmp_path / "crawl"
+    crawl.mkdir()
+    write_posts(crawl / "b.jsonl", NEARLY, OTHER)
+    write_posts(crawl / "a.jsonl", REPEATED)
+    write_posts(crawl / "a.kept.jsonl", "kept before")
+    write_posts(crawl / ".c.jsonl", "hidden")
+    (crawl / "notes.md").write_text("notes")
+    (crawl / "below.jsonl").mkdir()
+    ran = run("dedupe", "crawl", "-o", "kept.jsonl")
+    assert "crawl: a.jsonl, b.jsonl; left out a.kept.jsonl, which an earlier run kept\n" in ran.err
+    assert (tmp_path / "kept.jsonl").read_text("utf-8") == jsonl(REPEATED, OTHER)
+    assert "-o crawl/b.jsonl is also an input" in error_of(run, "dedupe", "crawl", "-o", "crawl/b.jsonl", "-f")
+
+
+def test_of_a_directory_only_files_of_the_named_format_are_taken(run: Run, tmp_path: Path) -> None:
+    """Its other files do not make the inputs differ."""
+    (tmp_path / "crawl").mkdir()
+    write_posts(tmp_path / "crawl" / "a.jsonl", OTHER)
+    (tmp_path / "crawl" / "readme.txt").write_text("about")
+    assert run("dedupe", "crawl", "-o", "kept.jsonl", "--format", "jsonl").code == 0
+    assert "several inputs must have the same format" in error_of(run, "dedupe", "crawl", "-o", "all.jsonl")
+    assert "crawl holds no file of posts (known: .parquet, .pq)" in error_of(
+        run, "dedupe", "crawl", "--format", "parquet"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(5, "a number"), (["a"], "a list"), ({"a": "b"}, "an object"), (True, "true or false")]
+)
+def test_a_text_field_that_holds_something_else_everywhere_is_refused(
+    run: Run, tmp_path: Path, value: Any, kind: str
+) -> None:
+    """An empty output would look like a success."""
+    write_posts(tmp_path / "posts.jsonl", {"text": "a", "user": value})
+    message = error_of(run, "dedupe", "posts.jsonl", "--text-field", "user")
+    assert f"posts.jsonl:1: field 'user' is not a string but {kind}; not one record is a post." in message
+    assert "--text-field" in message
+
+
+NESTED = [
+    {"title": "早上好", "status": {"text": REPEATED}, "user": {"id": "ann"}, "stats": {"likes": 1}},
+    {"title": "早上好", "status": {"text": NEARLY}, "user": {"id": "bo"}, "stats": {"likes": 9}},
+]
+PATHS = ["--text-field", "title + status.text"]
+
+
+def test_paths_reach_every_command(run: Run, tmp_path: Path) -> None:
+    """`explain --file` finds the posts of the run in the same fields; `learn` and `label` read them too."""
+    name = write_posts(tmp_path / "posts.jsonl", *NESTED)
+    (tmp_path / "liked.yaml").write_text("keep: {highest: stats.likes}\n")
+    run("dedupe", name, *PATHS, "--id-field", "user.id", "--config", "liked.yaml", "--removed", "removed.jsonl")
+    (removed,) = read_objects(tmp_path / "removed.jsonl")
+    assert (removed["id"], removed["keeper_id"], removed["text"]) == ("ann", "bo", f"早上好\n{REPEATED}")
+    assert run("explain", "--file", "removed.jsonl", "--row", "0", "--input", name, *PATHS, "--json").code == 0
+    assert run("learn", name, *PATHS, "-o", "recipe.npz").code == 0
+    assert run("label", name, *PATHS, "-o", "pairs.jsonl").code == 0
+
+
+def test_watch_finds_fields_by_their_paths(start: Callable[..., Any]) -> None:
+    """And times as the APIs write them."""
+    fields = [*PATHS, "--id-field", "user.id", "--time", "event", "--time-field", "status.at"]
+    process = start("watch", *fields, "--quiet", stdin=-1)
+    posts = [one | {"status": one["status"] | {"at": "Wed Jan 07 13:00:00 +0800 2026"}} for one in NESTED]
+    out, _ = process.communicate(jsonl(*posts, {"user": {"id": "c"}}).encode(), 120)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer.get("decision") for answer in answers] == ["kept", "duplicate", None]
+    assert answers[2]["error"] == "field 'title + status.text' is missing"
+
+
+def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None:
+    """Another user may say the same; the summary says so."""
+    posts = [
+        {"text": text, "user": {"id": user}} for text, user in [(REPEATED, 1), (NEARLY, 2), (NEARLY, 1), (OTHER, 2)]
+    ]
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts), "--per", "user.id")
+    assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(posts[0], posts[1], posts[3])
+    assert "repeats are looked for within each of the 2 values of 'user.id'." in ran.err
+    assert "--per by needs posts with the field 'by', but not one of 4 has it" in error_of(
+        run, "dedupe", "posts.jsonl", "--per", "by", "-o", "x.jsonl"
+    )

@@ -1,0 +1,117 @@
+"""Fields by name, by path, and several as one text: the same in files, lists and data frames."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from hybriddup.data.frames import corpus_from_posts
+from hybriddup.errors import InputError
+from hybriddup.files.formats import Fields
+from hybriddup.files.inputs import open_inputs
+from hybriddup.files.reading import read_corpus
+from hybriddup.plugin.manager import create_plugin_manager
+
+POSTS = [
+    {"title": "one", "body": "two", "user": {"id": 7, "name": "Ann"}, "a.b": "dotted", "a": {"b": "nested"}},
+    {"title": "three", "body": None, "user": {"id": 8, "name": "Bo"}, "a.b": "dots", "a": {"b": "nest"}},
+]
+
+WAYS = ["jsonl", "json", "parquet", "list", "pandas", "polars"]
+
+
+def read(way: str, directory: Path, posts: list[dict[str, Any]], text: str, id: str = "id") -> tuple[list[str], Any]:  # noqa: A002
+    """Return the texts and ids of posts that come one way."""
+    if way in {"list", "pandas", "polars"}:
+        given = {"list": list, "pandas": pd.DataFrame, "polars": pl.DataFrame}[way](posts)
+        corpus = corpus_from_posts(given, text, id)
+        return corpus.texts, list(corpus.ids)
+    path = directory / f"posts.{way}"
+    if way == "parquet":
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(posts), path)
+    else:
+        path.write_text(json.dumps(posts) if way == "json" else "\n".join(map(json.dumps, posts)))
+    with open_inputs([str(path)], create_plugin_manager(entry_points=False).registry) as inputs:
+        corpus, _ = read_corpus(inputs, Fields(text, id))
+    return corpus.texts, list(corpus.ids)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("field", "texts"),
+    [
+        ("title", ["one", "three"]),
+        ("user.name", ["Ann", "Bo"]),
+        ("a.b", ["dotted", "dots"]),
+        ("title + body", ["one\ntwo", "three"]),
+        ("user.name+title", ["Ann\none", "Bo\nthree"]),
+    ],
+)
+def test_a_text_is_found_by_name_then_by_path_and_put_together(
+    tmp_path: Path, way: str, field: str, texts: list[str]
+) -> None:
+    """What is null adds nothing."""
+    assert read(way, tmp_path, POSTS, field) == (texts, [0, 1])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_id_is_found_by_its_path(tmp_path: Path, way: str) -> None:
+    """As it is in the record."""
+    assert read(way, tmp_path, POSTS, "title", "user.id")[1] == [7, 8]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("text", "id"), [("user.nick", "id"), ("nick", "id"), ("title + nick", "id"), ("title", "user.nick")]
+)
+def test_a_field_that_no_post_has_is_refused(tmp_path: Path, way: str, text: str, id: str) -> None:  # noqa: A002
+    """Also where it is one of several; the message names it."""
+    with pytest.raises(InputError, match="nick"):
+        read(way, tmp_path, POSTS, text, id)
+
+
+@pytest.mark.parametrize("way", ["jsonl", "list"])
+def test_some_posts_may_lack_one_of_several_fields(tmp_path: Path, way: str) -> None:
+    """As long as they have another."""
+    posts = [{"title": "one"}, {"body": "two"}, {"title": "", "body": "three", "id": 5}]
+    assert read(way, tmp_path, posts, "title + body") == (["one", "two", "three"], [0, 1, 5])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_name_with_a_plus_is_taken_as_it_is_first(tmp_path: Path, way: str) -> None:
+    """A table may have such a column."""
+    assert read(way, tmp_path, [{"a + b": "x", "a": "y", "b": "z"}], "a + b")[0] == ["x"]
+
+
+def test_columns_of_csv_are_put_together(tmp_path: Path) -> None:
+    """A column has no fields inside, but its name may look so."""
+    (tmp_path / "posts.csv").write_text("user.id,title,body\n7,one,two\n8,,three\n")
+    with open_inputs([str(tmp_path / "posts.csv")], create_plugin_manager(entry_points=False).registry) as inputs:
+        corpus, _ = read_corpus(inputs, Fields("title + body", "user.id"))
+    assert (corpus.texts, list(corpus.ids)) == (["one\ntwo", "three"], ["7", "8"])
+
+
+def test_a_part_that_is_no_text_is_a_bad_line_that_names_it(tmp_path: Path) -> None:
+    """The other parts do not hide it."""
+    (tmp_path / "posts.jsonl").write_text('{"title": "one", "body": "two"}\n{"title": "one", "body": [2]}\n')
+    with open_inputs([str(tmp_path / "posts.jsonl")], create_plugin_manager(entry_points=False).registry) as inputs:
+        corpus, _ = read_corpus(inputs, Fields("title + body"))
+    assert [bad.reason for bad in corpus.bad_records] == ["field 'body' is not a string but a list"]
+    assert corpus.texts == ["one\ntwo"]
+
+
+def test_values_to_order_by_are_found_by_their_path(tmp_path: Path) -> None:
+    """For ``keep: {highest: stats.likes}``."""
+    posts = [{"text": "a", "stats": {"likes": 3}}, {"text": "b", "stats": None}]
+    (tmp_path / "posts.jsonl").write_text("\n".join(map(json.dumps, posts)))
+    with open_inputs([str(tmp_path / "posts.jsonl")], create_plugin_manager(entry_points=False).registry) as inputs:
+        corpus, _ = read_corpus(inputs, Fields(order=("stats.likes",)))
+    assert corpus.order_values == {"stats.likes": [3, None]}
+    assert corpus_from_posts(posts[:1], "text", "id", ["stats.likes"]).order_values == {"stats.likes": [3]}
