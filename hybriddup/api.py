@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.config.settings import Settings
+from hybriddup.data.corpus import put_before
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.data.records import UInt64s
 from hybriddup.errors import ConfigError
@@ -29,6 +30,7 @@ def dedupe(
     posts: Any,
     *,
     config: Config = DEFAULT_CONFIG,
+    against: Any = None,
     text_field: str = "text",
     id_field: str = "id",
     workers: int | None = None,
@@ -44,6 +46,10 @@ def dedupe(
     config
         A shipped name (``weibo``, ``twitter``, ...), the path of a YAML file, a dict that names what it changes, or
         `Settings`.
+    against
+        Other posts, in any of these forms, such as those kept before: what repeats one of them is removed. They are all
+        keepers, whatever they repeat, and in no count but ``n_against``. A post that one of them removes has
+        ``keeper_source`` "against", and ``keeper_row`` counts among them.
     text_field, id_field
         Where dicts and data frames hold the text and the id; the row is the id of a post that has none.
     workers
@@ -75,6 +81,8 @@ def dedupe(
     check_workers(workers)
     settings, manager = open_session(config, plugins)
     corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields)
+    if against is not None:
+        corpus = put_before(corpus, [("against", corpus_from_posts(against, text_field, id_field))])
     shown = None
     if progress:
         from hybriddup.run.terminal import terminal_progress

@@ -126,5 +126,6 @@ class RemovedPosts(Sequence[Removed]):
             [by.length_bands[band] for band in some.length_bands.tolist()],
             [by.config] * len(exact),
             [by.recipe_id] * len(exact),
+            corpus.sources(some.keepers),
             strict=True,
         )
