@@ -77,25 +77,22 @@ def dedupe(
     [(2, 0, 'near')]
     """
     from hybriddup.run.pipeline import run
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
     corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields)
     if against is not None:
         corpus = put_before(corpus, [("against", corpus_from_posts(against, text_field, id_field))])
-    shown = None
-    if progress:
-        from hybriddup.run.terminal import terminal_progress
-
-        shown = terminal_progress()
-    result = run(
-        corpus,
-        settings,
-        manager.registry,
-        workers=workers,
-        progress=shown,
-        config_name=config_name(config),
-    )
+    with show_progress(quiet=not progress, course=COURSE_OF_A_RUN) as shown:
+        result = run(
+            corpus,
+            settings,
+            manager.registry,
+            workers=workers,
+            progress=shown,
+            config_name=config_name(config),
+        )
     manager.run_finished(result)
     return result
 

@@ -7,31 +7,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import orjson
-import typer
 
+from hybriddup.cli.against import check_against, read_against
 from hybriddup.cli.stopping import on_stop
-from hybriddup.cli.summary_view import print_bad_records, print_summary
+from hybriddup.cli.summary_view import print_bad_records, print_notes, print_outcome, print_tables
 from hybriddup.config import Settings, open_session
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
 from hybriddup.data.records import Bools
+from hybriddup.data.removed import RemovedPosts
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
-from hybriddup.files.formats import Fields
+from hybriddup.files.formats import Fields, MarkingWriter
 from hybriddup.files.inputs import Inputs, find_format, open_inputs, read_corpus
-from hybriddup.files.jsonl import write_removed
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.sources import STANDARD_INPUT
+from hybriddup.files.tables import check_table, write_table
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
 from hybriddup.run.result import Result
-from hybriddup.run.summary import StepTiming, Summary
-from hybriddup.run.terminal import show_progress
+from hybriddup.run.summary import StepTiming
+from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 from hybriddup.steps.parallel import available_workers
 
 
@@ -39,6 +41,8 @@ def perform(
     inputs: Sequence[str],
     *,
     targets: Mapping[str, str | None],
+    mark: bool,
+    against: Sequence[str],
     force: bool,
     config: str,
     plugins: Sequence[str],
@@ -49,6 +53,7 @@ def perform(
     workers: int | None,
     strict: bool,
     dry_run: bool,
+    verbose: bool,
     quiet: bool,
 ) -> int:
     """Deduplicate files and return the number of bad lines.
@@ -59,21 +64,37 @@ def perform(
         Where outputs go, by the options that name them; None where one is not wanted, or goes where it does by default.
     """
     settings, manager = open_session(config, plugins)
-    with Outputs(inputs, force=force) as outputs, show_progress(quiet=quiet) as progress:
+    check_against(inputs, against)
+    with (
+        Outputs([*inputs, *against], force=force) as outputs,
+        show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress,
+    ):
         on_stop(outputs.abandon)
-        wanted = {**targets, "-o": targets["-o"] or default_output(inputs[0])}
+        wanted = {**targets, "-o": targets["-o"] or default_output(inputs[0], "marked" if mark else "kept")}
         planned = plan_outputs(wanted, outputs, dry_run=dry_run)
         with open_inputs(inputs, manager.registry, format_name, max_line) as opened:
-            corpus, notes = read(opened, settings, text_field, id_field, strict, progress)
+            if mark:
+                check_marks(opened)
+            fields = Fields(text_field, id_field, settings.order_fields)
+            corpus, notes = read(opened, fields, strict, progress)
+            corpus, remarks = read_against(
+                corpus, against, manager.registry, fields, format_name=format_name, max_line=max_line, strict=strict
+            )
             result = decide(corpus, settings, manager, workers, config, progress)
             result.summary.timings.insert(0, notes.timing)
-            result.summary.notes += notes.remarks
+            result.summary.notes += notes.remarks + remarks
             if not (dry_run or format_name):
                 result.summary.notes += notes_on_name(targets["-o"], opened, manager.registry)
-            write(opened, planned, corpus, result, progress)
-        write_summary(planned, inputs, settings, corpus, result)
+            write(opened, planned, corpus, result, progress, mark=mark)
+        write_summary(planned, inputs, against, settings, corpus, result)
         outputs.commit()
-    report(result.summary, planned, corpus, dry_run=dry_run, quiet=quiet)
+    if verbose:
+        print_tables(result.summary)
+    if not quiet:
+        print_outcome(result.summary, planned["-o"].target if "-o" in planned else None, against, mark=mark)
+    report_bad_lines(planned, corpus)
+    if not quiet:
+        print_notes(result.summary)
     return corpus.n_bad_records
 
 
@@ -84,11 +105,24 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
         if summary not in {None, STANDARD_OUTPUT}:
             raise OutputError(f"--summary {summary} is a file, but --dry-run writes none; use --summary - to print it.")
         wanted = {"--summary": summary}
+    for option in ("--removed", "--clusters"):
+        if name := wanted.get(option):
+            check_table(name)
     return {option: outputs.add(target, option) for option, target in wanted.items() if target is not None}
 
 
-def default_output(name: str) -> str:
-    """Return where kept posts go when nothing was said.
+def check_marks(inputs: Inputs) -> None:
+    """Raise InputError where the posts cannot be marked."""
+    if not isinstance(inputs.writer, MarkingWriter):
+        raise InputError(
+            f"--mark writes fields beside the text of each post, and the format {inputs.format!r} has none; use "
+            f"--removed FILE, which names each removed post by its row, or give the posts as JSON Lines or CSV."
+        )
+    inputs.writer.check_marks(inputs.sources, MARKS)
+
+
+def default_output(name: str, what: str = "kept") -> str:
+    """Return where posts go when nothing was said.
 
     Examples
     --------
@@ -100,7 +134,7 @@ def default_output(name: str) -> str:
         return STANDARD_OUTPUT
     plain, compression = split_compression(path.name)
     suffix = Path(plain).suffix
-    ending = f".kept{suffix}" + (f".{compression}" if compression else "")
+    ending = f".{what}{suffix}" + (f".{compression}" if compression else "")
     return str(path.with_name(plain.removesuffix(suffix) + ending))
 
 
@@ -111,11 +145,8 @@ class Notes(NamedTuple):
     remarks: list[str]
 
 
-def read(
-    inputs: Inputs, settings: Settings, text_field: str, id_field: str, strict: bool, progress: Progress
-) -> tuple[Corpus, Notes]:
+def read(inputs: Inputs, fields: Fields, strict: bool, progress: Progress) -> tuple[Corpus, Notes]:
     """Return the posts, and what to say of them."""
-    fields = Fields(text_field, id_field, settings.order_fields)
     progress.start("read", None, "posts")
     began = perf_counter()
     corpus, remarks = read_corpus(inputs, fields, strict=strict, advance=progress.advance)
@@ -151,25 +182,40 @@ def notes_on_name(output: str | None, inputs: Inputs, registry: Registry) -> lis
     return [f"{output} holds {inputs.format}, the format of the input, whatever its name says."]
 
 
-def write(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress) -> None:
-    """Write kept, removed and bad records, and what was learned, to temporary files, or to streams."""
+def write(
+    inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress, *, mark: bool
+) -> None:
+    """Write posts, tables and what was learned to temporary files, or to streams."""
     if "-o" not in outputs:
         return
     progress.start("write", corpus.n_rows, "posts")
     began = perf_counter()
     inputs.check_unchanged()
-    copy(inputs, outputs["-o"], rows_chosen(result.kept, corpus.n_rows))
-    if "--bad" in outputs:
-        copy(inputs, outputs["--bad"], ~rows_chosen(corpus.rows, corpus.n_rows))
-    if "--removed" in outputs:
-        with outputs["--removed"].open() as stream:
-            write_removed(stream, result.removed)
+    write_posts(inputs, outputs, corpus, result, mark=mark)
+    removed = cast("RemovedPosts", result.removed)
+    for option, make_table in (("--removed", removed_table), ("--clusters", clusters_table)):
+        if option in outputs:
+            with outputs[option].open() as stream:
+                write_table(stream, outputs[option].target, make_table(removed))
     inputs.check_unchanged()
     result.summary.timings.append(StepTiming("write", perf_counter() - began, corpus.n_rows, "posts"))
     progress.finish()
     if "--save-recipe" in outputs and result.recipe is not None:
         with outputs["--save-recipe"].open() as stream:
             result.recipe.write(stream)
+
+
+def write_posts(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, *, mark: bool) -> None:
+    """Write the kept posts, or all with marks, and the bad lines."""
+    are_posts = rows_chosen(corpus.rows[corpus.n_against :], corpus.n_rows)
+    if mark and isinstance(inputs.writer, MarkingWriter):
+        marks = Marks(cast("RemovedPosts", result.removed), corpus.n_rows)
+        with outputs["-o"].open() as stream:
+            inputs.writer.write_marked(inputs.sources, stream, are_posts, marks)
+    else:
+        copy(inputs, outputs["-o"], rows_chosen(result.kept, corpus.n_rows))
+    if "--bad" in outputs:
+        copy(inputs, outputs["--bad"], ~are_posts)
 
 
 def rows_chosen(rows: object, n_rows: int) -> Bools:
@@ -186,7 +232,12 @@ def copy(inputs: Inputs, output: Output, keep: Bools) -> None:
 
 
 def write_summary(
-    outputs: Mapping[str, Output], inputs: Sequence[str], settings: Settings, corpus: Corpus, result: Result
+    outputs: Mapping[str, Output],
+    inputs: Sequence[str],
+    against: Sequence[str],
+    settings: Settings,
+    corpus: Corpus,
+    result: Result,
 ) -> None:
     """Write the summary for machines, where it is wanted, with what is needed to repeat the run."""
     if "--summary" not in outputs:
@@ -194,6 +245,7 @@ def write_summary(
     data = {
         **result.summary.to_dict(),
         "inputs": list(inputs),
+        "against": list(against),
         "settings": settings.to_dict(),
         "bad_records": list(map(asdict, corpus.bad_records)),
     }
@@ -209,12 +261,8 @@ def indented(data: dict[str, Any]) -> bytes:
         return json.dumps(data, indent=2).encode() + b"\n"
 
 
-def report(summary: Summary, outputs: Mapping[str, Output], corpus: Corpus, *, dry_run: bool, quiet: bool) -> None:
-    """Show the summary and the first bad lines on standard error."""
-    if not quiet:
-        print_summary(summary, outputs["-o"].target if "-o" in outputs else "")
+def report_bad_lines(outputs: Mapping[str, Output], corpus: Corpus) -> None:
+    """Show the first bad lines on standard error."""
     saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
     remedy = saved or "neither kept nor removed; save them with --bad FILE"
     print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
-    if dry_run and not quiet:
-        typer.echo("dry run: nothing was written", err=True)

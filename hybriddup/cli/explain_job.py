@@ -14,6 +14,7 @@ from hybriddup.cli.output import print_json
 from hybriddup.config import Settings, open_session
 from hybriddup.config.load import DEFAULT_CONFIG
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import SOURCE
 from hybriddup.data.records import Removed
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
@@ -85,8 +86,8 @@ def read_posts(
 def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequence[str]) -> None:
     """Raise InputError where the inputs do not hold the two posts in the rows that the record names."""
     text_of = dict(zip(corpus.rows.tolist(), corpus.texts, strict=True))
-    row, keeper_row = record["row"], record["keeper_row"]
-    if (text_of.get(row), text_of.get(keeper_row)) != (record["text"], record["keeper_text"]):
+    row, keeper_row, is_there = record["row"], record["keeper_row"], record.get(SOURCE) is None
+    if text_of.get(row) != record["text"] or (is_there and text_of.get(keeper_row) != record["keeper_text"]):
         raise InputError(
             f"row {row} or {keeper_row} of {', '.join(inputs)} is not what {file} says; give the same "
             f"inputs in the same order as to dedupe, with the same --text-field."
@@ -116,7 +117,7 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
     """Return the record of a removed post from the file that dedupe wrote."""
-    n_records, needed = 0, {field.name for field in fields(Removed)}
+    n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
     for record in _objects(file):
         if not needed <= record.keys():
             raise InputError(f"{file} is not a file of removed posts: name what `dedupe --removed` wrote.")

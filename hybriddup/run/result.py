@@ -89,6 +89,7 @@ class Assembler:
         kept = corpus.rows[stays].tolist()
         summary.n_bad_lines = corpus.n_bad_records
         summary.n_exact = int(columns.is_exact.sum())
+        summary.n_removed_against = int((columns.keepers < corpus.n_against).sum())
         summary.n_near, summary.n_kept = len(columns.posts) - summary.n_exact, len(kept)
         by = RemovedBy(self.bands.plan.names, self.bands.names, summary.config, summary.recipe_id)
         removed = RemovedPosts(corpus, columns, by)

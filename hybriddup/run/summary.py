@@ -38,6 +38,8 @@ class Summary:
     """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor repeats."""
     n_against: int = 0
     """Posts of other corpora that were kept whatever they repeat; in no other count of posts."""
+    n_removed_against: int = 0
+    """Removed posts whose keeper is one of these."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None

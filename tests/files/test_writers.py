@@ -14,16 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Removed
+from hybriddup.data.marks import Table
 from hybriddup.errors import InputError
 from hybriddup.files import compression
 from hybriddup.files.copying import TextWriter
 from hybriddup.files.delimited import CsvReader, CsvWriter, TsvReader, TsvWriter
 from hybriddup.files.formats import Fields, Reader, Writer
-from hybriddup.files.jsonl import JsonlReader, JsonlWriter, write_removed
+from hybriddup.files.jsonl import JsonlReader, JsonlWriter
 from hybriddup.files.lines import LinesReader, LinesWriter
 from hybriddup.files.parquet import ParquetWriter
 from hybriddup.files.sources import Source, open_source
+from hybriddup.files.tables import write_table
 
 Sources = Callable[..., list[Source]]
 
@@ -208,33 +209,14 @@ def test_parquet_with_another_schema_cannot_be_one_output(tmp_path: Path) -> Non
         ParquetWriter().check([open_source(str(tmp_path / name)) for name in ("a.parquet", "b.parquet")])
 
 
-def removed(**changes: object) -> Removed:
-    fields = {"row": 3, "id": "x", "text": "你好", "keeper_row": 1, "keeper_id": 7, "keeper_text": "你好!"} | {
-        "reason": "near", "hamming_distance": 5, "verifier": "edit", "score": 0.8, "threshold": 0.8,
-        "length_band": "7-20", "config": "weibo", "recipe_id": "0a1b",
-    }  # fmt: skip
-    return Removed(**(fields | changes))  # type: ignore[arg-type]
-
-
-def test_a_removed_record_is_one_object_a_line() -> None:
-    """With the fields in the order of their declaration."""
-    target = io.BytesIO()
-    write_removed(target, [removed(), removed(row=4)])
-    first, second = target.getvalue().decode().splitlines()
-    assert first == (
-        '{"row":3,"id":"x","text":"你好","keeper_row":1,"keeper_id":7,"keeper_text":"你好!","reason":"near",'
-        '"hamming_distance":5,"verifier":"edit","score":0.8,"threshold":0.8,"length_band":"7-20","config":"weibo",'
-        '"recipe_id":"0a1b"}'
-    )
-    assert json.loads(second)["row"] == 4
-
-
 @pytest.mark.parametrize(("field", "value"), [("text", "a\ud83d"), ("id", 10**30), ("id", ["a", 1])])
-def test_what_is_unusual_in_json_survives_in_a_removed_record(field: str, value: object) -> None:
-    """Lone surrogates, whole numbers past 64 bits, and ids that are lists."""
+def test_what_is_unusual_in_json_survives_in_a_table(field: str, value: object) -> None:
+    """Lone surrogates, whole numbers past 64 bits, and ids that are lists; one object a line."""
     target = io.BytesIO()
-    write_removed(target, [removed(**{field: value})])
-    assert json.loads(target.getvalue())[field] == value
+    write_table(target, "table", Table({"row": "int64", field: "string"}, [(3, "你好"), (4, value)]))
+    first, second = target.getvalue().splitlines()
+    assert first.decode() == f'{{"row":3,"{field}":"你好"}}'
+    assert json.loads(second) == {"row": 4, field: value}
 
 
 @given(pieces=st.lists(st.binary(max_size=9)), block_bytes=st.integers(1, 20))
