@@ -59,8 +59,7 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
         A shipped name, a path, a mapping that names what it changes, or settings.
     manager
         The plugins whose components may be named; a new one with all installed plugins where it is None. Modules that
-        the configuration lists under ``plugins`` are loaded into it first, where they are installed: the current
-        directory, in which the configuration may be somebody else's, is for modules that are asked for otherwise.
+        the configuration lists under ``plugins`` are loaded into it first: installed ones, and those beside the file.
 
     Raises
     ------
@@ -73,7 +72,7 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
     written = _as_written(config)
     modules = written.data.get("plugins")
     if isinstance(modules, (list, tuple)):
-        manager.load_modules([name for name in modules if isinstance(name, str)], look_here=False)
+        manager.load_modules([name for name in modules if isinstance(name, str)], written.directory)
     return _resolve(written, manager.registry)
 
 

@@ -6,7 +6,7 @@ written twice and keys that are not text are errors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -35,6 +35,8 @@ class Written:
     """File or shipped name; empty for a mapping."""
     lines: dict[Path, int] = field(default_factory=dict)
     """One-based line of each value, by its path."""
+    directory: FilePath | None = None
+    """Where the file is; None for a mapping and for what is shipped."""
 
     def line_of(self, path: Path) -> int:
         """Return the one-based line of a value or of the nearest one around it; 0 where nothing of it is written."""
@@ -76,7 +78,7 @@ def read_config(config: str | FilePath) -> Written:
             f"config {str(config)!r} is neither a file nor a shipped configuration.{suggest(config, shipped)} "
             f"(shipped: {', '.join(shipped)})"
         )
-    return read_file(path, str(path))
+    return replace(read_file(path, str(path)), directory=path.parent)
 
 
 def read_file(path: FilePath, name: str) -> Written:

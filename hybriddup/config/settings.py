@@ -195,8 +195,8 @@ class Settings(_Section):
 
     plugins: tuple[str, ...] = Field(
         (),
-        description="Modules to load as plugins besides the installed ones; those in the current directory only where "
-        "--plugin asks for them too.",
+        description="Modules to load as plugins besides the installed ones: those of Python, and files beside the "
+        "configuration.",
     )
     recipe: str | None = Field(
         None,
