@@ -17,6 +17,8 @@ Examples:
       also says of every removed post which kept post it repeats, and how closely
   hybriddup dedupe mon.jsonl tue.jsonl -o week.jsonl.zst --config twitter
       takes several files as one corpus
+  hybriddup dedupe posts.jsonl --threshold 0.7
+      removes only what is closer than the configuration asks for
   hybriddup dedupe posts.jsonl --mark
       keeps every post, and adds to each duplicate_of, score and cluster
   hybriddup dedupe today.jsonl --against yesterday.jsonl --against monday.parquet
@@ -94,6 +96,14 @@ def dedupe(
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace outputs that exist already.")] = False,
     config: options.Config = DEFAULT_CONFIG,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SCORE",
+            help="Score from which on two posts are duplicates, 0.0 to 1.0 (the same), instead of the configuration's; "
+            "lower removes more. What scores is the verifier of the configuration.",
+        ),
+    ] = None,
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     id_field: options.IdField = "id",
@@ -135,6 +145,7 @@ def dedupe(
         against=against or (),
         force=force,
         config=config,
+        threshold=threshold,
         plugins=plugin or (),
         text_field=text_field,
         id_field=id_field,

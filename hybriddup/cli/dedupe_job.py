@@ -16,6 +16,7 @@ from hybriddup.cli.against import check_against, read_against
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_notes, print_outcome, print_tables
 from hybriddup.config import Settings, open_session
+from hybriddup.config.threshold import with_threshold
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
 from hybriddup.data.records import Bools
@@ -45,6 +46,7 @@ def perform(
     against: Sequence[str],
     force: bool,
     config: str,
+    threshold: float | None,
     plugins: Sequence[str],
     text_field: str,
     id_field: str,
@@ -64,6 +66,10 @@ def perform(
         Where outputs go, by the options that name them; None where one is not wanted, or goes where it does by default.
     """
     settings, manager = open_session(config, plugins)
+    meaning: list[str] = []
+    if threshold is not None:
+        settings, of_threshold = with_threshold(settings, threshold, config)
+        meaning = [f"--threshold: {of_threshold}."]
     check_against(inputs, against)
     with (
         Outputs([*inputs, *against], force=force) as outputs,
@@ -82,7 +88,7 @@ def perform(
             )
             result = decide(corpus, settings, manager, workers, config, progress)
             result.summary.timings.insert(0, notes.timing)
-            result.summary.notes += notes.remarks + remarks
+            result.summary.notes += meaning + notes.remarks + remarks
             if not (dry_run or format_name):
                 result.summary.notes += notes_on_name(targets["-o"], opened, manager.registry)
             write(opened, planned, corpus, result, progress, mark=mark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import fields
 from typing import Any
 
@@ -13,10 +13,11 @@ from hybriddup.cli.explain_view import print_explanation
 from hybriddup.cli.output import print_json
 from hybriddup.config import Settings, open_session
 from hybriddup.config.load import DEFAULT_CONFIG
+from hybriddup.config.threshold import with_threshold
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import SOURCE
 from hybriddup.data.records import Removed
-from hybriddup.errors import InputError
+from hybriddup.errors import ConfigError, InputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import open_inputs, read_corpus
 from hybriddup.files.jsonl import parse_line
@@ -59,6 +60,9 @@ def explain_removed(
     """
     record = find_removed(file, row)
     settings, manager = open_session(config or record["config"], plugins)
+    if config is None and record["reason"] == "near":
+        with suppress(ConfigError):  # several verifiers, which have no one threshold
+            settings, _ = with_threshold(settings, record["threshold"], record["config"])
     corpus = None
     if inputs:
         corpus = read_posts(inputs, settings, manager.registry, text_field, format_name, max_line)

@@ -161,5 +161,7 @@ def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fau
 def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]:
     """Yield what the components themselves find wrong when they see all settings."""
     for key, role in STEP_ROLES.items():
-        for message in registry.check(role, getattr(settings, key).use, settings):
-            yield Fault((key,), message)
+        chosen = settings.normalizers if key == "normalizer" else (getattr(settings, key),)
+        for component in chosen:
+            for message in registry.check(role, component.use, settings):
+                yield Fault((key,), message)

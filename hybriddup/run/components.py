@@ -26,6 +26,7 @@ from hybriddup.steps.deciding.contest import Limits
 from hybriddup.steps.deciding.most_candidates import most_candidates
 from hybriddup.steps.fingerprints import Fingerprinter
 from hybriddup.steps.normalizers import Normalizer
+from hybriddup.steps.normalizers.chain import Chain
 from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -63,9 +64,10 @@ class Components:
             [band.verifier for band in settings.lengths],
             lambda use, options: registry.create_by_name("verifier", use, **options),
         )
+        normalizers = tuple(registry.create("normalizer", chosen) for chosen in settings.normalizers)
         components = cls(
             settings=settings,
-            normalizer=registry.create("normalizer", settings.normalizer),
+            normalizer=Chain(normalizers) if isinstance(settings.normalizer, tuple) else normalizers[0],
             fingerprinter=fingerprinter,
             block_index=registry.create("block_index", settings.blocks),
             plan=plan,

@@ -179,6 +179,21 @@ def test_a_plugin_module_can_be_named(run: Run, tmp_path: Path) -> None:
     assert (ran.code, len(read_objects(tmp_path / "posts.kept.jsonl"))) == (0, 1)
 
 
+def test_a_run_goes_by_the_threshold(run: Run, tmp_path: Path) -> None:
+    """So does its summary, and whoever explains a post that it removed."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
+    strict = run("dedupe", name, "--threshold", "0.999", "-o", "-")
+    assert (strict.code, strict.out.count("\n")) == (0, 3)
+    assert "note: --threshold: up to 4 characters: only equal ones; longer: post 0.999.\n" in strict.err
+    run("dedupe", name, "--threshold", "0.3", "-o", "-", "--removed", "removed.jsonl", "--summary", "summary.json")
+    (removed,) = read_objects(tmp_path / "removed.jsonl")
+    assert removed["threshold"] == 0.3
+    summary = json.loads((tmp_path / "summary.json").read_bytes())
+    assert summary["settings"]["lengths"][1]["verifier"]["threshold"] == 0.3
+    explained = json.loads(run("explain", "--file", "removed.jsonl", "--row", "2", "--json").out)
+    assert explained["threshold"] == 0.3
+
+
 # What is said
 
 

@@ -347,6 +347,48 @@ def test_two_files_may_not_mean_two_modules_of_one_name(module_beside_the_user: 
         open_session("other/posts.yaml", entry_points=False)
 
 
+CHAIN = """
+    normalizer:
+      - {use: microblog, digits: mask}
+      - use: none
+"""
+
+
+def test_normalizers_in_a_list_follow_each_other(tmp_path: Path) -> None:
+    """Each with its own options; what is printed is a configuration again."""
+    (tmp_path / "chain.yaml").write_text(dedent(CHAIN), "utf-8")
+    settings = load_settings(tmp_path / "chain.yaml")
+
+    assert [(one.use, one.options.get("digits")) for one in settings.normalizers] == [
+        ("microblog", "mask"),
+        ("none", None),
+    ]
+    assert settings.to_dict()["normalizer"][1] == {"use": "none"}
+    assert load_settings(settings.to_dict()) == settings
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "message"),
+    [
+        ("[]", "normalizer must be a mapping such as {use: NAME} or a list of at least 1 of these; got []."),
+        ("[{urls: drop}]", "normalizer[0].use is missing"),
+        ("[{use: none}, {use: microblog, urlz: 1}]", "normalizer[1].urlz is not a key here. Did you mean 'urls'?"),
+        ("[{use: none}, {use: microblok}]", "normalizer[1].use: normalizer 'microblok' is not known. Did you mean"),
+        ("[none, microblog]", "normalizer[0] must be a mapping such as {use: NAME}; got 'none'."),
+    ],
+)
+def test_faults_in_a_list_of_normalizers_name_the_place(
+    faults: Callable[[str], list[str]], normalizer: str, message: str
+) -> None:
+    """With the line."""
+    assert message in faults(f"normalizer: {normalizer}")[0]
+
+
+def test_a_list_of_other_components_is_a_fault(faults: Callable[[str], list[str]]) -> None:
+    """Only normalizers give what they return to each other."""
+    assert "tokenizer must be a mapping such as {use: NAME}; got" in faults("tokenizer: [{use: words}]")[0]
+
+
 def test_plugin_of_a_file_that_is_nowhere_is_an_error(manager: PluginManager) -> None:
     """The name is in the message."""
     with pytest.raises(PluginError, match="plugin module 'no_such_plugin' is not installed"):
