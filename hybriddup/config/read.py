@@ -23,6 +23,9 @@ MAX_DEPTH = 50
 LARGEST = 2**63 - 1
 """The largest whole number of a configuration; the smallest is as far from 0."""
 
+SCHEMA_FILE = "hybriddup.schema.json"
+"""What `hybriddup config schema` prints, beside the shipped configurations, for editors."""
+
 _PACKAGE = FilePath(__file__).parents[1]
 
 
@@ -59,6 +62,23 @@ def shipped_directory() -> FilePath:
 def shipped_names() -> list[str]:
     """Return the names of the shipped configurations, in alphabetical order."""
     return sorted(path.stem for path in shipped_directory().glob("*.yaml"))
+
+
+def shipped_text(name: str) -> str:
+    """Return a shipped configuration as it is written, with its comments, for a file anywhere on this machine.
+
+    Raises
+    ------
+    ConfigError
+        None is called so.
+    """
+    shipped, directory = shipped_names(), shipped_directory()
+    if name not in shipped:
+        raise ConfigError(
+            f"no shipped configuration is called {name!r}.{suggest(name, shipped)} (shipped: {', '.join(shipped)})"
+        )
+    text = (directory / f"{name}.yaml").read_text("utf-8")
+    return text.replace(f"$schema={SCHEMA_FILE}", f"$schema={(directory / SCHEMA_FILE).as_uri()}", 1)
 
 
 def read_config(config: str | FilePath) -> Written:

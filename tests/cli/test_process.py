@@ -144,3 +144,30 @@ def test_a_closed_stream_is_missed_only_by_what_needs_it(
     assert ran.stderr.startswith(message) if message else ran.stderr == ""
     if code == 0:
         assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(REPEATED)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ({"_HYBRIDDUP_COMPLETE": "complete_bash", "COMP_WORDS": "hybriddup con", "COMP_CWORD": "1"}, "config"),
+        (
+            {"_HYBRIDDUP_COMPLETE": "complete_bash", "COMP_WORDS": "hybriddup dedupe --again", "COMP_CWORD": "2"},
+            "--against",
+        ),
+        ({"_HYBRIDDUP_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "hybriddup config in"}, '"init":"Print a'),
+        (
+            {
+                "_HYBRIDDUP_COMPLETE": "complete_fish",
+                "_TYPER_COMPLETE_ARGS": "hybriddup warm",
+                "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+            },
+            "warm-up\tCompile the kernels",
+        ),
+    ],
+    ids=["bash, a command", "bash, an option", "zsh", "fish"],
+)
+def test_shells_complete_commands_and_options(start: Start, asked: dict[str, str], answer: str) -> None:
+    """They ask the program itself, with what was typed."""
+    out, error = start(**asked).communicate(timeout=60)
+    assert answer in out.decode()
+    assert error == b""
