@@ -10,6 +10,7 @@ from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import find_format, open_inputs, read_corpus
 from hybriddup.plugin.registry import Registry
+from hybriddup.run.progress import Progress
 
 
 def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
@@ -29,10 +30,10 @@ def read_against(
     against: Sequence[str],
     registry: Registry,
     fields: Fields,
-    *,
     format_name: str | None,
     max_line: int,
     strict: bool,
+    progress: Progress,
 ) -> tuple[Corpus, list[str]]:
     """Return posts with those of other files before them, and remarks on these.
 
@@ -41,7 +42,10 @@ def read_against(
     others: list[tuple[str, Corpus]] = []
     for name in against:
         with open_inputs([name], registry, _format_of(name, registry, format_name), max_line) as opened:
-            others.append((name, read_corpus(opened, fields._replace(order=()), strict=strict)[0]))
+            progress.start("read", None, "posts")
+            other, _ = read_corpus(opened, fields._replace(order=()), strict=strict, advance=progress.advance)
+            progress.finish()
+            others.append((name, other))
     return put_before(corpus, others), [_remark(name, other) for name, other in others if other.n_bad_records]
 
 

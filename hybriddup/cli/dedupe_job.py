@@ -33,7 +33,7 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
 from hybriddup.run.result import Result
-from hybriddup.run.summary import StepTiming
+from hybriddup.run.summary import StepTiming, Summary
 from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 from hybriddup.steps.parallel import available_workers
 
@@ -65,16 +65,10 @@ def perform(
     targets
         Where outputs go, by the options that name them; None where one is not wanted, or goes where it does by default.
     """
-    settings, manager = open_session(config, plugins)
-    meaning: list[str] = []
-    if threshold is not None:
-        settings, of_threshold = with_threshold(settings, threshold, config)
-        meaning = [f"--threshold: {of_threshold}."]
+    settings, manager, meaning = open_settings(config, plugins, threshold)
     check_against(inputs, against)
-    with (
-        Outputs([*inputs, *against], force=force) as outputs,
-        show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress,
-    ):
+    shown = show_progress(quiet=quiet, course=COURSE_OF_A_RUN)
+    with Outputs([*inputs, *against], force=force) as outputs, shown as progress:
         on_stop(outputs.abandon)
         wanted = {**targets, "-o": targets["-o"] or default_output(inputs[0], "marked" if mark else "kept")}
         planned = plan_outputs(wanted, outputs, dry_run=dry_run)
@@ -84,7 +78,7 @@ def perform(
             fields = Fields(text_field, id_field, settings.order_fields)
             corpus, notes = read(opened, fields, strict, progress)
             corpus, remarks = read_against(
-                corpus, against, manager.registry, fields, format_name=format_name, max_line=max_line, strict=strict
+                corpus, against, manager.registry, fields, format_name, max_line, strict, progress
             )
             result = decide(corpus, settings, manager, workers, config, progress)
             result.summary.timings.insert(0, notes.timing)
@@ -94,14 +88,19 @@ def perform(
             write(opened, planned, corpus, result, progress, mark=mark)
         write_summary(planned, inputs, against, settings, corpus, result)
         outputs.commit()
-    if verbose:
-        print_tables(result.summary)
-    if not quiet:
-        print_outcome(result.summary, planned["-o"].target if "-o" in planned else None, against, mark=mark)
-    report_bad_lines(planned, corpus)
-    if not quiet:
-        print_notes(result.summary)
+    report(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet)
     return corpus.n_bad_records
+
+
+def open_settings(
+    config: str, plugins: Sequence[str], threshold: float | None
+) -> tuple[Settings, PluginManager, list[str]]:
+    """Return the settings, the plugins, and what to say of a threshold that was given."""
+    settings, manager = open_session(config, plugins)
+    if threshold is None:
+        return settings, manager, []
+    settings, meaning = with_threshold(settings, threshold, config)
+    return settings, manager, [f"--threshold: {meaning}."]
 
 
 def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
@@ -267,8 +266,23 @@ def indented(data: dict[str, Any]) -> bytes:
         return json.dumps(data, indent=2).encode() + b"\n"
 
 
-def report_bad_lines(outputs: Mapping[str, Output], corpus: Corpus) -> None:
-    """Show the first bad lines on standard error."""
+def report(
+    summary: Summary,
+    outputs: Mapping[str, Output],
+    corpus: Corpus,
+    against: Sequence[str],
+    *,
+    mark: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
+    """Say on standard error what became of the posts, then show the first bad lines, then remarks."""
+    if verbose:
+        print_tables(summary)
+    if not quiet:
+        print_outcome(summary, outputs["-o"].target if "-o" in outputs else None, against, mark=mark)
     saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
     remedy = saved or "neither kept nor removed; save them with --bad FILE"
     print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
+    if not quiet:
+        print_notes(summary)

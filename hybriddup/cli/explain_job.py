@@ -124,7 +124,9 @@ def find_removed(file: str, row: int) -> dict[str, Any]:
     n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
     for record in _objects(file):
         if not needed <= record.keys():
-            raise InputError(f"{file} is not a file of removed posts: name what `dedupe --removed` wrote.")
+            raise InputError(
+                f"{file} is not a file of removed posts: name what `dedupe --removed` wrote as JSON Lines."
+            )
         if record["row"] == row:
             return record
         n_records += 1

@@ -16,8 +16,6 @@ from hybriddup.data.removed import POSTS_AT_A_TIME, RemovedPosts
 
 SOURCE = "keeper_source"
 """The column of `Removed` that files have only where posts of other corpora could be keepers."""
-
-
 MARKS = ("duplicate_of", "score", "cluster")
 """The fields that `Marks` adds to each post."""
 
@@ -93,13 +91,13 @@ class Marks:
 
     def of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
         """Yield of the post in each row the id of its keeper and the score, None where it is kept, and the cluster."""
-        cut = range(0, len(rows), POSTS_AT_A_TIME)
-        return chain.from_iterable(self._of(rows[first : first + POSTS_AT_A_TIME]) for first in cut)
+        firsts = range(0, len(rows), POSTS_AT_A_TIME)
+        return chain.from_iterable(self._of(rows[first : first + POSTS_AT_A_TIME]) for first in firsts)
 
     def _of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
         places, columns = self._places[rows], self._removed.columns
         gone = places[places >= 0]
-        evidence = zip(take_ids(self._removed.corpus.ids, columns.keepers[gone]), columns.scores[gone], strict=True)
+        keepers, scores = take_ids(self._removed.corpus.ids, columns.keepers[gone]), columns.scores[gone].tolist()
+        evidence = zip(keepers, scores, strict=True)
         for place, number in zip(places.tolist(), self._numbers[rows].tolist(), strict=True):
-            keeper, score = next(evidence) if place >= 0 else (None, None)
-            yield keeper, None if score is None else float(score), number or None
+            yield (*(next(evidence) if place >= 0 else (None, None)), number or None)

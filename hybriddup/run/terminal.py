@@ -27,6 +27,7 @@ COURSE_OF_A_RUN: Course = (
     ("characters", 0.01),
     ("block index", 0.57),
     ("audit", 0.02),
+    ("decide", 0.0),
     ("write", 0.03),
 )
 """As measured on 300,000 Weibo posts and a million titles; how long reading takes is known when it has ended."""
@@ -98,7 +99,6 @@ class Bar:
         self._began = 0.0
         self._bar = _new_bar()
         self._task = self._bar.add_task("", total=None, detail="")
-        self._bar.start()
 
     def start(self, step: str, total: int | None, unit: str) -> None:
         """Begin a step; the bar passes over those of the course that were left out before it."""
@@ -111,6 +111,7 @@ class Bar:
             del self._course[: place + 1]
             self._began = self._began or perf_counter()
         self._draw()
+        self._bar.start()  # not before there is something to show: a user may be typing the posts
 
     def advance(self, n: int) -> None:
         """Move the bar."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -14,7 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.marks import Table
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import Marks, Table
+from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
 from hybriddup.errors import InputError
 from hybriddup.files import compression
 from hybriddup.files.copying import TextWriter
@@ -237,3 +240,53 @@ def test_base_of_the_writers_of_text_cannot_be_made() -> None:
     """A writer that does not say which records it copies is found at once, not in the middle of a file."""
     with pytest.raises(TypeError, match="abstract method"):
         TextWriter()  # type: ignore[abstract]
+
+
+field_names = st.text('abc :,"\\{}\n', min_size=1, max_size=4)
+values = st.none() | st.booleans() | st.integers() | st.text('ab"\\},\n {\u4f60', max_size=6)
+
+
+@given(posts=st.lists(st.dictionaries(field_names, values, max_size=3), min_size=2, max_size=6), data=st.data())
+def test_marks_are_fields_after_those_of_each_record(
+    tmp_path_factory: pytest.TempPathFactory, posts: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    """Whatever the fields hold, and however JSON is spaced; a table read again has the same cells before them."""
+    ids = [f'id "{row}",\n' for row in range(len(posts))]
+    is_removed = [False, *(data.draw(st.booleans()) for _ in posts[1:])]
+    gone = np.flatnonzero(is_removed)
+    nothing = np.zeros(len(gone), np.int32)
+    columns = RemovedColumns(
+        gone, np.zeros_like(gone), nothing == 1, nothing, nothing, nothing + 0.5, nothing + 0.5, nothing
+    )
+    corpus = Corpus([""] * len(posts), ids, np.arange(len(posts)))
+    marks = Marks(RemovedPosts(corpus, columns, RemovedBy([], [], "", "")), len(posts))
+    expected = [
+        {
+            "duplicate_of": ids[0] if one else None,
+            "score": 0.5 if one else None,
+            "cluster": 1 if one or (row == 0 and any(is_removed)) else None,
+        }
+        for row, one in enumerate(is_removed)
+    ]
+    folder = tmp_path_factory.mktemp("marks")
+    posts = [{**post, "text": "a"} for post in posts]
+    spaced = data.draw(st.sampled_from([None, (" , ", " : "), (",", ":")]))
+    (folder / "posts.jsonl").write_text(
+        "\n".join(json.dumps(post, separators=spaced) + "  " for post in posts), "utf-8"
+    )
+    with (folder / "posts.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([["text", "other"], *([post["text"], repr(post)] for post in posts)])
+
+    def marked(writer: Any, name: str) -> str:
+        target = io.BytesIO()
+        writer.write_marked([open_source(str(folder / name))], target, np.ones(len(posts), np.bool_), marks)
+        return target.getvalue().decode()
+
+    lines = marked(JsonlWriter(), "posts.jsonl").splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {**post, **mark} for post, mark in zip(posts, expected, strict=True)
+    ]
+    head, *rows = csv.reader(io.StringIO(marked(CsvWriter(), "posts.csv"), newline=""))
+    assert head == ["text", "other", "duplicate_of", "score", "cluster"]
+    cells = [["" if value is None else str(value) for value in mark.values()] for mark in expected]
+    assert rows == [[post["text"], repr(post), *mark] for post, mark in zip(posts, cells, strict=True)]
