@@ -74,7 +74,7 @@ def perform(
         planned = plan_outputs(wanted, outputs, dry_run=dry_run)
         with open_inputs(inputs, manager.registry, format_name, max_line) as opened:
             if mark:
-                check_marks(opened)
+                marking_writer(opened).check_marks(opened.sources, MARKS)
             fields = Fields(text_field, id_field, settings.order_fields)
             corpus, notes = read(opened, fields, strict, progress)
             corpus, remarks = read_against(
@@ -116,14 +116,20 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
     return {option: outputs.add(target, option) for option, target in wanted.items() if target is not None}
 
 
-def check_marks(inputs: Inputs) -> None:
-    """Raise InputError where the posts cannot be marked."""
-    if not isinstance(inputs.writer, MarkingWriter):
+def marking_writer(inputs: Inputs) -> MarkingWriter:
+    """Return the writer of the inputs' format as one that can mark posts.
+
+    Raises
+    ------
+    InputError
+        It cannot.
+    """
+    if not hasattr(inputs.writer, "write_marked"):
         raise InputError(
-            f"--mark writes fields beside the text of each post, and the format {inputs.format!r} has none; use "
-            f"--removed FILE, which names each removed post by its row, or give the posts as JSON Lines or CSV."
+            f"--mark writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
+            f"FILE, which names each removed post by its row, or give the posts as JSON Lines, CSV or Parquet."
         )
-    inputs.writer.check_marks(inputs.sources, MARKS)
+    return cast("MarkingWriter", inputs.writer)
 
 
 def default_output(name: str, what: str = "kept") -> str:
@@ -213,10 +219,10 @@ def write(
 def write_posts(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, *, mark: bool) -> None:
     """Write the kept posts, or all with marks, and the bad lines."""
     are_posts = rows_chosen(corpus.rows[corpus.n_against :], corpus.n_rows)
-    if mark and isinstance(inputs.writer, MarkingWriter):
+    if mark:
         marks = Marks(cast("RemovedPosts", result.removed), corpus.n_rows)
         with outputs["-o"].open() as stream:
-            inputs.writer.write_marked(inputs.sources, stream, are_posts, marks)
+            marking_writer(inputs).write_marked(inputs.sources, stream, are_posts, marks)
     else:
         copy(inputs, outputs["-o"], rows_chosen(result.kept, corpus.n_rows))
     if "--bad" in outputs:

@@ -187,7 +187,7 @@ def _step_kind(value: Any) -> str:
     return "list" if isinstance(value, (list, tuple)) else "one"
 
 
-Chain = Annotated[
+ComponentOrChain = Annotated[
     Annotated[ComponentSettings, Tag("one")]
     | Annotated[tuple[ComponentSettings, ...], Field(min_length=1), Tag("list")],
     Discriminator(_step_kind),
@@ -215,7 +215,7 @@ class Settings(_Section):
         description="File that `hybriddup learn` wrote: weights of tokens, common shingles, IDF; null = learned from "
         "each run's posts.",
     )
-    normalizer: Chain = Field(
+    normalizer: ComponentOrChain = Field(
         ComponentSettings(use="microblog", options={"reposts": "mask", "residue": "drop"}),
         description="What two posts may differ in and still be equal, such as case, URLs and mentions; in a list, each "
         "gets what the one before it returns.",

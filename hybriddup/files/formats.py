@@ -141,7 +141,6 @@ class Writer(Protocol):
         ...
 
 
-@runtime_checkable
 class MarkingWriter(Writer, Protocol):
     """A writer that can also write fields beside those of each record."""
 

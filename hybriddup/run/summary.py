@@ -29,7 +29,7 @@ class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
     n_read: int = 0
-    """Posts read, without the bad lines."""
+    """Posts read, without the bad lines and without those of other corpora."""
     n_bad_lines: int = 0
     n_exact: int = 0
     n_near: int = 0

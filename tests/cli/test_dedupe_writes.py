@@ -125,7 +125,7 @@ def test_plain_text_has_no_room_for_marks(run: Run, tmp_path: Path) -> None:
     (tmp_path / "posts.txt").write_text(f"{REPEATED}\n{NEARLY}\n", "utf-8")
     ran = run("dedupe", "posts.txt", "--mark")
     assert (ran.code, names(tmp_path)) == (2, ["posts.txt"])
-    assert "the format 'lines' has none; use --removed FILE" in ran.err
+    assert "the format 'lines' has no room; use --removed FILE" in ran.err
 
 
 def test_posts_left_out_for_having_no_text_are_marked_as_duplicates_of_none(run: Run, tmp_path: Path) -> None:
