@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.config.settings import Settings
+from hybriddup.config.threshold import with_threshold
+from hybriddup.data.corpus import put_before
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.data.records import UInt64s
 from hybriddup.errors import ConfigError
@@ -29,6 +31,8 @@ def dedupe(
     posts: Any,
     *,
     config: Config = DEFAULT_CONFIG,
+    threshold: float | None = None,
+    against: Any = None,
     text_field: str = "text",
     id_field: str = "id",
     per: str | None = None,
@@ -45,6 +49,13 @@ def dedupe(
     config
         A shipped name (``weibo``, ``twitter``, ...), the path of a YAML file, a dict that names what it changes, or
         `Settings`.
+    threshold
+        The lowest score that makes two posts duplicates, 0.0 to 1.0 = same, inclusive; None = as the configuration
+        says. It is that of the verifier of each length band.
+    against
+        Other posts, in any of these forms, such as those kept before: what repeats one of them is removed. They are all
+        keepers, whatever they repeat, and in no count but ``n_against``. A post that one of them removes has
+        ``keeper_source`` "against", and ``keeper_row`` counts among them.
     text_field, id_field
         Where dicts and data frames hold the text and the id; the row is the id of a post that has none. A path such as
         ``user.id`` reaches into fields; ``title + body`` is the text of both, with a line end between them.
@@ -63,7 +74,8 @@ def dedupe(
     InputError
         Posts that are not what is described above; the message names the first one's position.
     ConfigError
-        The configuration cannot be used, and the message names every fault; or ``workers`` is no number of workers.
+        The configuration cannot be used, and the message names every fault; or ``workers`` is no number of workers; or
+        there is no one threshold to set, where several verifiers judge together.
     PluginError
         A plugin cannot be loaded, or breaks the contract of its role.
 
@@ -75,24 +87,25 @@ def dedupe(
     [(2, 0, 'near')]
     """
     from hybriddup.run.pipeline import run
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
+    if threshold is not None:
+        settings, _ = with_threshold(settings, threshold, config_name(config))
     corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per)
-    shown = None
-    if progress:
-        from hybriddup.run.terminal import terminal_progress
-
-        shown = terminal_progress()
-    result = run(
-        corpus,
-        settings,
-        manager.registry,
-        workers=workers,
-        progress=shown,
-        config_name=config_name(config),
-        per=per,
-    )
+    if against is not None:
+        corpus = put_before(corpus, [("against", corpus_from_posts(against, text_field, id_field, (), per))])
+    with show_progress(quiet=not progress, course=COURSE_OF_A_RUN) as shown:
+        result = run(
+            corpus,
+            settings,
+            manager.registry,
+            workers=workers,
+            progress=shown,
+            config_name=config_name(config),
+            per=per,
+        )
     manager.run_finished(result)
     return result
 

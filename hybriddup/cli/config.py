@@ -15,11 +15,27 @@ app = typer.Typer(
     rich_markup_mode=None,
     epilog="""\b
 Examples:
-  hybriddup config show > mine.yaml
+  hybriddup config init twitter > mine.yaml
   hybriddup config show twitter
   hybriddup config check mine.yaml
   hybriddup config schema > hybriddup.schema.json""",
 )
+
+
+@app.command(short_help="Print a shipped configuration, with comments, to edit.")
+def init(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; weibo when left out.")
+    ] = DEFAULT_CONFIG,
+    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+) -> None:
+    """Print a shipped configuration as it is written, with its comments, as a file of your own to begin with.
+
+    Its first line tells editors where the JSON Schema is, so that they complete and check the keys.
+    """
+    from hybriddup.config.read import shipped_text
+
+    typer.echo(shipped_text(name), nl=False)
 
 
 @app.command(short_help="Print resolved settings as YAML.")

@@ -19,6 +19,12 @@ Examples:
       takes several files as one corpus
   hybriddup dedupe crawl/ -o kept.csv --encoding gb18030 --delimiter ';' --text-field 'title + body'
       takes all tables of a directory, and two columns as the text of a post
+  hybriddup dedupe posts.jsonl --threshold 0.7
+      removes only what is closer than the configuration asks for
+  hybriddup dedupe posts.jsonl --mark
+      keeps every post, and adds to each duplicate_of, score and cluster
+  hybriddup dedupe today.jsonl --against yesterday.jsonl --against monday.parquet
+      removes what repeats a post of these files, too; they stay as they are
   cat posts.jsonl | hybriddup dedupe - --quiet > kept.jsonl
       reads standard input as JSON Lines and writes to standard output
 
@@ -48,10 +54,36 @@ def dedupe(
             "beside the input, where there is one; standard output where the input is standard input.",
         ),
     ] = None,
+    mark: Annotated[
+        bool,
+        typer.Option(
+            "--mark",
+            help="Write every post, with three more fields: duplicate_of (id of the post it repeats, null for a kept "
+            "one), score, and cluster (a number for posts that belong together). Default output: INPUT.marked.EXT.",
+        ),
+    ] = False,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD",
+            help="File of posts that are kept already: what repeats one of them is removed. It is only read, and may "
+            "have another format; may be given several times.",
+        ),
+    ] = None,
     removed: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="File for the removed posts as JSON Lines, each with the kept post it repeats and why."
+            metavar="FILE",
+            help="File for the removed posts, each with the kept post it repeats and why: JSON Lines, or CSV, TSV or "
+            "Parquet by its name, also .gz and .zst.",
+        ),
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File for the posts that belong together, in the formats of --removed: cluster, row, id, and whether "
+            "it is the keeper, which stands first.",
         ),
     ] = None,
     bad: Annotated[
@@ -67,6 +99,14 @@ def dedupe(
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace outputs that exist already.")] = False,
     config: options.Config = DEFAULT_CONFIG,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SCORE",
+            help="Score from which on two posts are duplicates, 0.0 to 1.0 (the same), instead of the configuration's; "
+            "lower removes more. What scores is the verifier of the configuration.",
+        ),
+    ] = None,
     plugin: options.Plugins = None,
     text_field: options.TextField = "text",
     id_field: options.IdField = "id",
@@ -88,6 +128,9 @@ def dedupe(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", "-n", help="Write no files; only show the summary of what would be removed.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show tables of counts, steps and settings as well.")
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show neither progress nor summary, only errors and bad lines.")
     ] = False,
@@ -102,9 +145,19 @@ def dedupe(
 
     n_bad = perform(
         inputs,
-        targets={"-o": output, "--removed": removed, "--bad": bad, "--summary": summary, "--save-recipe": save_recipe},
+        targets={
+            "-o": output,
+            "--removed": removed,
+            "--clusters": clusters,
+            "--bad": bad,
+            "--summary": summary,
+            "--save-recipe": save_recipe,
+        },
+        mark=mark,
+        against=against or (),
         force=force,
         config=config,
+        threshold=threshold,
         plugins=plugin or (),
         text_field=text_field,
         id_field=id_field,
@@ -113,6 +166,7 @@ def dedupe(
         workers=workers,
         strict=strict,
         dry_run=dry_run,
+        verbose=verbose,
         quiet=quiet,
     )
     if n_bad > 0:

@@ -7,33 +7,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import orjson
-import typer
 
+from hybriddup.cli.against import check_against, read_against
 from hybriddup.cli.inputs import files_of
 from hybriddup.cli.stopping import on_stop
-from hybriddup.cli.summary_view import print_bad_records, print_summary
+from hybriddup.cli.summary_view import print_bad_records, print_notes, print_outcome, print_tables
 from hybriddup.config import Settings, open_session
+from hybriddup.config.threshold import with_threshold
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
 from hybriddup.data.records import Bools
+from hybriddup.data.removed import RemovedPosts
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
-from hybriddup.files.formats import Fields
+from hybriddup.files.formats import Fields, MarkingWriter
 from hybriddup.files.inputs import Inputs, ReadOptions, find_format, open_inputs
-from hybriddup.files.jsonl import write_removed
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import STANDARD_INPUT
+from hybriddup.files.tables import check_table, write_table
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
 from hybriddup.run.result import Result
 from hybriddup.run.summary import StepTiming, Summary
-from hybriddup.run.terminal import show_progress
+from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 from hybriddup.steps.parallel import available_workers
 
 
@@ -41,8 +44,11 @@ def perform(
     inputs: Sequence[str],
     *,
     targets: Mapping[str, str | None],
+    mark: bool,
+    against: Sequence[str],
     force: bool,
     config: str,
+    threshold: float | None,
     plugins: Sequence[str],
     text_field: str,
     id_field: str,
@@ -51,6 +57,7 @@ def perform(
     workers: int | None,
     strict: bool,
     dry_run: bool,
+    verbose: bool,
     quiet: bool,
 ) -> int:
     """Deduplicate files and return the number of bad lines.
@@ -60,26 +67,43 @@ def perform(
     targets
         Where outputs go, by the options that name them; None where one is not wanted, or goes where it does by default.
     """
-    settings, manager = open_session(config, plugins)
+    settings, manager, meaning = open_settings(config, plugins, threshold)
     inputs = files_of(inputs, manager.registry, reading, quiet=quiet)
-    output = targets["-o"] or default_output(inputs[0])
+    output = targets["-o"] or default_output(inputs[0], "marked" if mark else "kept")
     if len(inputs) > 1 and not (targets["-o"] or output == STANDARD_OUTPUT or dry_run):
         raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for what is kept of all, with -o KEPT.")
-    with Outputs(inputs, force=force) as outputs, show_progress(quiet=quiet) as progress:
+    check_against(inputs, against)
+    shown = show_progress(quiet=quiet, course=COURSE_OF_A_RUN)
+    with Outputs([*inputs, *against], force=force) as outputs, shown as progress:
         on_stop(outputs.abandon)
         planned = plan_outputs({**targets, "-o": output}, outputs, dry_run=dry_run)
         with open_inputs(inputs, manager.registry, reading) as opened:
             if reading.format is None:
                 check_suffix(targets["-o"], opened, manager.registry)
-            corpus, notes = read(opened, settings, text_field, id_field, per, strict, progress)
+            if mark:
+                marking_writer(opened).check_marks(opened.sources, MARKS)
+            fields = Fields(text_field, id_field, settings.order_fields)
+            corpus, notes = read(opened, fields, per, strict, progress)
+            corpus, remarks = read_against(corpus, against, manager.registry, fields, per, reading, strict, progress)
             result = decide(corpus, settings, manager, workers, config, per, progress)
             result.summary.timings.insert(0, notes.timing)
-            result.summary.notes += notes.remarks
-            write(opened, planned, corpus, result, progress)
-        write_summary(planned, inputs, settings, corpus, result)
+            result.summary.notes += meaning + notes.remarks + remarks
+            write(opened, planned, corpus, result, progress, mark=mark)
+        write_summary(planned, inputs, against, settings, corpus, result)
         outputs.commit()
-    report(result.summary, planned, corpus, dry_run=dry_run, quiet=quiet)
+    report(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet)
     return corpus.n_bad_records
+
+
+def open_settings(
+    config: str, plugins: Sequence[str], threshold: float | None
+) -> tuple[Settings, PluginManager, list[str]]:
+    """Return the settings, the plugins, and what to say of a threshold that was given."""
+    settings, manager = open_session(config, plugins)
+    if threshold is None:
+        return settings, manager, []
+    settings, meaning = with_threshold(settings, threshold, config)
+    return settings, manager, [f"--threshold: {meaning}."]
 
 
 def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
@@ -89,11 +113,30 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
         if summary not in {None, STANDARD_OUTPUT}:
             raise OutputError(f"--summary {summary} is a file, but --dry-run writes none; use --summary - to print it.")
         wanted = {"--summary": summary}
+    for option in ("--removed", "--clusters"):
+        if name := wanted.get(option):
+            check_table(name)
     return {option: outputs.add(target, option) for option, target in wanted.items() if target is not None}
 
 
-def default_output(name: str) -> str:
-    """Return where kept posts go when nothing was said.
+def marking_writer(inputs: Inputs) -> MarkingWriter:
+    """Return the writer of the inputs' format as one that can mark posts.
+
+    Raises
+    ------
+    InputError
+        It cannot.
+    """
+    if not hasattr(inputs.writer, "write_marked"):
+        raise InputError(
+            f"--mark writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
+            f"FILE, which names each removed post by its row, or give the posts as JSON Lines, CSV or Parquet."
+        )
+    return cast("MarkingWriter", inputs.writer)
+
+
+def default_output(name: str, what: str = "kept") -> str:
+    """Return where posts go when nothing was said.
 
     Examples
     --------
@@ -105,7 +148,7 @@ def default_output(name: str) -> str:
         return STANDARD_OUTPUT
     plain, compression = split_compression(path.name)
     suffix = Path(plain).suffix
-    ending = f".kept{suffix}" + (f".{compression}" if compression else "")
+    ending = f".{what}{suffix}" + (f".{compression}" if compression else "")
     return str(path.with_name(plain.removesuffix(suffix) + ending))
 
 
@@ -116,17 +159,8 @@ class Notes(NamedTuple):
     remarks: list[str]
 
 
-def read(
-    inputs: Inputs,
-    settings: Settings,
-    text_field: str,
-    id_field: str,
-    per: str | None,
-    strict: bool,
-    progress: Progress,
-) -> tuple[Corpus, Notes]:
+def read(inputs: Inputs, fields: Fields, per: str | None, strict: bool, progress: Progress) -> tuple[Corpus, Notes]:
     """Return the posts, and what to say of them."""
-    fields = Fields(text_field, id_field, settings.order_fields)
     progress.start("read", None, "posts")
     began = perf_counter()
     corpus, remarks = read_corpus(inputs, fields, per=per, strict=strict, advance=progress.advance)
@@ -166,25 +200,40 @@ def check_suffix(output: str | None, inputs: Inputs, registry: Registry) -> None
         )
 
 
-def write(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress) -> None:
-    """Write kept, removed and bad records, and what was learned, to temporary files, or to streams."""
+def write(
+    inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress, *, mark: bool
+) -> None:
+    """Write posts, tables and what was learned to temporary files, or to streams."""
     if "-o" not in outputs:
         return
     progress.start("write", corpus.n_rows, "posts")
     began = perf_counter()
     inputs.check_unchanged()
-    copy(inputs, outputs["-o"], rows_chosen(result.kept, corpus.n_rows))
-    if "--bad" in outputs:
-        copy(inputs, outputs["--bad"], ~rows_chosen(corpus.rows, corpus.n_rows))
-    if "--removed" in outputs:
-        with outputs["--removed"].open() as stream:
-            write_removed(stream, result.removed)
+    write_posts(inputs, outputs, corpus, result, mark=mark)
+    removed = cast("RemovedPosts", result.removed)
+    for option, make_table in (("--removed", removed_table), ("--clusters", clusters_table)):
+        if option in outputs:
+            with outputs[option].open() as stream:
+                write_table(stream, outputs[option].target, make_table(removed))
     inputs.check_unchanged()
     result.summary.timings.append(StepTiming("write", perf_counter() - began, corpus.n_rows, "posts"))
     progress.finish()
     if "--save-recipe" in outputs and result.recipe is not None:
         with outputs["--save-recipe"].open() as stream:
             result.recipe.write(stream)
+
+
+def write_posts(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, *, mark: bool) -> None:
+    """Write the kept posts, or all with marks, and the bad lines."""
+    are_posts = rows_chosen(corpus.rows[corpus.n_against :], corpus.n_rows)
+    if mark:
+        marks = Marks(cast("RemovedPosts", result.removed), corpus.n_rows)
+        with outputs["-o"].open() as stream:
+            marking_writer(inputs).write_marked(inputs.sources, stream, are_posts, marks)
+    else:
+        copy(inputs, outputs["-o"], rows_chosen(result.kept, corpus.n_rows))
+    if "--bad" in outputs:
+        copy(inputs, outputs["--bad"], ~are_posts)
 
 
 def rows_chosen(rows: object, n_rows: int) -> Bools:
@@ -201,7 +250,12 @@ def copy(inputs: Inputs, output: Output, keep: Bools) -> None:
 
 
 def write_summary(
-    outputs: Mapping[str, Output], inputs: Sequence[str], settings: Settings, corpus: Corpus, result: Result
+    outputs: Mapping[str, Output],
+    inputs: Sequence[str],
+    against: Sequence[str],
+    settings: Settings,
+    corpus: Corpus,
+    result: Result,
 ) -> None:
     """Write the summary for machines, where it is wanted, with what is needed to repeat the run."""
     if "--summary" not in outputs:
@@ -209,6 +263,7 @@ def write_summary(
     data = {
         **result.summary.to_dict(),
         "inputs": list(inputs),
+        "against": list(against),
         "settings": settings.to_dict(),
         "bad_records": list(map(asdict, corpus.bad_records)),
     }
@@ -224,12 +279,23 @@ def indented(data: dict[str, Any]) -> bytes:
         return json.dumps(data, indent=2).encode() + b"\n"
 
 
-def report(summary: Summary, outputs: Mapping[str, Output], corpus: Corpus, *, dry_run: bool, quiet: bool) -> None:
-    """Show the summary and the first bad lines on standard error."""
+def report(
+    summary: Summary,
+    outputs: Mapping[str, Output],
+    corpus: Corpus,
+    against: Sequence[str],
+    *,
+    mark: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
+    """Say on standard error what became of the posts, then show the first bad lines, then remarks."""
+    if verbose:
+        print_tables(summary)
     if not quiet:
-        print_summary(summary, outputs["-o"].target if "-o" in outputs else "")
+        print_outcome(summary, outputs["-o"].target if "-o" in outputs else None, against, mark=mark)
     saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
     remedy = saved or "neither kept nor removed; save them with --bad FILE"
     print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
-    if dry_run and not quiet:
-        typer.echo("dry run: nothing was written", err=True)
+    if not quiet:
+        print_notes(summary)

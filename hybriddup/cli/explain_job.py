@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import fields
 from typing import Any
 
@@ -14,9 +14,11 @@ from hybriddup.cli.inputs import files_of
 from hybriddup.cli.output import print_json
 from hybriddup.config import Settings, open_session
 from hybriddup.config.load import DEFAULT_CONFIG
+from hybriddup.config.threshold import with_threshold
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import SOURCE
 from hybriddup.data.records import Removed
-from hybriddup.errors import InputError
+from hybriddup.errors import ConfigError, InputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.jsonl import parse_line
@@ -59,6 +61,9 @@ def explain_removed(
     """
     record = find_removed(file, row)
     settings, manager = open_session(config or record["config"], plugins)
+    if config is None and record["reason"] == "near":
+        with suppress(ConfigError):  # several verifiers, which have no one threshold
+            settings, _ = with_threshold(settings, record["threshold"], record["config"])
     corpus = None
     if inputs:
         corpus = read_posts(inputs, settings, manager.registry, text_field, reading)
@@ -85,8 +90,8 @@ def read_posts(
 def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequence[str]) -> None:
     """Raise InputError where the inputs do not hold the two posts in the rows that the record names."""
     text_of = dict(zip(corpus.rows.tolist(), corpus.texts, strict=True))
-    row, keeper_row = record["row"], record["keeper_row"]
-    if (text_of.get(row), text_of.get(keeper_row)) != (record["text"], record["keeper_text"]):
+    row, keeper_row, is_there = record["row"], record["keeper_row"], record.get(SOURCE) is None
+    if text_of.get(row) != record["text"] or (is_there and text_of.get(keeper_row) != record["keeper_text"]):
         raise InputError(
             f"row {row} or {keeper_row} of {', '.join(inputs)} is not what {file} says; give the same "
             f"inputs in the same order as to dedupe, with the same --text-field."
@@ -116,10 +121,12 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
     """Return the record of a removed post from the file that dedupe wrote."""
-    n_records, needed = 0, {field.name for field in fields(Removed)}
+    n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
     for record in _objects(file):
         if not needed <= record.keys():
-            raise InputError(f"{file} is not a file of removed posts: name what `dedupe --removed` wrote.")
+            raise InputError(
+                f"{file} is not a file of removed posts: name what `dedupe --removed` wrote as JSON Lines."
+            )
         if record["row"] == row:
             return record
         n_records += 1

@@ -53,7 +53,11 @@ Config = Annotated[
 ]
 Plugins = Annotated[
     list[str] | None,
-    typer.Option("--plugin", metavar="MODULE", help="Load a Python module as a plugin; may be given several times."),
+    typer.Option(
+        "--plugin",
+        metavar="MODULE|FILE",
+        help="Load a Python module as a plugin, by its name or as ./FILE.py; may be given several times.",
+    ),
 ]
 TextField = Annotated[
     str,

@@ -12,24 +12,79 @@ from hybriddup.data.corpus import BadRecord
 from hybriddup.run.summary import StepTiming, Summary
 
 MAX_BAD_SHOWN = 5
+WORTH_TELLING = 0.9995
+"""An estimated recall of stage 1 below this is told at once."""
 
 
-def print_summary(summary: Summary, kept_target: str) -> None:
-    """Print counts, steps and remarks on standard error."""
-    print_table(_counts(summary, kept_target), right=(1,), stream=sys.stderr)
-    print_table(_steps(summary.timings), headers=("step", "seconds", "rate"), right=(1, 2), stream=sys.stderr)
-    print_table(_facts(summary), stream=sys.stderr)
+def print_outcome(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> None:
+    """Print what became of the posts, and what may have kept repeats from being found, on standard error.
+
+    Parameters
+    ----------
+    target
+        Where the posts were written to; None where nothing was written.
+    against
+        Files of the other posts.
+    mark
+        Whether that is every post, with marks.
+    """
+    typer.echo(f"{_removed(summary, target, against, mark=mark)} {_rest(summary, target, mark=mark)}", err=True)
+    if (recall := summary.estimated_stage1_recall) is not None and recall < WORTH_TELLING:
+        margin = summary.estimated_stage1_recall_margin
+        give_or_take = f", give or take {_percent(margin)}" if margin else ""
+        typer.echo(f"These are an estimated {_percent(recall)} of all repeats{give_or_take}.", err=True)
+    if hit := _limits_hit(summary):
+        typer.echo(f"Limits hit, so that repeats may have been missed: {hit}.", err=True)
+
+
+def _removed(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> str:
+    """Return how many posts are repeats, and of which kind."""
+    n = summary.n_exact + summary.n_near
+    verb = "Would remove" if target is None else "Marked" if mark else "Removed"
+    if n == 0:
+        return f"{verb} none of {summary.n_read:,}."
+    of_others = f"; {summary.n_removed_against:,} of them repeat {', '.join(against)}" if against else ""
+    kinds = f"{summary.n_exact:,} exact, {summary.n_near:,} near{of_others}"
+    return f"{verb} {n:,} of {summary.n_read:,} ({_percent(n / summary.n_read)}): {kinds}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
+    """Return what became of the posts that were not removed."""
+    where = f" in {target}" if target not in {None, "-"} else ""
+    if mark and target is not None:
+        return f"Wrote all {summary.n_read:,}{where}."
+    n_left_out = summary.n_read - summary.n_exact - summary.n_near - summary.n_kept
+    left_out = f" Left out {n_left_out:,} without text." if n_left_out else ""
+    if target is None:
+        return f"Would keep {summary.n_kept:,}.{left_out} Dry run: nothing was written."
+    return f"Kept {summary.n_kept:,}{where}.{left_out}"
+
+
+def print_notes(summary: Summary) -> None:
+    """Print remarks on standard error."""
     for note in summary.notes:
         typer.echo(f"note: {note}", err=True)
 
 
-def _counts(summary: Summary, kept_target: str) -> list[list[str]]:
+def print_tables(summary: Summary) -> None:
+    """Print counts, steps and facts on standard error."""
+    print_table(_counts(summary), right=(1,), stream=sys.stderr)
+    print_table(_steps(summary.timings), headers=("step", "seconds", "rate"), right=(1, 2), stream=sys.stderr)
+    print_table(_facts(summary), stream=sys.stderr)
+
+
+def _counts(summary: Summary) -> list[list[str]]:
     rows: list[tuple[str, int, str]] = [
         ("read", summary.n_read, ""),
         ("exact repeats", summary.n_exact, _share(summary.n_exact, summary.n_read)),
         ("near repeats", summary.n_near, _share(summary.n_near, summary.n_read)),
-        ("kept", summary.n_kept, f"in {kept_target}" if kept_target not in {"", "-"} else ""),
+        ("kept", summary.n_kept, ""),
         *([("without text", summary.n_without_text, _without_text(summary))] if summary.n_without_text else []),
+        *([("other posts", summary.n_against, "of --against")] if summary.n_against else []),
         ("bad lines", summary.n_bad_lines, ""),
         ("candidate pairs", summary.n_candidate_pairs, ""),
         ("verified pairs", summary.n_verified_pairs, ""),
@@ -57,7 +112,7 @@ def _steps(timings: list[StepTiming]) -> list[list[str]]:
 
 def _facts(summary: Summary) -> list[list[str]]:
     return [
-        ["limits hit", _limits(summary)],
+        ["limits hit", _limits_hit(summary) or "none"],
         ["stage-1 recall", _recall(summary)],
         ["block index", summary.blocks.shape or "unknown"],
         ["recipe id", summary.recipe_id],
@@ -66,9 +121,8 @@ def _facts(summary: Summary) -> list[list[str]]:
     ]
 
 
-def _limits(summary: Summary) -> str:
-    hit = {name: n for name, n in summary.blocks.limits_hit.items() if n}
-    return ", ".join(f"{name} {n:,} times" for name, n in hit.items()) or "none"
+def _limits_hit(summary: Summary) -> str:
+    return ", ".join(f"{name} {n:,} times" for name, n in summary.blocks.limits_hit.items() if n)
 
 
 def _recall(summary: Summary) -> str:

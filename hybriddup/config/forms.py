@@ -20,6 +20,9 @@ STEP_ROLES: dict[str, RoleName] = {
 }
 """Keys of the configuration that choose one component, and the role it fills."""
 
+CHAINS = ("normalizer",)
+"""Those of them that may choose several components, which follow each other."""
+
 VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
 
@@ -35,7 +38,9 @@ def structured(merged: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is written as the models hold it: options apart from ``use``, combined verifiers as members."""
     structured = dict(merged)
     for key in STEP_ROLES:
-        structured[key] = _component(merged[key], "use")
+        chosen = merged[key]
+        is_chain = key in CHAINS and isinstance(chosen, list)
+        structured[key] = [_component(one, "use") for one in chosen] if is_chain else _component(chosen, "use")
     if isinstance(merged["lengths"], list):
         structured["lengths"] = [_band(band) for band in merged["lengths"]]
     return structured
@@ -95,8 +100,11 @@ class Chosen(NamedTuple):
 def chosen_components(merged: Mapping[str, Any]) -> Iterator[Chosen]:
     """Yield every component that the configuration chooses, verifiers of each band included."""
     for key, role in STEP_ROLES.items():
-        if isinstance(merged[key], dict):
-            yield Chosen(role, (key,), merged[key], ("use",))
+        chosen = merged[key]
+        in_chain = enumerate(chosen) if key in CHAINS and isinstance(chosen, list) else ()
+        for path, written in [((key,), chosen), *(((key, place), one) for place, one in in_chain)]:
+            if isinstance(written, dict):
+                yield Chosen(role, path, written, ("use",))
     for number, band in enumerate(merged["lengths"] if isinstance(merged["lengths"], list) else ()):
         if isinstance(band, dict):
             yield from _verifiers(("lengths", number, "verifier"), band.get("verifier"))

@@ -59,8 +59,7 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
         A shipped name, a path, a mapping that names what it changes, or settings.
     manager
         The plugins whose components may be named; a new one with all installed plugins where it is None. Modules that
-        the configuration lists under ``plugins`` are loaded into it first, where they are installed: the current
-        directory, in which the configuration may be somebody else's, is for modules that are asked for otherwise.
+        the configuration lists under ``plugins`` are loaded into it first: installed ones, and those beside the file.
 
     Raises
     ------
@@ -73,7 +72,7 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
     written = _as_written(config)
     modules = written.data.get("plugins")
     if isinstance(modules, (list, tuple)):
-        manager.load_modules([name for name in modules if isinstance(name, str)], look_here=False)
+        manager.load_modules([name for name in modules if isinstance(name, str)], written.directory)
     return _resolve(written, manager.registry)
 
 
@@ -162,5 +161,7 @@ def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fau
 def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]:
     """Yield what the components themselves find wrong when they see all settings."""
     for key, role in STEP_ROLES.items():
-        for message in registry.check(role, getattr(settings, key).use, settings):
-            yield Fault((key,), message)
+        chosen = settings.normalizers if key == "normalizer" else (getattr(settings, key),)
+        for component in chosen:
+            for message in registry.check(role, component.use, settings):
+                yield Fault((key,), message)

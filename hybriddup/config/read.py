@@ -6,7 +6,7 @@ written twice and keys that are not text are errors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -23,6 +23,9 @@ MAX_DEPTH = 50
 LARGEST = 2**63 - 1
 """The largest whole number of a configuration; the smallest is as far from 0."""
 
+SCHEMA_FILE = "hybriddup.schema.json"
+"""What `hybriddup config schema` prints, beside the shipped configurations, for editors."""
+
 _PACKAGE = FilePath(__file__).parents[1]
 
 
@@ -35,6 +38,8 @@ class Written:
     """File or shipped name; empty for a mapping."""
     lines: dict[Path, int] = field(default_factory=dict)
     """One-based line of each value, by its path."""
+    directory: FilePath | None = None
+    """Where the file is; None for a mapping and for what is shipped."""
 
     def line_of(self, path: Path) -> int:
         """Return the one-based line of a value or of the nearest one around it; 0 where nothing of it is written."""
@@ -59,6 +64,23 @@ def shipped_names() -> list[str]:
     return sorted(path.stem for path in shipped_directory().glob("*.yaml"))
 
 
+def shipped_text(name: str) -> str:
+    """Return a shipped configuration as it is written, with its comments, for a file anywhere on this machine.
+
+    Raises
+    ------
+    ConfigError
+        None is called so.
+    """
+    shipped, directory = shipped_names(), shipped_directory()
+    if name not in shipped:
+        raise ConfigError(
+            f"no shipped configuration is called {name!r}.{suggest(name, shipped)} (shipped: {', '.join(shipped)})"
+        )
+    text = (directory / f"{name}.yaml").read_text("utf-8")
+    return text.replace(f"$schema={SCHEMA_FILE}", f"$schema={(directory / SCHEMA_FILE).as_uri()}", 1)
+
+
 def read_config(config: str | FilePath) -> Written:
     """Return a configuration by shipped name or by path.
 
@@ -76,7 +98,7 @@ def read_config(config: str | FilePath) -> Written:
             f"config {str(config)!r} is neither a file nor a shipped configuration.{suggest(config, shipped)} "
             f"(shipped: {', '.join(shipped)})"
         )
-    return read_file(path, str(path))
+    return replace(read_file(path, str(path)), directory=path.parent)
 
 
 def read_file(path: FilePath, name: str) -> Written:

@@ -34,8 +34,9 @@ def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
 
 
 def _number_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    normalizer, key = written.get("normalizer"), "numbers_must_match"
-    if not isinstance(normalizer, Mapping) or normalizer.get("digits") != "mask":
+    chosen, key = written.get("normalizer"), "numbers_must_match"
+    normalizers = chosen if isinstance(chosen, list) else [chosen]
+    if not any(isinstance(one, Mapping) and one.get("digits") == "mask" for one in normalizers):
         return
     bands = written.get("lengths")
     places: list[tuple[Path, Any]] = [((key,), written)]

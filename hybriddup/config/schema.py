@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hybriddup.config.forms import STEP_ROLES
+from hybriddup.config.forms import CHAINS, STEP_ROLES
 from hybriddup.config.settings import Settings
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import RoleName
@@ -25,7 +25,11 @@ def config_schema(registry: Registry) -> dict[str, Any]:
     definitions, properties = schema["$defs"], schema["properties"]
     for key, role in STEP_ROLES.items():
         description, default = properties[key]["description"], Settings().to_dict()[key]
-        properties[key] = {**_step(role, default["use"], registry), "description": description, "default": default}
+        step = _step(role, default["use"], registry)
+        if key in CHAINS:
+            members = [_component(role, name, registry, required=True) for name in registry.names(role)]
+            step["oneOf"].append({"type": "array", "minItems": 1, "items": {"oneOf": members}})
+        properties[key] = {**step, "description": description, "default": default}
     definitions["SingleVerifier"] = _verifier(definitions["SingleVerifier"], registry)
     definitions["CombinedVerifier"] = _combined(definitions["CombinedVerifier"])
     properties["lengths"]["default"] = Settings().to_dict()["lengths"]

@@ -183,6 +183,17 @@ KeepRules = Annotated[tuple[KeepRule, ...], Field(min_length=1), Tag("list")]
 Keep = Annotated[KeepName | KeepField | KeepRules, Discriminator(_keep_kind)]
 
 
+def _step_kind(value: Any) -> str:
+    return "list" if isinstance(value, (list, tuple)) else "one"
+
+
+ComponentOrChain = Annotated[
+    Annotated[ComponentSettings, Tag("one")]
+    | Annotated[tuple[ComponentSettings, ...], Field(min_length=1), Tag("list")],
+    Discriminator(_step_kind),
+]
+
+
 _POST = SingleVerifier(use="post", threshold=0.5, options={"model": "by_script"})
 DEFAULT_LENGTHS = (
     LengthBand(up_to=4, exact_only=True),
@@ -195,8 +206,8 @@ class Settings(_Section):
 
     plugins: tuple[str, ...] = Field(
         (),
-        description="Modules to load as plugins besides the installed ones; those in the current directory only where "
-        "--plugin asks for them too.",
+        description="Modules to load as plugins besides the installed ones: those of Python, and files beside the "
+        "configuration.",
     )
     recipe: str | None = Field(
         None,
@@ -204,9 +215,10 @@ class Settings(_Section):
         description="File that `hybriddup learn` wrote: weights of tokens, common shingles, IDF; null = learned from "
         "each run's posts.",
     )
-    normalizer: ComponentSettings = Field(
+    normalizer: ComponentOrChain = Field(
         ComponentSettings(use="microblog", options={"reposts": "mask", "residue": "drop"}),
-        description="What two posts may differ in and still be equal, such as case, URLs and mentions.",
+        description="What two posts may differ in and still be equal, such as case, URLs and mentions; in a list, each "
+        "gets what the one before it returns.",
     )
     compare: Literal["all", "body"] = Field(
         "body",
@@ -279,6 +291,11 @@ class Settings(_Section):
         return self.keep if isinstance(self.keep, tuple) else (self.keep,)
 
     @property
+    def normalizers(self) -> tuple[ComponentSettings, ...]:
+        """The normalizers, in order."""
+        return self.normalizer if isinstance(self.normalizer, tuple) else (self.normalizer,)
+
+    @property
     def order_fields(self) -> tuple[str, ...]:
         """The fields of ``keep: {highest: FIELD}``, each once; none where no field decides which post is kept."""
         return tuple(dict.fromkeys(rule.highest for rule in self.keep_rules if isinstance(rule, KeepHighest)))
@@ -296,22 +313,15 @@ class Settings(_Section):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as a file writes them, in the order of the steps; plain data that YAML and JSON hold."""
-        written: dict[str, Any] = {}
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            if isinstance(value, ComponentSettings):
-                written[name] = value.to_dict()
-            elif isinstance(value, BaseModel):
-                written[name] = value.model_dump(mode="json")
-            elif isinstance(value, tuple):
-                written[name] = [_as_written(item) for item in value]
-            else:
-                written[name] = value
-        return written
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            name: [_as_written(item) for item in value] if isinstance(value, tuple) else _as_written(value)
+            for name, value in values.items()
+        }
 
 
-def _as_written(item: Any) -> Any:
-    """Return an item of a list as a file writes it."""
-    if isinstance(item, LengthBand):
-        return item.to_dict()
-    return item.model_dump(mode="json") if isinstance(item, BaseModel) else item
+def _as_written(value: Any) -> Any:
+    """Return a value as a file writes it."""
+    if isinstance(value, (ComponentSettings, LengthBand)):
+        return value.to_dict()
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

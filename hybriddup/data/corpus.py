@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.dtypes import StringDType
@@ -30,15 +30,15 @@ class PackedIds(Sequence[Any]):
     """Ids that are all text, or all whole numbers, in a quarter of the memory that Python's objects take."""
 
     def __init__(self, values: NDArray[Any]) -> None:
-        self._values = values
+        self.values = values
 
     def __len__(self) -> int:
         """Return the number of ids."""
-        return len(self._values)
+        return len(self.values)
 
     def __getitem__(self, index: Any) -> Any:
         """Return one id as a str or int, or some as a list."""
-        found = self._values[index]
+        found = self.values[index]
         return found if isinstance(found, str) else found.tolist()
 
     def __iter__(self) -> Iterator[Any]:
@@ -78,6 +78,14 @@ def take_ids(ids: Sequence[Any], places: Int64s) -> list[Any]:
     return ids[places] if isinstance(ids, PackedIds) else [ids[place] for place in places.tolist()]
 
 
+class Against(NamedTuple):
+    """Another corpus, whose posts are kept whatever they repeat."""
+
+    name: str
+    end: int
+    """The place after its last post."""
+
+
 @dataclass
 class Corpus:
     """Posts in input order. Bad records take a row but are not in the columns."""
@@ -94,6 +102,18 @@ class Corpus:
     bad_records: list[BadRecord] = field(default_factory=list)
     """The first few bad records, with where they are."""
     n_bad_records: int = 0
+    against: tuple[Against, ...] = ()
+    """Other corpora, whose posts stand before all others; their rows and ids are those that they have there."""
+
+    @property
+    def n_against(self) -> int:
+        """Posts of other corpora."""
+        return self.against[-1].end if self.against else 0
+
+    def sources(self, places: Int64s) -> list[str | None]:
+        """Return the names of the other corpora that posts are of; None for those of none."""
+        names = [*(other.name for other in self.against), None]
+        return [names[i] for i in np.searchsorted([other.end for other in self.against], places, "right").tolist()]
 
     def take(self, places: Int64s) -> Corpus:
         """Return the posts at some places, rising; the rows are those of the whole input."""
@@ -104,4 +124,25 @@ class Corpus:
             ids=take_ids(self.ids, places),
             rows=self.rows[places],
             order_values={name: [of[place] for place in chosen] for name, of in self.order_values.items()},
+            against=tuple(Against(name, int(np.searchsorted(places, end))) for name, end in self.against),
         )
+
+
+def put_before(corpus: Corpus, others: Sequence[tuple[str, Corpus]]) -> Corpus:
+    """Return posts with those of other corpora, each with its name, before them: what they repeat of these goes."""
+    if not others:
+        return corpus
+    parts = [*(other for _, other in others), corpus]
+    ends = np.cumsum([len(part.texts) for part in parts]).tolist()
+    ids = [part.ids.values if isinstance(part.ids, PackedIds) else list(part.ids) for part in parts if part.texts]
+    return replace(
+        corpus,
+        texts=[text for part in parts for text in part.texts],
+        ids=unite_ids(ids),
+        rows=np.concatenate([part.rows for part in parts]),
+        order_values={
+            field: [value for part in parts for value in part.order_values.get(field, [None] * len(part.texts))]
+            for field in corpus.order_values
+        },
+        against=tuple(Against(name, end) for (name, _), end in zip(others, ends, strict=False)),
+    )

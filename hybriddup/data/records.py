@@ -280,3 +280,6 @@ class Removed:
     """Name or path of the configuration."""
     recipe_id: str
     """What made the fingerprints, as in the summary."""
+    keeper_source: str | None = None
+    """Name of the other corpus that the kept post and its row are of, such as a file of ``--against``; None = of the
+    same posts."""

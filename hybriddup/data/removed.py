@@ -58,12 +58,12 @@ class RemovedPosts(Sequence[Removed]):
     """A sequence of `Removed` that makes them when they are asked for: a million objects take longer than deciding."""
 
     def __init__(self, corpus: Corpus, columns: RemovedColumns, by: RemovedBy) -> None:
-        self._corpus, self.columns, self._by = corpus, columns, by
+        self.corpus, self.columns, self._by = corpus, columns, by
 
     @property
     def rows(self) -> Int64s:
         """int64[n]: the input row of each removed post, rising."""
-        return self._corpus.rows[self.columns.posts]
+        return self.corpus.rows[self.columns.posts]
 
     def __len__(self) -> int:
         """Return the number of removed posts."""
@@ -106,7 +106,7 @@ class RemovedPosts(Sequence[Removed]):
         return chain.from_iterable(map(self._values_at, cut(range(len(self))[chosen])))
 
     def _values_at(self, places: range) -> Iterator[tuple[Any, ...]]:
-        some, corpus, by = self.columns.take(np.asarray(places, np.int64)), self._corpus, self._by
+        some, corpus, by = self.columns.take(np.asarray(places, np.int64)), self.corpus, self._by
         exact = some.is_exact.tolist()
         return zip(
             corpus.rows[some.posts].tolist(),
@@ -126,5 +126,6 @@ class RemovedPosts(Sequence[Removed]):
             [by.length_bands[band] for band in some.length_bands.tolist()],
             [by.config] * len(exact),
             [by.recipe_id] * len(exact),
+            corpus.sources(some.keepers),
             strict=True,
         )

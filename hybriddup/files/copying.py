@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
+from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
 from hybriddup.files.sources import Source, changed
@@ -39,6 +42,46 @@ class TextWriter(ABC):
     @abstractmethod
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
         """Yield the bytes of the chosen records of one source, one or more in a piece."""
+
+
+class MarkingTextWriter(TextWriter):
+    """A writer that can also write fields of its own at the end of each record."""
+
+    def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
+        """Raise InputError where the records have fields of these names already, as far as can be told beforehand."""
+
+    def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
+        """Copy the records whose row is kept, in input order, with their marks."""
+        if sources and starts_with_mark(sources[0]):
+            target.write(UTF8_MARK)
+        target.write(self._marked_head(sources, list(marks.types)))
+        choice, values = Choice(keep, sources), marks.of(np.flatnonzero(keep))
+        for source in sources:
+            with source.open() as stream:
+                for record, of_record in zip(self._each(stream, source, choice), values, strict=False):
+                    target.write(self._marked(record, dict(zip(marks.types, of_record, strict=True)), source))
+        choice.check_all_taken()
+
+    def _marked_head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:  # noqa: ARG002
+        return b""
+
+    @abstractmethod
+    def _each(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[bytes]:
+        """Yield the bytes of each chosen record of one source."""
+
+    @abstractmethod
+    def _marked(self, record: bytes, marks: dict[str, Any], source: Source) -> bytes:
+        """Return a record, and the end of its line, with more fields."""
+
+
+def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> None:
+    """Raise InputError where posts have a field that is to be written."""
+    for name in names:
+        if name in fields:
+            raise InputError(
+                f"{source}: posts have a field {name!r} already, which --mark would write; rename it, or use "
+                f"--removed FILE instead, which names each removed post by its row."
+            )
 
 
 class Choice:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from hybriddup.data.fields import joined, text_fields
 from hybriddup.errors import InputError
-from hybriddup.files.copying import Choice, TextWriter
+from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
 from hybriddup.files.encodings import encoding_advice
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, check_columns, record_batches
 from hybriddup.files.sources import Source
+from hybriddup.files.tables import delimited
 from hybriddup.files.text import BrokenText, broken_text, text_lines, why_too_long
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer as Buffer
 
 MAX_FIELD_CHARACTERS = 2**31 - 1
 """The csv module refuses fields past 131,072 characters unless told; a long post is no broken post."""
@@ -190,7 +188,7 @@ def _fields(n: int) -> str:
     return "1 field" if n == 1 else f"{n} fields"
 
 
-class _DelimitedWriter(TextWriter):
+class _DelimitedWriter(MarkingTextWriter):
     """Copies records of a table under the header of the first source."""
 
     delimiter: str
@@ -213,15 +211,35 @@ class _DelimitedWriter(TextWriter):
             return b""
         return header.raw if len(sources) == 1 or header.raw.endswith(b"\n") else header.raw + b"\n"
 
+    def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
+        """Raise InputError where there are columns of these names already."""
+        for source in sources:
+            header = self._header(source)
+            check_marks(source.name, names, header.values if header else ())
+
+    def _marked_head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:
+        head = self._head(sources)
+        return self._with_fields(head, names, sources[0]) if head else b""
+
+    def _with_fields(self, record: bytes, values: Iterable[Any], source: Source) -> bytes:
+        fields, delimiter = record.rstrip(b"\r\n"), source.delimiter or self.delimiter
+        added = delimiter.encode() + delimited([values], delimiter, source.encoding).rstrip(b"\n")
+        return fields + added + (record[len(fields) :] or b"\n")
+
     def _header(self, source: Source) -> RawRecord | None:
         with source.open() as stream:
             return next(table_records(stream, source, self.delimiter), None)
 
-    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[bytes]:
         records = table_records(stream, source, self.delimiter)
         next(records, None)
         while batch := [record.raw for record in islice(records, BATCH_ROWS)]:
             yield from compress(batch, choice.take(len(batch)).tolist())
+
+    _each = _chosen
+
+    def _marked(self, record: bytes, marks: dict[str, Any], source: Source) -> bytes:
+        return self._with_fields(record, marks.values(), source)
 
 
 class CsvWriter(_DelimitedWriter):

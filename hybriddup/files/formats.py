@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, runtime_checkab
 import numpy as np
 
 from hybriddup.data.fields import text_fields
+from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools, Int64s
 from hybriddup.errors import InputError
 from hybriddup.files.sources import Source
@@ -144,6 +145,24 @@ class Writer(Protocol):
         ------
         InputError
             The sources do not hold ``len(keep)`` rows: they changed since they were read.
+        """
+        ...
+
+
+class MarkingWriter(Writer, Protocol):
+    """A writer that can also write fields beside those of each record."""
+
+    def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
+        """Raise InputError where records have fields of these names already, as far as that is quickly told."""
+        ...
+
+    def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
+        """Copy the records whose row is kept, in input order, each with its marks after its own fields.
+
+        Raises
+        ------
+        InputError
+            The sources changed, or a record has a field of one of these names already.
         """
         ...
 

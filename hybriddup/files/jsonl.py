@@ -1,24 +1,21 @@
-"""JSON Lines: one object a line; blank lines are no rows. Removed posts are written in it too."""
+"""JSON Lines: one object a line; blank lines are no rows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields as fields_of
 from itertools import islice
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import orjson
 
 from hybriddup.data.fields import MISSING, find_or, finder, text_fields, text_finder
-from hybriddup.data.records import Removed
-from hybriddup.data.removed import RemovedPosts
-from hybriddup.files.copying import Choice, TextWriter
-from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
+from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
+from hybriddup.files.formats import BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.files.line_blocks import line_blocks
 from hybriddup.files.sources import UTF_8, Source
+from hybriddup.files.tables import json_line
 from hybriddup.files.text import Broken, BrokenText, broken_text, may_be_too_long, text_lines, why_too_long
 
 if TYPE_CHECKING:
@@ -149,7 +146,7 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "an object")
 
 
-class JsonlWriter(TextWriter):
+class JsonlWriter(MarkingTextWriter):
     """Copies lines of JSON, without blank lines."""
 
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
@@ -157,18 +154,15 @@ class JsonlWriter(TextWriter):
             block = lines.without_blank(source.max_line_bytes)
             yield from block.take(choice.take(len(block.starts))).runs()
 
+    def _each(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[bytes]:
+        for lines in line_blocks(stream, source.max_line_bytes):
+            block = lines.without_blank(source.max_line_bytes)
+            chosen = block.take(choice.take(len(block.starts)))
+            for start, end in zip(chosen.starts.tolist(), chosen.ends.tolist(), strict=True):
+                yield block.data[start:end]
 
-def write_removed(target: BinaryIO, removed: Sequence[Removed]) -> None:
-    """Write removed posts as JSON Lines, one object a post with the fields of `Removed`."""
-    names = [field.name for field in fields_of(Removed)]
-    for first in range(0, len(removed), BATCH_ROWS):
-        some = slice(first, first + BATCH_ROWS)
-        values = removed.values(some) if isinstance(removed, RemovedPosts) else map(attrgetter(*names), removed[some])
-        target.writelines(_json_line(dict(zip(names, one, strict=True))) for one in values)
-
-
-def _json_line(record: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(record, default=str, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY)
-    except TypeError:  # lone surrogates and whole numbers past 64 bits, which are legal JSON all the same
-        return json.dumps(record, default=str, separators=(",", ":")).encode() + b"\n"
+    def _marked(self, record: bytes, marks: dict[str, Any], source: Source) -> bytes:
+        """Return an object with more fields at its end; the others stay as they are written."""
+        if any(name.encode() in record for name in marks):
+            check_marks(source.name, marks, parse_line(record, source.encoding))
+        return record[: record.rindex(b"}")] + b"," + json_line(marks, source.encoding)[1:]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from hybriddup.data.fields import find_or, joined, text_fields
+from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
-from hybriddup.files.copying import changed_sources
+from hybriddup.files.copying import changed_sources, check_marks
 from hybriddup.files.formats import (
     BATCH_ROWS,
     BadRow,
@@ -68,13 +70,19 @@ def open_table(stream: BinaryIO, name: str) -> ParquetFile:
     InputError
         pyarrow is not installed, or the stream holds no Parquet.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(f"{name}: Parquet needs pyarrow; run: pip install 'hybriddup[parquet]'") from None
+    need_pyarrow(name)
+    import pyarrow.parquet
+
     with damage_named(name):
         return pyarrow.parquet.ParquetFile(stream)
+
+
+def need_pyarrow(name: str) -> None:
+    """Raise InputError, which names the file, where pyarrow is not installed."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise InputError(f"{name}: Parquet needs pyarrow; run: pip install 'hybriddup[parquet]'") from None
 
 
 @contextmanager
@@ -183,25 +191,73 @@ class ParquetWriter:
                     f"{_columns(schemas[0][1])}; run each by itself, or give them the same schema."
                 )
 
+    def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
+        """Raise InputError where there are columns of these names already."""
+        for source in sources:
+            check_marks(source.name, names, _schema(source).names)
+
+    def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
+        """Copy the records whose row is kept, in input order, with their marks."""
+        values = marks.of(np.flatnonzero(keep))
+
+        def marked(rows: Table) -> Table:
+            more = to_table(marks.types, list(islice(values, rows.num_rows)))
+            for name in marks.types:
+                rows = rows.append_column(more.schema.field(name), more.column(name))
+            return rows
+
+        self._write(sources, target, keep, marked)
+
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the records whose row is kept, in input order."""
+        self._write(sources, target, keep, lambda rows: rows)
+
+    def _write(
+        self, sources: Sequence[Source], target: BinaryIO, keep: Bools, finish: Callable[[Table], Table]
+    ) -> None:
         from pyarrow.parquet import ParquetWriter as Output
 
         first_row, output = 0, None
         for source in sources:
             with source.open_seekable() as stream, damage_named(source.name):
                 table = open_table(stream, source.name)
-                output = output or Output(_Sequential(target), table.schema_arrow, compression=_codecs(table))
+                schema = finish(table.schema_arrow.empty_table()).schema
+                output = output or Output(_Sequential(target), schema, compression=_codecs(table))
                 for group in range(table.num_row_groups):
                     rows = table.read_row_group(group)
                     if first_row + rows.num_rows > len(keep):
                         raise changed_sources(sources)
-                    output.write_table(_chosen(rows, keep[first_row : first_row + rows.num_rows]))
+                    output.write_table(finish(_chosen(rows, keep[first_row : first_row + rows.num_rows])))
                     first_row += rows.num_rows
         if output is not None:
             output.close()
         if first_row != len(keep):
             raise changed_sources(sources)
+
+
+def write_batches(target: BinaryIO, types: Mapping[str, str], batches: Iterable[list[Sequence[Any]]]) -> None:
+    """Write rows of values, some thousand at a time, as a Parquet file with columns of these names and types."""
+    from pyarrow.parquet import ParquetWriter as Output
+
+    with Output(_Sequential(target), to_table(types, []).schema) as output:
+        for rows in batches:
+            output.write_table(to_table(types, rows))
+
+
+def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
+    """Return rows of values as a table; what is not of the type of a column of text is written as text."""
+    import pyarrow
+
+    columns = zip(*rows, strict=True) if rows else ((),) * len(types)
+    arrays = [
+        pyarrow.array(map(_as_text, values) if kind == "string" else values, pyarrow.type_for_alias(kind))
+        for kind, values in zip(types.values(), columns, strict=True)
+    ]
+    return pyarrow.table(arrays, names=list(types))
+
+
+def _as_text(value: Any) -> str | None:
+    return None if value is None else str(value).encode(errors="backslashreplace").decode()
 
 
 def _chosen(rows: Table, keep: Bools) -> Table:

@@ -58,7 +58,8 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
     entry_points
         Whether to load the plugins that installed distributions offer in the entry-point group ``hybriddup``.
     modules
-        Modules, or names of modules to import; they are looked for in the current directory too.
+        Modules; names of modules to import, which are looked for in the current directory too; or paths of files that
+        end with ``.py``.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
     manager.load_builtins()
     if entry_points:
         manager.load_entry_points()
-    manager.load_modules(modules)
+    manager.load_modules(modules, Path.cwd())
     return manager
 
 
@@ -99,20 +100,24 @@ class PluginManager:
         for entry_point in sorted(found, key=lambda entry_point: (entry_point.name, entry_point.value)):
             self._load(_owner_of(entry_point), entry_point.load)
 
-    def load_modules(self, modules: Iterable[str | ModuleType], *, look_here: bool = True) -> None:
+    def load_modules(self, modules: Iterable[str | ModuleType], directory: Path | None) -> None:
         """Load plugins that are modules; one that is loaded already is left as it is.
 
         Parameters
         ----------
-        look_here
-            Whether modules are looked for in the current directory too; not those that a configuration names, which
-            may come from anybody.
+        modules
+            Modules, names of modules, or paths of files that end with ``.py``.
+        directory
+            Where modules are looked for that are not installed, and where paths begin: the current one for what a user
+            asks for, that of a configuration for what it names. None = nowhere.
         """
         for module in modules:
-            if isinstance(module, str):
-                self._load(Owner(module), partial(_import, module, look_here=look_here))
-            else:
+            if not isinstance(module, str):
                 self._load(Owner(module.__name__), lambda module=module: module)  # type: ignore[misc]
+            elif directory is not None and module.endswith(".py"):
+                self._load(Owner(Path(module).stem), partial(_import_file, directory / module))
+            else:
+                self._load(Owner(module), partial(_import, module, directory))
 
     def _load(self, owner: Owner, obtain: Callable[[], object]) -> None:
         if owner.plugin in self.disabled:
@@ -191,21 +196,44 @@ def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
     return Owner(entry_point.name, distribution.name, distribution.version)
 
 
-def _import(name: str, *, look_here: bool) -> ModuleType:
-    """Import a module by name, from the current directory where it is nowhere else.
+def _import(name: str, directory: Path | None) -> ModuleType:
+    """Import a module by name, from a directory where it is nowhere else.
 
     The directory then stays on ``sys.path``, because worker processes import the module again.
     """
     if _is_importable(name):
+        module = importlib.import_module(name)
+        if directory is not None:
+            _check_not_hidden(module, directory.joinpath(*name.split(".")))
+        return module
+    if directory is None:
+        raise PluginError(
+            f"plugin module {name!r} is not installed; where it is a file of yours, name it with --plugin."
+        )
+    here = str(directory.resolve())
+    sys.path.append(here)
+    importlib.invalidate_caches()
+    if _is_importable(name):
         return importlib.import_module(name)
-    here = str(Path.cwd())
-    if look_here:
-        sys.path.append(here)
-        importlib.invalidate_caches()
-        if _is_importable(name):
-            return importlib.import_module(name)
-        sys.path.remove(here)
-    raise PluginError(_explain_absent(name, here, look_here=look_here))
+    sys.path.pop()
+    raise PluginError(f"plugin module {name!r} is not installed and not in {here}.")
+
+
+def _check_not_hidden(module: ModuleType, place: Path) -> None:
+    """Raise PluginError where the directory has another module of this name, which may be the one that is meant."""
+    found = getattr(module, "__file__", None) or "what is built into Python"
+    for file in (place.with_suffix(".py"), place / "__init__.py"):
+        if file.is_file() and not (Path(found).exists() and file.samefile(found)):
+            raise PluginError(f"plugin module {module.__name__!r} is {found}, not {file}; rename one of them.")
+
+
+def _import_file(path: Path) -> ModuleType:
+    """Import the module in a file."""
+    if not path.is_file():
+        raise PluginError(f"plugin {path} is no file; name a Python file, or a module without '.py'.")
+    if not path.stem.isidentifier():
+        raise PluginError(f"plugin {path} cannot be imported; name it with letters, digits and '_' only.")
+    return _import(path.stem, path.parent)
 
 
 def _is_importable(name: str) -> bool:
@@ -215,14 +243,6 @@ def _is_importable(name: str) -> bool:
         return name in sys.modules or importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:  # the package that a dotted name begins with
         return False
-
-
-def _explain_absent(name: str, here: str, *, look_here: bool) -> str:
-    if name.endswith(".py"):
-        hint = " Give the module's name, without '.py' and with dots for slashes."
-    else:
-        hint = "" if look_here else f" Where it is a file of yours in {here}, ask for it with --plugin {name} too."
-    return f"plugin module {name!r} is not installed{f' and not in {here}' if look_here else ''}.{hint}"
 
 
 def _hook_names() -> list[str]:

@@ -45,7 +45,7 @@ class Estimate(NamedTuple):
 
 
 def estimate_recall(
-    columns: TextColumns, kept: Int64s, n_removed: int, verify: Verify, *, sample: int, workers: int
+    columns: TextColumns, kept: Int64s, n_removed: int, verify: Verify, *, sample: int, workers: int, n_given: int = 0
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
@@ -60,21 +60,24 @@ def estimate_recall(
         Posts removed in the whole run, exact repeats among them.
     sample
         Kept posts to look at, at most.
+    n_given
+        So many of the kept, the first, were kept without being looked at, so that nothing was missed in them.
 
     Returns
     -------
     None where nothing was removed and nothing was found, so that there is no share to give.
     """
-    if not len(kept):
+    asked = kept[n_given:]
+    if not len(asked):
         return Estimate(1.0, 0.0) if n_removed else None
     scan = WideScan(columns, kept, workers)
-    n_pairs = len(scan.pairs(kept[spread_rows(len(kept), FIRST_LOOK)]))
+    n_pairs = len(scan.pairs(asked[spread_rows(len(asked), FIRST_LOOK)]))
     affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)
-    chosen = kept[spread_rows(len(kept), max(min(sample, affordable), 1))]
+    chosen = asked[spread_rows(len(asked), max(min(sample, affordable), 1))]
     n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))
     if n_removed == 0 and n_missed == 0:
         return None
-    return recall_of(n_removed, len(kept), n_missed, len(chosen))
+    return recall_of(n_removed, len(asked), n_missed, len(chosen))
 
 
 class WideScan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
     Every member matches the first. Kept rows for which nothing was removed are left out.
     """
     members: dict[int, list[int]] = {}
-    for post in removed:
+    for post in among_themselves(removed):
         members.setdefault(post.keeper_row, []).append(post.row)
     return [[keeper, *sorted(members[keeper])] for keeper in sorted(members)]
 
@@ -39,8 +39,13 @@ def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> lis
 
 def evidence(removed: Sequence[Removed], verified_rows: Int64s) -> Int64s:
     """Return int64[n_pairs, 2]: the rows of all verified pairs, and of each removed row with its keeper."""
-    links = [(post.row, post.keeper_row) for post in removed]
+    links = [(post.row, post.keeper_row) for post in among_themselves(removed)]
     return np.concatenate([verified_rows.reshape(-1, 2), np.array(links, np.int64).reshape(-1, 2)])
+
+
+def among_themselves(removed: Sequence[Removed]) -> Iterator[Removed]:
+    """Yield the removed posts whose keeper is of the same posts, not of another corpus."""
+    return (post for post in removed if post.keeper_source is None)
 
 
 def label_components(ends: Int64s, n_nodes: int) -> Int64s:

@@ -26,6 +26,7 @@ from hybriddup.steps.deciding.contest import Limits
 from hybriddup.steps.deciding.most_candidates import most_candidates
 from hybriddup.steps.fingerprints import Fingerprinter
 from hybriddup.steps.normalizers import Normalizer
+from hybriddup.steps.normalizers.chain import Chain
 from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -63,9 +64,10 @@ class Components:
             [band.verifier for band in settings.lengths],
             lambda use, options: registry.create_by_name("verifier", use, **options),
         )
+        normalizers = tuple(registry.create("normalizer", chosen) for chosen in settings.normalizers)
         components = cls(
             settings=settings,
-            normalizer=registry.create("normalizer", settings.normalizer),
+            normalizer=Chain(normalizers) if isinstance(settings.normalizer, tuple) else normalizers[0],
             fingerprinter=fingerprinter,
             block_index=registry.create("block_index", settings.blocks),
             plan=plan,
@@ -122,9 +124,11 @@ class Components:
         return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
 
     def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s:
-        """Return int64[n]: the places of posts in the order in which they are decided."""
-        workers = self.fingerprinter.workers
-        return deciding_order(corpus, self.settings.keep_rules, lambda: body_lengths(normalized, workers))
+        """Return int64[n]: the places of posts in the order in which they are decided, those of other corpora first."""
+        workers, n = self.fingerprinter.workers, corpus.n_against
+        posts = corpus.take(np.arange(n, len(corpus.texts))) if n else corpus
+        order = deciding_order(posts, self.settings.keep_rules, lambda: body_lengths(normalized[n:], workers))
+        return np.concatenate([np.arange(n), n + order])
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
         """Return normalized posts, and what is compared of them, as verifiers look at them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,6 +48,7 @@ def decide_all(
     equal: EqualTexts,
     advance: Callable[[int], None] = lambda _: None,
     *,
+    n_given: int = 0,
     texts_a_batch: int = TEXTS_A_BATCH,
 ) -> RunDecisions:
     """Return the decisions about all posts.
@@ -60,12 +61,22 @@ def decide_all(
         bool[n_texts]: which distinct texts could be near repeats; of the others the first stays.
     equal
         Which texts stand at the positions.
+    n_given
+        Posts at the first positions that are kept without being looked at; equal ones count as one.
     """
-    numbers, positions_of_all = equal.text_numbers, np.arange(len(equal.first_of))
-    exact = np.where(is_near[numbers] | (equal.first_of == positions_of_all), NONE, equal.first_of)
+    numbers, places = equal.text_numbers, np.arange(len(equal.first_of))
+    is_first = equal.first_of == places
+    exact = np.where(is_first | (is_near[numbers] & (places >= n_given)), NONE, equal.first_of)
     kept, kept_as = exact == NONE, np.full(len(is_near), NONE)
     parts: list[Decisions] = []
-    near, first, size = np.flatnonzero(is_near[numbers]), 0, min(TEXTS_AT_FIRST, texts_a_batch)
+    near, size = np.flatnonzero(is_near[numbers]), min(TEXTS_AT_FIRST, texts_a_batch)
+    first = int(np.searchsorted(near, n_given))
+    given = near[:first][is_first[near[:first]]]
+    for start in range(0, len(given), texts_a_batch):
+        batch = batch_of(given[start : start + texts_a_batch])
+        decider.index.add(replace(batch, probes=batch.keys[:, :0]), np.ones(len(batch), np.bool_))
+    kept_as[numbers[given]] = given
+    advance(first)
     while first < len(near):
         positions = near[first : first + size]
         exact[positions] = kept_as[numbers[positions]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import not_
 
 import numpy as np
 
@@ -97,13 +98,14 @@ class Run:
         """Return the result of all steps."""
         self.components.fingerprinter.expect(corpus.texts)
         normalized = self.normalize(corpus.texts)
-        n_without_text, looked_at = len(normalized) - sum(map(bool, normalized)), self.components.looked_at(normalized)
+        n, looked_at = corpus.n_against, self.components.looked_at(normalized)
         if len(looked_at) == len(normalized):
             result = self.dedupe_normalized(corpus, normalized, config_name)
         else:
             result = self.dedupe_normalized(corpus.take(looked_at), texts_at(normalized, looked_at), config_name)
-            result = replace(result, dropped=np.delete(corpus.rows, looked_at).tolist())
-        result.summary.n_read, result.summary.n_without_text = len(corpus.texts), n_without_text
+            result = replace(result, dropped=np.delete(corpus.rows[n:], looked_at[looked_at >= n] - n).tolist())
+        result.summary.n_read, result.summary.n_against = len(corpus.texts) - n, n
+        result.summary.n_without_text = sum(map(not_, normalized[n:]))
         return result
 
     def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> Result:
@@ -114,13 +116,12 @@ class Run:
         scopes = None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
         texts = self.fingerprint(equal, normalized, raw, None if scopes is None else scopes.numbers[order])
         verify = self.verifier(texts)
-        decisions, report = self.decide(texts, verify)
+        decisions, report = self.decide(texts, verify, corpus.n_against)
         summary = self.summarize(decisions, report, config_name)
         if scopes is not None:
             summary.notes.append(scopes.note())
         summary.notes += notes_on_lengths(self.components.settings, texts.columns.lengths)
-        n_removed = len(raw) - decisions.n_kept
-        self.audit(texts, decisions, n_removed, verify, summary)
+        self.audit(texts, decisions, corpus.n_against, verify, summary)
         texts.context.release()
         numbers, lengths = texts.equal.text_numbers, texts.columns.lengths
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
@@ -216,15 +217,16 @@ class Run:
 
         return verify_within
 
-    def decide(self, texts: DistinctTexts, verify: Verify) -> tuple[RunDecisions, BlockReport]:
-        """Find candidate pairs, verify them and decide, batch by batch."""
+    def decide(self, texts: DistinctTexts, verify: Verify, n_given: int) -> tuple[RunDecisions, BlockReport]:
+        """Find candidate pairs, verify them and decide, batch by batch; the first so many posts are kept unasked."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
             held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
             verify_posts = of_posts(verify, numbers)
             decider = Decider(held, verify_posts, self.components.limits, held.report, self.workers)
             advance = self.clock.progress.advance
-            return decide_all(decider, held.batch, texts.is_near, texts.equal, advance), held.report
+            decisions = decide_all(decider, held.batch, texts.is_near, texts.equal, advance, n_given=n_given)
+            return decisions, held.report
 
     def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
         """Return the summary without the counts of posts, which the result brings."""
@@ -239,16 +241,25 @@ class Run:
         )
 
     def audit(
-        self, texts: DistinctTexts, decisions: RunDecisions, n_removed: int, verify: Verify, summary: Summary
+        self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: Verify, summary: Summary
     ) -> None:
         """Estimate the recall of stage 1 into the summary."""
         sample = self.components.settings.audit.sample
         if sample == 0:
             return
-        kept = texts.equal.text_numbers[decisions.kept]
-        kept = kept[texts.is_near[kept]]
-        with self.clock.step("audit", min(sample, len(kept))):
-            estimate = estimate_recall(texts.columns, kept, n_removed, verify, sample=sample, workers=self.workers)
+        kept = np.flatnonzero(decisions.kept & texts.is_near[texts.equal.text_numbers])
+        numbers, n_kept_unasked = texts.equal.text_numbers[kept], int(np.searchsorted(kept, n_given))
+        n_removed = int((~decisions.kept[n_given:]).sum())
+        with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
+            estimate = estimate_recall(
+                texts.columns,
+                numbers,
+                n_removed,
+                verify,
+                sample=sample,
+                workers=self.workers,
+                n_given=n_kept_unasked,
+            )
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import xxhash
 
-from hybriddup.config.settings import Settings
+from hybriddup.config.settings import ComponentSettings, Settings
 from hybriddup.steps.options import spell, to_plain
 
 RECIPE_FORMAT = 1
@@ -27,20 +27,29 @@ def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str,
     settings
         Resolved settings, with every option filled in.
     components
-        The component of each role in `RECIPE_ROLES`, the weighter fitted. What its ``recipe()`` returns, where it has
-        one, is added to its options and takes the place of an option of the same name: so the checksum of a
-        dictionary stands in for its path.
+        The component of each role in `RECIPE_ROLES`, the weighter fitted; several normalizers in a ``Chain``. What
+        its ``recipe()`` returns, where it has one, is added to its options and takes the place of an option of the same
+        name: so the checksum of a dictionary stands in for its path.
     """
     parts: dict[str, Any] = {"format": RECIPE_FORMAT}
     for role in RECIPE_ROLES:
-        recipe = getattr(components.get(role), "recipe", None)
-        own = dict(recipe()) if callable(recipe) else {}
-        parts[role] = {**getattr(settings, role).to_dict(), **own}
+        chosen, component = getattr(settings, role), components.get(role)
+        if isinstance(chosen, tuple):
+            parts[role] = [
+                _part(one, member) for one, member in zip(chosen, getattr(component, "members", ()), strict=True)
+            ]
+        else:
+            parts[role] = _part(chosen, component)
     parts["fingerprint"] = {"bits": settings.fingerprint.bits}
     if settings.compare != COMPARED_BEFORE:  # left out where it is as it was before it could be set
         parts["compare"] = settings.compare
     plain: dict[str, Any] = json.loads(json.dumps(parts, default=to_plain))
     return plain
+
+
+def _part(chosen: ComponentSettings, component: Any) -> dict[str, Any]:
+    recipe = getattr(component, "recipe", None)
+    return {**chosen.to_dict(), **(recipe() if callable(recipe) else {})}
 
 
 def recipe_id(settings: Settings, components: Mapping[str, Any]) -> str:

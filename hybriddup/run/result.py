@@ -44,6 +44,8 @@ class Result:
     def clusters(self, *, connected: bool = False) -> list[list[int]]:
         """Return the rows that belong together, keeper first, only where there are two or more.
 
+        Posts that were removed for one of another corpus (``against``) are in no cluster for that.
+
         Parameters
         ----------
         connected
@@ -82,19 +84,22 @@ class Assembler:
     def assemble(self, summary: Summary) -> Result:
         """Return the result and fill the counts of posts into the summary."""
         corpus, columns = self.corpus, self.removed()
-        stays = np.ones(len(corpus.texts), np.bool_)
+        stays = np.arange(len(corpus.texts)) >= corpus.n_against
         stays[columns.posts] = False
         kept = corpus.rows[stays].tolist()
         summary.n_bad_lines = corpus.n_bad_records
         summary.n_exact = int(columns.is_exact.sum())
+        summary.n_removed_against = int((columns.keepers < corpus.n_against).sum())
         summary.n_near, summary.n_kept = len(columns.posts) - summary.n_exact, len(kept)
         by = RemovedBy(self.bands.plan.names, self.bands.names, summary.config, summary.recipe_id)
         removed = RemovedPosts(corpus, columns, by)
-        return Result(kept, removed, summary, max(corpus.n_rows, len(corpus.texts)), self.verified_rows())
+        n_rows = max(corpus.n_rows, len(corpus.texts) - corpus.n_against)
+        return Result(kept, removed, summary, n_rows, self.verified_rows())
 
     def removed(self) -> RemovedColumns:
         """Return every removed post, in input order."""
         gone = np.flatnonzero(~self.decisions.kept)
+        gone = gone[gone >= self.corpus.n_against]
         return self.evidence(gone[np.argsort(self.order[gone])])
 
     def evidence(self, places: Int64s) -> RemovedColumns:
@@ -122,7 +127,7 @@ class Assembler:
         )
 
     def verified_rows(self) -> Int64s:
-        """Return int64[n_pairs, 2]: every near pair that was verified, as rows."""
-        verified = self.decisions.accepted
-        rows = self.corpus.rows[self.order]
+        """Return int64[n_pairs, 2]: every near pair that was verified, as rows; none with posts of other corpora."""
+        verified, rows = self.decisions.accepted, self.corpus.rows[self.order]
+        verified = verified.take(verified.earlier >= self.corpus.n_against)
         return np.stack([rows[verified.earlier], rows[verified.later]], axis=1)

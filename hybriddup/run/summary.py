@@ -29,13 +29,17 @@ class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
     n_read: int = 0
-    """Posts read, without the bad lines."""
+    """Posts read, without the bad lines and without those of other corpora."""
     n_bad_lines: int = 0
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
     n_without_text: int = 0
     """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor repeats."""
+    n_against: int = 0
+    """Posts of other corpora that were kept whatever they repeat; in no other count of posts."""
+    n_removed_against: int = 0
+    """Removed posts whose keeper is one of these."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None

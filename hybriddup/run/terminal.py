@@ -1,10 +1,11 @@
-"""Progress on standard error: bars at a terminal, one plain line a finished step elsewhere, nothing when quiet."""
+"""Progress on standard error: one bar at a terminal, a line a long step elsewhere, nothing when quiet."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -15,25 +16,53 @@ from hybriddup.run.progress import Progress, Silent
 if TYPE_CHECKING:
     import rich.progress
 
+Course = Sequence[tuple[str, float]]
+"""Steps in order, each with its share of the time."""
+
+COURSE_OF_A_RUN: Course = (
+    ("normalize", 0.10),
+    ("exact", 0.02),
+    ("fingerprint", 0.20),
+    ("block index", 0.05),
+    ("characters", 0.01),
+    ("block index", 0.57),
+    ("audit", 0.02),
+    ("decide", 0.0),
+    ("write", 0.03),
+)
+"""As measured on 300,000 Weibo posts and a million titles; how long reading takes is known when it has ended."""
+LEAST_SECONDS = 1.0
+"""A quicker step has no line of its own."""
+LEAST_SHARE = 0.03
+"""What has to be done before the time left is told."""
+
 
 @contextmanager
-def show_progress(*, quiet: bool) -> Iterator[Progress]:
-    """Give the progress that suits standard error, and leave the terminal as it was."""
-    progress = Silent() if quiet else terminal_progress()
-    try:
-        yield progress
-    finally:
-        if isinstance(progress, Bars):
-            progress.close()
+def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
+    """Give the progress that suits standard error, and leave the terminal as it was.
 
-
-def terminal_progress() -> Progress:
-    """Return the progress that suits standard error: bars at a terminal, plain lines elsewhere."""
-    return Bars() if sys.stderr.isatty() else PlainLines()
+    Parameters
+    ----------
+    course
+        The steps that the bar goes through as one. Those that are not among them have the bar to themselves.
+    """
+    if quiet:
+        yield Silent()
+    elif not sys.stderr.isatty():
+        yield PlainLines()
+    else:
+        bar = Bar(course)
+        try:
+            yield bar
+        finally:
+            bar.close()
 
 
 class PlainLines:
-    """One line a step, when it is finished; for logs."""
+    """One line for each long step, when it is finished; for logs."""
+
+    def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
+        self._least_seconds = least_seconds
 
     def start(self, step: str, total: int | None, unit: str) -> None:
         """Begin a step."""
@@ -46,10 +75,10 @@ class PlainLines:
         self._n += n
 
     def finish(self) -> None:
-        """Print the step with its count and time, unless it ends because of an error."""
-        if _is_failing():
-            return
+        """Print the step with its count and time, unless it was quick or ends because of an error."""
         seconds = perf_counter() - self._began
+        if seconds < self._least_seconds or _is_failing():
+            return
         n = self._n or self._total or 0
         typer.echo(f"{self._step}: {n:,} {self._unit} in {seconds:.2f} s", err=True)
 
@@ -58,45 +87,67 @@ class PlainLines:
         typer.echo(message, err=True)
 
 
-class Bars:
-    """A progress bar a step; finished ones stay in view."""
+class Bar:
+    """One bar over the whole course, which is gone when the work is done."""
 
-    def __init__(self) -> None:
-        self._bar: rich.progress.Progress | None = None
-        self._total: int | None = None
+    def __init__(self, course: Course = ()) -> None:
+        self._course = list(course)
+        self._whole = sum(share for _, share in course)
+        self._done = 0.0
+        self._share: float | None = None
+        """Of the step that was begun last; None where it is not in the course."""
+        self._began = 0.0
+        self._bar = _new_bar()
+        self._task = self._bar.add_task("", total=None, detail="")
 
     def start(self, step: str, total: int | None, unit: str) -> None:
-        """Begin a bar; without a total it only moves."""
-        self.close()
-        self._total = total
-        self._bar = _new_bar()
-        self._task = self._bar.add_task(step, total=total, unit=unit)
-        self._bar.start()
+        """Begin a step; the bar passes over those of the course that were left out before it."""
+        self._step, self._total, self._unit, self._n = step, total, unit, 0
+        self._share = None
+        if step in (names := [name for name, _ in self._course]):
+            place = names.index(step)
+            self._done += sum(share for _, share in self._course[:place])
+            self._share = self._course[place][1]
+            del self._course[: place + 1]
+            self._began = self._began or perf_counter()
+        self._draw()
+        self._bar.start()  # not before there is something to show: a user may be typing the posts
 
     def advance(self, n: int) -> None:
         """Move the bar."""
-        if self._bar is not None:
-            self._bar.advance(self._task, n)
+        self._n += n
+        self._draw()
 
     def finish(self) -> None:
-        """Fill the bar and leave it in view; where the step ends because of an error, it stays where it was."""
-        if self._bar is not None and not _is_failing():
-            done = self._total if self._total is not None else self._bar.tasks[0].completed
-            self._bar.update(self._task, total=done, completed=done)
-        self.close()
+        """Move the bar to the end of the step."""
+        self._n = self._n if self._total is None else self._total
+        self._draw()
+        self._done += self._share or 0.0
+        self._share = None
 
     def note(self, message: str) -> None:
         """Print a remark above the bar."""
-        if self._bar is None:
-            typer.echo(message, err=True)
-        else:
-            self._bar.console.print(message, markup=False, highlight=False)
+        self._bar.console.print(message, markup=False, highlight=False)
 
     def close(self) -> None:
         """Give the terminal back."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        self._bar.stop()
+
+    def _draw(self) -> None:
+        if self._share is None:
+            of_total = "" if self._total is None else f" of {self._total:,}"
+            detail = f"{self._n:,}{of_total} {self._unit}"
+            self._bar.update(self._task, total=self._total, completed=self._n, description=self._step, detail=detail)
+            return
+        share = (self._done + self._share * min(self._n / (self._total or 1), 1.0)) / self._whole
+        detail = f"{100 * share:.0f} %{self._time_left(share)}"
+        self._bar.update(self._task, total=1.0, completed=share, description=self._step, detail=detail)
+
+    def _time_left(self, share: float) -> str:
+        if share < LEAST_SHARE:
+            return ""
+        seconds = ceil((perf_counter() - self._began) * (1 - share) / share)
+        return f", about {seconds} s left" if seconds < 100 else f", about {round(seconds / 60)} min left"
 
 
 def _is_failing() -> bool:
@@ -106,13 +157,7 @@ def _is_failing() -> bool:
 
 def _new_bar() -> rich.progress.Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
-    return Progress(
-        TextColumn("{task.description:<12}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[unit]}"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-    )
+    columns = (TextColumn("{task.description:<11}"), BarColumn(), TextColumn("{task.fields[detail]}"))
+    return Progress(*columns, console=Console(stderr=True), transient=True)

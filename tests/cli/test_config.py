@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import urlparse
 
+import pytest
 import yaml
 
+from hybriddup.config import load_settings
+from hybriddup.config.read import SCHEMA_FILE, shipped_directory, shipped_names
 from tests.cli.support import Run
 
 
@@ -46,6 +50,37 @@ def test_check_reports_the_faults_of_every_file(run: Run, tmp_path: Path) -> Non
 def test_the_schema_is_json_schema(run: Run) -> None:
     """Editors read it."""
     assert "lengths" in json.loads(run("config", "schema").out)["properties"]
+
+
+def test_the_shipped_schema_is_what_the_command_prints(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plugins bring components of their own, which are not in it."""
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    printed = run("config", "schema").out
+    assert printed == (shipped_directory() / SCHEMA_FILE).read_text("utf-8"), (
+        "write it anew: hybriddup config schema > configs/hybriddup.schema.json"
+    )
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_shipped_configuration_can_be_had_to_edit(run: Run, tmp_path: Path, name: str) -> None:
+    """With its comments and the same settings; its schema is where the first line says, and accepts it."""
+    text = run("config", "init", name).out
+    (tmp_path / "mine.yaml").write_text(text, "utf-8")
+    assert load_settings(tmp_path / "mine.yaml") == load_settings(name)
+    first, second = text.splitlines()[:2]
+    assert second.startswith(f"# {name}: ")
+    schema = Path(urlparse(first.removeprefix("# yaml-language-server: $schema=")).path)
+    validator = pytest.importorskip("jsonschema").Draft202012Validator(json.loads(schema.read_text("utf-8")))
+    assert list(validator.iter_errors(yaml.safe_load(text))) == []
+    shipped = (shipped_directory() / f"{name}.yaml").read_text("utf-8").splitlines()
+    assert shipped == [f"# yaml-language-server: $schema={SCHEMA_FILE}", *text.splitlines()[1:]]
+
+
+def test_a_configuration_that_is_not_shipped_cannot_be_had(run: Run) -> None:
+    """Those that are are named."""
+    ran = run("config", "init", "wiebo")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no shipped configuration is called 'wiebo'. Did you mean 'weibo'?" in ran.err
 
 
 def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_path: Path) -> None:

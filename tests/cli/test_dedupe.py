@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 import zstandard
 
 from hybriddup.cli.dedupe_job import default_output
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, jsonl, names, read_objects, write_posts
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, jsonl, names, read_objects, write_posts
 
 FIELDS_OF_REMOVED = [
     "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
@@ -178,16 +179,62 @@ def test_a_plugin_module_can_be_named(run: Run, tmp_path: Path) -> None:
     assert (ran.code, len(read_objects(tmp_path / "posts.kept.jsonl"))) == (0, 1)
 
 
+def test_a_run_goes_by_the_threshold(run: Run, tmp_path: Path) -> None:
+    """So does its summary, and whoever explains a post that it removed."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
+    strict = run("dedupe", name, "--threshold", "0.999", "-o", "-")
+    assert (strict.code, strict.out.count("\n")) == (0, 3)
+    assert "note: --threshold: up to 4 characters: only equal ones; longer: post 0.999.\n" in strict.err
+    run("dedupe", name, "--threshold", "0.3", "-o", "-", "--removed", "removed.jsonl", "--summary", "summary.json")
+    (removed,) = read_objects(tmp_path / "removed.jsonl")
+    assert removed["threshold"] == 0.3
+    summary = json.loads((tmp_path / "summary.json").read_bytes())
+    assert summary["settings"]["lengths"][1]["verifier"]["threshold"] == 0.3
+    explained = json.loads(run("explain", "--file", "removed.jsonl", "--row", "2", "--json").out)
+    assert explained["threshold"] == 0.3
+
+
 # What is said
 
 
-def test_the_summary_goes_to_standard_error(run: Run, tmp_path: Path) -> None:
-    """Counts, steps and what was used, as plain lines away from a terminal."""
-    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER, OTHER))
+def test_the_last_lines_say_what_became_of_the_posts(run: Run, tmp_path: Path) -> None:
+    """In a sentence or two, then bad lines, then notes; nothing that only few want."""
+    (tmp_path / "posts.jsonl").write_text(
+        jsonl({"id": "a", "text": REPEATED}, NEARLY, OTHER, OTHER) + "broken\n", "utf-8"
+    )
+    ran = run("dedupe", "posts.jsonl")
     assert ran.out == ""
+    assert ran.err.splitlines() == [
+        "Removed 2 of 4 (50.0 %): 1 exact, 1 near. Kept 2 in posts.kept.jsonl.",
+        "1 bad line: neither kept nor removed; save them with --bad FILE",
+        "  posts.jsonl:5: not valid JSON (Expecting value at character 1)",
+        "note: 3 posts have no 'id'; the row serves as id.",
+    ]
+
+
+def test_nothing_to_remove_is_said(run: Run, tmp_path: Path) -> None:
+    """As is what was left out."""
+    (tmp_path / "drop.yaml").write_text("without_text: drop\n")
+    name = write_posts(tmp_path / "posts.jsonl", OTHER, "")
+    ran = run("dedupe", name, "-c", "drop.yaml")
+    assert ran.err == "Removed none of 2. Kept 1 in posts.kept.jsonl. Left out 1 without text.\n"
+
+
+def test_limits_that_were_hit_are_told(run: Run, tmp_path: Path) -> None:
+    """And that repeats may have been missed by them."""
+    (tmp_path / "narrow.yaml").write_text("blocks: {use: shingles, max_bucket_size: 1}\nkeep: first\n")
+    texts = [f"the weather in this town today is number {word}" for word in distinct_texts(40)]
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *texts), "-c", "narrow.yaml")
+    assert re.search(r"^Limits hit, so that repeats may have been missed: max_bucket_size \d+ times\.$", ran.err, re.M)
+
+
+def test_a_verbose_run_shows_tables_of_counts_steps_and_settings(run: Run, tmp_path: Path) -> None:
+    """As plain lines away from a terminal, before the outcome."""
+    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER, OTHER), "-v")
     labels = ["read", "exact repeats", "near repeats", "kept", "bad lines", "candidate pairs", "verified pairs"]
     labels += ["largest bucket", "limits hit", "stage-1 recall", "recipe id", "config", "fingerprint", "write"]
-    assert [label for label in labels if f"\n{label}  " not in ran.err] == []
+    assert [label for label in labels if f"\n{label}  " not in f"\n{ran.err}"] == []
+    assert ran.err.splitlines()[-1].startswith("Removed 2 of 4")
     assert "\x1b" not in ran.err
 
 
@@ -245,7 +292,7 @@ def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
     """It shows the summary."""
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
     ran = run("dedupe", name, "--dry-run", "--removed", "removed.jsonl", "--bad", "bad.jsonl")
-    assert "near repeats" in ran.err
+    assert ran.err == ("Would remove 1 of 2 (50.0 %): 0 exact, 1 near. Would keep 1. Dry run: nothing was written.\n")
     assert names(tmp_path) == ["posts.jsonl"]
 
 

@@ -97,16 +97,16 @@ def test_pipes_work_from_end_to_end(start: Start) -> None:
     posts = jsonl(REPEATED, OTHER, NEARLY).encode()
     out, error = start("dedupe", "-", stdin=subprocess.PIPE).communicate(posts, timeout=120)
     assert out == jsonl(REPEATED, OTHER).encode()
-    assert b"near repeats" in error
+    assert b"1 near" in error
 
 
-def test_bars_are_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:
-    """Progress and summary, and the cursor is given back."""
+def test_a_bar_is_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:
+    """It goes when the run ends, only what became of the posts stays, and the cursor is given back."""
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
     shown = run_at_terminal("dedupe", name, columns=100, directory=tmp_path)
     assert "fingerprint" in shown
     assert "━" in shown
-    assert "near repeats" in shown
+    assert shown.endswith("Removed 1 of 2 (50.0 %): 0 exact, 1 near. Kept 1 in posts.kept.jsonl.\r\n")
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
 
 
@@ -144,3 +144,30 @@ def test_a_closed_stream_is_missed_only_by_what_needs_it(
     assert ran.stderr.startswith(message) if message else ran.stderr == ""
     if code == 0:
         assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(REPEATED)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ({"_HYBRIDDUP_COMPLETE": "complete_bash", "COMP_WORDS": "hybriddup con", "COMP_CWORD": "1"}, "config"),
+        (
+            {"_HYBRIDDUP_COMPLETE": "complete_bash", "COMP_WORDS": "hybriddup dedupe --again", "COMP_CWORD": "2"},
+            "--against",
+        ),
+        ({"_HYBRIDDUP_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "hybriddup config in"}, '"init":"Print a'),
+        (
+            {
+                "_HYBRIDDUP_COMPLETE": "complete_fish",
+                "_TYPER_COMPLETE_ARGS": "hybriddup warm",
+                "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+            },
+            "warm-up\tCompile the kernels",
+        ),
+    ],
+    ids=["bash, a command", "bash, an option", "zsh", "fish"],
+)
+def test_shells_complete_commands_and_options(start: Start, asked: dict[str, str], answer: str) -> None:
+    """They ask the program itself, with what was typed."""
+    out, error = start(**asked).communicate(timeout=60)
+    assert answer in out.decode()
+    assert error == b""

@@ -310,14 +310,83 @@ def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
     assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
 
 
-def test_a_file_has_no_module_imported_from_the_current_directory(module_beside_the_user: str) -> None:
-    """Who checks somebody's folder runs none of its code, unless it is asked for; then it serves the file too."""
-    with pytest.raises(PluginError, match=f"'{module_beside_the_user}' is not installed. .* --plugin plugin_of_a_file"):
-        open_session("posts.yaml", entry_points=False)
+def test_a_file_has_modules_imported_that_lie_beside_it(
+    module_beside_the_user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the current directory is."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+
+    settings, manager = open_session("../posts.yaml", entry_points=False)
+
+    assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
+
+
+def test_a_file_has_no_module_imported_from_the_current_directory(module_beside_the_user: str, tmp_path: Path) -> None:
+    """Nor have settings: what lies there runs only where it is asked for; then it serves them too."""
+    (tmp_path / "elsewhere").mkdir()
+    Path("posts.yaml").rename("elsewhere/posts.yaml")
+    with pytest.raises(PluginError, match=f"'{module_beside_the_user}' is not installed and not in .*elsewhere"):
+        open_session("elsewhere/posts.yaml", entry_points=False)
+    with pytest.raises(PluginError, match=f"'{module_beside_the_user}' is not installed; .* name it with --plugin"):
+        open_session({"plugins": [module_beside_the_user]}, entry_points=False)
     assert module_beside_the_user not in sys.modules
 
-    settings, _ = open_session("posts.yaml", [module_beside_the_user], entry_points=False)
+    settings, _ = open_session("elsewhere/posts.yaml", [module_beside_the_user], entry_points=False)
     assert settings.tokenizer.use == "letters"
+
+
+def test_two_files_may_not_mean_two_modules_of_one_name(module_beside_the_user: str, tmp_path: Path) -> None:
+    """In one process there is one module of a name; the other is not taken for it in silence."""
+    (tmp_path / "other").mkdir()
+    for name in ("posts.yaml", f"{module_beside_the_user}.py"):
+        (tmp_path / "other" / name).write_bytes((tmp_path / name).read_bytes())
+    open_session("posts.yaml", entry_points=False)
+    with pytest.raises(PluginError, match=rf"is {tmp_path}/plugin_of_a_file.py, not other/plugin_of_a_file.py; rename"):
+        open_session("other/posts.yaml", entry_points=False)
+
+
+CHAIN = """
+    normalizer:
+      - {use: microblog, digits: mask}
+      - use: none
+"""
+
+
+def test_normalizers_in_a_list_follow_each_other(tmp_path: Path) -> None:
+    """Each with its own options; what is printed is a configuration again."""
+    (tmp_path / "chain.yaml").write_text(dedent(CHAIN), "utf-8")
+    settings = load_settings(tmp_path / "chain.yaml")
+
+    assert [(one.use, one.options.get("digits")) for one in settings.normalizers] == [
+        ("microblog", "mask"),
+        ("none", None),
+    ]
+    assert settings.to_dict()["normalizer"][1] == {"use": "none"}
+    assert load_settings(settings.to_dict()) == settings
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "message"),
+    [
+        ("[]", "normalizer must be a mapping such as {use: NAME} or a list of at least 1 of these; got []."),
+        ("[{urls: drop}]", "normalizer[0].use is missing"),
+        ("[{use: none}, {use: microblog, urlz: 1}]", "normalizer[1].urlz is not a key here. Did you mean 'urls'?"),
+        ("[{use: none}, {use: microblok}]", "normalizer[1].use: normalizer 'microblok' is not known. Did you mean"),
+        ("[none, microblog]", "normalizer[0] must be a mapping such as {use: NAME}; got 'none'."),
+    ],
+)
+def test_faults_in_a_list_of_normalizers_name_the_place(
+    faults: Callable[[str], list[str]], normalizer: str, message: str
+) -> None:
+    """With the line."""
+    assert message in faults(f"normalizer: {normalizer}")[0]
+
+
+def test_a_list_of_other_components_is_a_fault(faults: Callable[[str], list[str]]) -> None:
+    """Only normalizers give what they return to each other."""
+    assert "tokenizer must be a mapping such as {use: NAME}; got" in faults("tokenizer: [{use: words}]")[0]
 
 
 def test_plugin_of_a_file_that_is_nowhere_is_an_error(manager: PluginManager) -> None:

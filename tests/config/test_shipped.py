@@ -10,7 +10,7 @@ import yaml
 import hybriddup
 from hybriddup.config import Settings, load_settings
 from hybriddup.config import read as module
-from hybriddup.config.read import shipped_directory, shipped_names
+from hybriddup.config.read import SCHEMA_FILE, shipped_directory, shipped_names
 from hybriddup.plugin.manager import PluginManager
 
 NAMES = ["articles", "benchmark", "headlines", "sms", "twitter", "weibo"]
@@ -33,10 +33,10 @@ def test_shipped_configuration_loads_without_plugins(manager: PluginManager, nam
 
 @pytest.mark.parametrize("name", NAMES)
 def test_shipped_configuration_says_what_it_is_for(name: str) -> None:
-    """It begins with its name and purpose, and each step that it sets has a comment."""
+    """It begins, after a line for editors, with its name and purpose, and each step that it sets has a comment."""
     text = (shipped_directory() / f"{name}.yaml").read_text("utf-8")
 
-    assert text.startswith(f"# {name}: ")
+    assert text.startswith(f"# yaml-language-server: $schema={SCHEMA_FILE}\n# {name}: ")
     assert len(re.findall(r"^#", text, re.MULTILINE)) >= 3
     assert max(map(len, text.splitlines())) <= 120
 

@@ -142,7 +142,7 @@ def believe_any_time(**options: Any) -> Window:
     return Window.open(None, **options | ({"clock": lambda: 1e9} if options.get("time") == "event" else {}))
 
 
-def stay_ahead(window: Window, to: float | None = None) -> float:  # noqa: ARG001
+def stay_ahead(window: Window, to: float | None = None) -> float:
     """Say that the time was put back."""
     return max(window.stats().seconds_ahead, 0.0)
 

@@ -172,6 +172,7 @@ def test_removed_posts_become_a_data_frame_of_their_fields() -> None:
     assert list(frame.columns) == [
         "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
         "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
+        "keeper_source",
     ]  # fmt: skip
     assert frame.to_dict("records")[1]["text"] == "早上好。"
 

@@ -17,7 +17,6 @@ FRESH = ".venv/bin/"
 FIRST_COMMAND = block_with("sh", f"{FRESH}hybriddup dedupe")
 TEST_COMMAND = block_with("sh", f"{FRESH}python -m pytest")
 EXAMPLES = [block for block in blocks_in("sh", [README]) if FRESH not in block.text]
-COUNTS = re.compile(r"^(read|exact repeats|near repeats|kept|bad lines) +([\d,]+)(?:$|  )(?!.*/s$)", re.MULTILINE)
 
 
 def at_line(block: Block) -> str:
@@ -54,22 +53,14 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
     return FirstRun(first, second, {path.name for path in set(workspace.iterdir()) - before})
 
 
-def test_first_command_prints_the_counts_and_removals_that_readme_shows(first_run: FirstRun) -> None:
-    """The counts of posts and the removed posts shown are those of the run; times differ from machine to machine."""
-    shown, ran = blocks_in("text")[0].text, first_run.first
+def test_first_command_prints_the_outcome_and_removals_that_readme_shows(first_run: FirstRun) -> None:
+    """Every line; before them may stand the steps that took long."""
+    shown, ran = blocks_in("text")[0].text.splitlines(), first_run.first
 
     assert ran.returncode == 0, ran.stderr
-    assert dict(COUNTS.findall(ran.stderr)) == dict(COUNTS.findall(shown)), "paste the new output into README.md"
-    assert ran.stdout.splitlines() == [line for line in shown.splitlines() if line.startswith("{")]
-
-
-def test_first_command_prints_the_rows_of_the_summary_that_readme_shows(first_run: FirstRun) -> None:
-    """Every line of the summary in README.md begins as a line of the run does."""
-    shown = [line for line in blocks_in("text")[0].text.splitlines() if not line.startswith(("{", "..."))]
-
-    labels = [re.split(r"  +", line)[0] for line in first_run.first.stderr.splitlines()]
-
-    assert [label for line in shown if (label := re.split(r"  +", line)[0]) not in labels] == []
+    outcome = [line for line in shown if not line.startswith(("{", "..."))]
+    assert ran.stderr.splitlines()[-len(outcome) :] == outcome, "paste the new output into README.md"
+    assert ran.stdout.splitlines() == [line for line in shown if line.startswith("{")]
 
 
 def test_first_command_runs_again(first_run: FirstRun) -> None:
@@ -129,7 +120,7 @@ def test_ten_line_plugin_removes_repeats(shell: Shell, workspace: Path) -> None:
     ran = shell("hybriddup dedupe posts.jsonl -o kept.jsonl --plugin five_grams --config five_grams.yaml")
 
     assert ran.returncode == 0, ran.stderr
-    assert int(dict(COUNTS.findall(ran.stderr))["near repeats"]) > 0
+    assert re.search(r"[1-9]\d* near", ran.stderr)
     assert set(read_ids(workspace / "kept.jsonl")) < set(read_ids(workspace / "posts.jsonl"))
 
 

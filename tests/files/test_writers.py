@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -14,16 +15,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Removed
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import Marks, Table
+from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
 from hybriddup.errors import InputError
 from hybriddup.files import compression
 from hybriddup.files.copying import TextWriter
 from hybriddup.files.delimited import CsvReader, CsvWriter, TsvReader, TsvWriter
 from hybriddup.files.formats import Fields, Reader, Writer
-from hybriddup.files.jsonl import JsonlReader, JsonlWriter, write_removed
+from hybriddup.files.jsonl import JsonlReader, JsonlWriter
 from hybriddup.files.lines import LinesReader, LinesWriter
 from hybriddup.files.parquet import ParquetWriter
 from hybriddup.files.sources import Source, open_source
+from hybriddup.files.tables import write_table
 
 Sources = Callable[..., list[Source]]
 
@@ -208,33 +212,14 @@ def test_parquet_with_another_schema_cannot_be_one_output(tmp_path: Path) -> Non
         ParquetWriter().check([open_source(str(tmp_path / name)) for name in ("a.parquet", "b.parquet")])
 
 
-def removed(**changes: object) -> Removed:
-    fields = {"row": 3, "id": "x", "text": "你好", "keeper_row": 1, "keeper_id": 7, "keeper_text": "你好!"} | {
-        "reason": "near", "hamming_distance": 5, "verifier": "edit", "score": 0.8, "threshold": 0.8,
-        "length_band": "7-20", "config": "weibo", "recipe_id": "0a1b",
-    }  # fmt: skip
-    return Removed(**(fields | changes))  # type: ignore[arg-type]
-
-
-def test_a_removed_record_is_one_object_a_line() -> None:
-    """With the fields in the order of their declaration."""
-    target = io.BytesIO()
-    write_removed(target, [removed(), removed(row=4)])
-    first, second = target.getvalue().decode().splitlines()
-    assert first == (
-        '{"row":3,"id":"x","text":"你好","keeper_row":1,"keeper_id":7,"keeper_text":"你好!","reason":"near",'
-        '"hamming_distance":5,"verifier":"edit","score":0.8,"threshold":0.8,"length_band":"7-20","config":"weibo",'
-        '"recipe_id":"0a1b"}'
-    )
-    assert json.loads(second)["row"] == 4
-
-
 @pytest.mark.parametrize(("field", "value"), [("text", "a\ud83d"), ("id", 10**30), ("id", ["a", 1])])
-def test_what_is_unusual_in_json_survives_in_a_removed_record(field: str, value: object) -> None:
-    """Lone surrogates, whole numbers past 64 bits, and ids that are lists."""
+def test_what_is_unusual_in_json_survives_in_a_table(field: str, value: object) -> None:
+    """Lone surrogates, whole numbers past 64 bits, and ids that are lists; one object a line."""
     target = io.BytesIO()
-    write_removed(target, [removed(**{field: value})])
-    assert json.loads(target.getvalue())[field] == value
+    write_table(target, "table", Table({"row": "int64", field: "string"}, [(3, "你好"), (4, value)]))
+    first, second = target.getvalue().splitlines()
+    assert first.decode() == f'{{"row":3,"{field}":"你好"}}'
+    assert json.loads(second) == {"row": 4, field: value}
 
 
 @given(pieces=st.lists(st.binary(max_size=9)), block_bytes=st.integers(1, 20))
@@ -255,3 +240,53 @@ def test_base_of_the_writers_of_text_cannot_be_made() -> None:
     """A writer that does not say which records it copies is found at once, not in the middle of a file."""
     with pytest.raises(TypeError, match="abstract method"):
         TextWriter()  # type: ignore[abstract]
+
+
+field_names = st.text('abc :,"\\{}\n', min_size=1, max_size=4)
+values = st.none() | st.booleans() | st.integers() | st.text('ab"\\},\n {\u4f60', max_size=6)
+
+
+@given(posts=st.lists(st.dictionaries(field_names, values, max_size=3), min_size=2, max_size=6), data=st.data())
+def test_marks_are_fields_after_those_of_each_record(
+    tmp_path_factory: pytest.TempPathFactory, posts: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    """Whatever the fields hold, and however JSON is spaced; a table read again has the same cells before them."""
+    ids = [f'id "{row}",\n' for row in range(len(posts))]
+    is_removed = [False, *(data.draw(st.booleans()) for _ in posts[1:])]
+    gone = np.flatnonzero(is_removed)
+    nothing = np.zeros(len(gone), np.int32)
+    columns = RemovedColumns(
+        gone, np.zeros_like(gone), nothing == 1, nothing, nothing, nothing + 0.5, nothing + 0.5, nothing
+    )
+    corpus = Corpus([""] * len(posts), ids, np.arange(len(posts)))
+    marks = Marks(RemovedPosts(corpus, columns, RemovedBy([], [], "", "")), len(posts))
+    expected = [
+        {
+            "duplicate_of": ids[0] if one else None,
+            "score": 0.5 if one else None,
+            "cluster": 1 if one or (row == 0 and any(is_removed)) else None,
+        }
+        for row, one in enumerate(is_removed)
+    ]
+    folder = tmp_path_factory.mktemp("marks")
+    posts = [{**post, "text": "a"} for post in posts]
+    spaced = data.draw(st.sampled_from([None, (" , ", " : "), (",", ":")]))
+    (folder / "posts.jsonl").write_text(
+        "\n".join(json.dumps(post, separators=spaced) + "  " for post in posts), "utf-8"
+    )
+    with (folder / "posts.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([["text", "other"], *([post["text"], repr(post)] for post in posts)])
+
+    def marked(writer: Any, name: str) -> str:
+        target = io.BytesIO()
+        writer.write_marked([open_source(str(folder / name))], target, np.ones(len(posts), np.bool_), marks)
+        return target.getvalue().decode()
+
+    lines = marked(JsonlWriter(), "posts.jsonl").splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {**post, **mark} for post, mark in zip(posts, expected, strict=True)
+    ]
+    head, *rows = csv.reader(io.StringIO(marked(CsvWriter(), "posts.csv"), newline=""))
+    assert head == ["text", "other", "duplicate_of", "score", "cluster"]
+    cells = [["" if value is None else str(value) for value in mark.values()] for mark in expected]
+    assert rows == [[post["text"], repr(post), *mark] for post, mark in zip(posts, cells, strict=True)]

@@ -215,11 +215,28 @@ def test_module_that_is_nowhere_says_where_it_was_looked_for(write_module: Write
     assert sys.path == before
 
 
-def test_file_name_instead_of_module_name_gets_a_hint(write_module: WriteModule) -> None:
-    """A path is answered with what to write instead."""
+def test_a_plugin_is_named_by_the_path_of_its_file(write_module: WriteModule, tmp_path: Path) -> None:
+    """In any directory, which then is on the search path; it bears the name of the module."""
     write_module("my_plugin", SHOUT)
+    manager = create_plugin_manager(entry_points=False, modules=["../here/my_plugin.py", "./my_plugin.py", "my_plugin"])
 
-    assert load_error("my_plugin.py").endswith(" Give the module's name, without '.py' and with dots for slashes.")
+    assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
+    assert sys.path[-1] == str(tmp_path / "here")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent.py", "plugin .*/absent.py is no file; name a Python file, or a module without '.py'."),
+        ("my-plugin.py", "plugin .*/my-plugin.py cannot be imported; name it with letters, digits and '_' only."),
+        ("json.py", "plugin module 'json' is .*/json/__init__.py, not .*/here/json.py; rename one of them."),
+    ],
+)
+def test_a_file_that_cannot_be_a_plugin_is_refused(write_module: WriteModule, name: str, message: str) -> None:
+    """The message says how to name it."""
+    write_module("my-plugin", SHOUT)
+    write_module("json", SHOUT)
+    assert re.search(f"{message}$", load_error(name))
 
 
 def test_plugins_are_called_in_the_order_they_were_loaded() -> None:

@@ -1,5 +1,7 @@
 """The recipe id: changes with whatever makes a fingerprint, and with nothing else."""
 
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hybriddup
 from hybriddup.config import Settings, load_settings
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_id, recipe_parts
@@ -139,3 +142,26 @@ def test_edit_of_a_function_of_the_calling_program_changes_the_id() -> None:
 
     assert id_of("lambda text: [text[:2]]") == id_of("lambda text: [text[:2]]")
     assert id_of("lambda text: [text[:2]]") != id_of("lambda text: [text[:3]]")
+
+
+def registering(name: str, normalize: Callable[[str], str]) -> ModuleType:
+    """Return a plugin module that brings a normalizer."""
+    module = ModuleType("registering")
+    module.hybriddup_register = hybriddup.hookimpl(specname="hybriddup_register")(  # type: ignore[attr-defined]
+        lambda registry: registry.add_normalizer(name, normalize)
+    )
+    return module
+
+
+def test_normalizers_in_a_chain_do_what_they_do_one_by_one() -> None:
+    """And each is part of the recipe, in its place."""
+    posts = ["Read THIS #ad", "read this", "READ this too"]
+    strip = registering("strip", lambda text: text.removesuffix(" #ad"))
+    config = {"normalizer": [{"use": "strip"}, {"use": "microblog"}]}
+    chained = hybriddup.dedupe(posts, config=config, plugins=[strip])
+    alone = hybriddup.dedupe([text.removesuffix(" #ad") for text in posts], config={"normalizer": {"use": "microblog"}})
+    assert chained.kept == alone.kept == [0, 2]
+    assert chained.recipe is not None
+    assert [part["use"] for part in chained.recipe.parts["fingerprint"]["normalizer"]] == ["strip", "microblog"]
+    turned = hybriddup.dedupe(posts, config={"normalizer": config["normalizer"][::-1]}, plugins=[strip])
+    assert turned.summary.recipe_id != chained.summary.recipe_id

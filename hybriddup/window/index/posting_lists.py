@@ -166,7 +166,7 @@ class PostingLists:
     def look_up(
         self, keys: UInt64s, later: LaterTexts, ring: TextRing, enough: Enough
     ) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of later texts and live ones with a common key, as `hybriddup.kernels.posting_look_ups` says."""
+        """Return the pairs of later texts and live ones with a common key; see `hybriddup.kernels.posting_look_ups`."""
         table = ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(
             self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners, enough

@@ -1,0 +1,103 @@
+"""What files say of posts beside their text: whose duplicates they are, and which belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybriddup.data.corpus import PackedIds, take_ids
+from hybriddup.data.frames import COLUMN_TYPES
+from hybriddup.data.records import Int64s, Removed
+from hybriddup.data.removed import POSTS_AT_A_TIME, RemovedPosts
+
+SOURCE = "keeper_source"
+"""The column of `Removed` that files have only where posts of other corpora could be keepers."""
+MARKS = ("duplicate_of", "score", "cluster")
+"""The fields that `Marks` adds to each post."""
+
+
+class Table(NamedTuple):
+    """Rows of values under names."""
+
+    types: Mapping[str, str]
+    """The type of each column, by its name: ``int64``, ``float64``, ``bool`` or ``string``; values may be None."""
+    rows: Iterable[Sequence[Any]]
+
+
+def id_type(ids: Sequence[Any]) -> str:
+    """Return the type of a column of ids: ``string`` where not all are whole numbers that fit into one."""
+    is_whole = isinstance(ids, range) or (isinstance(ids, PackedIds) and ids.values.dtype == np.int64)
+    return "int64" if is_whole else "string"
+
+
+def removed_table(removed: RemovedPosts) -> Table:
+    """Return the removed posts, a column for each field of `Removed`."""
+    of_ids = id_type(removed.corpus.ids)
+    types = {field.name: COLUMN_TYPES.get(field.name, "string") for field in fields(Removed)}
+    types |= {"id": of_ids, "keeper_id": of_ids}
+    if removed.corpus.against:
+        return Table(types, removed.values())
+    return Table({name: types[name] for name in types if name != SOURCE}, (row[:-1] for row in removed.values()))
+
+
+def cluster_numbers(removed: RemovedPosts) -> Int64s:
+    """Return int64[n_posts]: the cluster of each post of the corpus, from 1, by their keepers; 0 = it is alone."""
+    columns, numbers = removed.columns, np.zeros(len(removed.corpus.texts), np.int64)
+    keepers = np.unique(columns.keepers)
+    numbers[keepers] = np.arange(1, len(keepers) + 1)
+    numbers[columns.posts] = numbers[columns.keepers]
+    return numbers
+
+
+def clusters_table(removed: RemovedPosts) -> Table:
+    """Return the posts of each cluster, the keeper first; keepers of other corpora with the name of theirs."""
+    corpus, numbers = removed.corpus, cluster_numbers(removed)
+    is_keeper = np.ones(len(numbers), np.bool_)
+    is_keeper[removed.columns.posts] = False
+    places = np.flatnonzero(numbers)
+    places = places[np.lexsort((places, ~is_keeper[places], numbers[places]))]
+    types = {"cluster": "int64", "row": "int64", "id": id_type(corpus.ids), "keeper": "bool"}
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for first in range(0, len(places), POSTS_AT_A_TIME):
+            some = places[first : first + POSTS_AT_A_TIME]
+            values = [numbers[some].tolist(), corpus.rows[some].tolist(), take_ids(corpus.ids, some)]
+            yield from zip(*values, is_keeper[some].tolist(), *[corpus.sources(some)] * has_sources, strict=True)
+
+    has_sources = bool(corpus.against)
+    return Table(types | {"source": "string"} if has_sources else types, rows())
+
+
+class Marks:
+    """What is written beside the fields of each post, removed or kept.
+
+    Parameters
+    ----------
+    n_rows
+        Rows of the input.
+    """
+
+    def __init__(self, removed: RemovedPosts, n_rows: int) -> None:
+        corpus, n = removed.corpus, removed.corpus.n_against
+        self._removed, self._numbers = removed, np.zeros(n_rows, np.int64)
+        self._numbers[corpus.rows[n:]] = cluster_numbers(removed)[n:]
+        self._places = np.full(n_rows, -1)
+        self._places[removed.rows] = np.arange(len(removed))
+        self.types = dict(zip(MARKS, (id_type(corpus.ids), "float64", "int64"), strict=True))
+
+    def of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
+        """Yield of the post in each row the id of its keeper and the score, None where it is kept, and the cluster."""
+        firsts = range(0, len(rows), POSTS_AT_A_TIME)
+        return chain.from_iterable(self._of(rows[first : first + POSTS_AT_A_TIME]) for first in firsts)
+
+    def _of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
+        places, columns = self._places[rows], self._removed.columns
+        gone = places[places >= 0]
+        keepers, scores = take_ids(self._removed.corpus.ids, columns.keepers[gone]), columns.scores[gone].tolist()
+        evidence = zip(keepers, scores, strict=True)
+        for place, number in zip(places.tolist(), self._numbers[rows].tolist(), strict=True):
+            yield (*(next(evidence) if place >= 0 else (None, None)), number or None)
