@@ -65,6 +65,11 @@ class RemovedPosts(Sequence[Removed]):
         """int64[n]: the input row of each removed post, rising."""
         return self._corpus.rows[self.columns.posts]
 
+    @property
+    def keeper_rows(self) -> Int64s:
+        """int64[n]: the input row of the keeper of each."""
+        return self._corpus.rows[self.columns.keepers]
+
     def __len__(self) -> int:
         """Return the number of removed posts."""
         return len(self.columns.posts)
@@ -128,3 +133,11 @@ class RemovedPosts(Sequence[Removed]):
             [by.recipe_id] * len(exact),
             strict=True,
         )
+
+
+def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
+    """Return int64[n] twice: the row of each removed post, and that of its keeper."""
+    if isinstance(removed, RemovedPosts):
+        return removed.rows, removed.keeper_rows
+    rows = np.array([(post.row, post.keeper_row) for post in removed], np.int64).reshape(-1, 2)
+    return rows[:, 0], rows[:, 1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from hybriddup.run.compiler import note_compiling, start_compiler
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.learned import LearnedRecipe
+from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Progress, Silent, Stoppable
-from hybriddup.run.result import Assembler, Result
+from hybriddup.run.result import Assembler, Origin, Result
 from hybriddup.run.suiting import notes_on_lengths
 from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
@@ -31,6 +33,7 @@ from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
+from hybriddup.steps.deciding.pairs import join_verified, no_verified_pairs, pair_codes
 from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tokens
 from hybriddup.steps.parallel import available_workers, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
@@ -64,7 +67,20 @@ def run(
             start_compiler()
             return Run(Components.create(settings, registry, workers), workers, clock).dedupe(corpus, config_name)
 
-    return undisturbed(dedupe, stoppable.stop)
+    result = undisturbed(dedupe, stoppable.stop)
+    judge = partial(judge_candidates, registry=registry, workers=workers, recipe=result.recipe)
+    return replace(result, origin=Origin(corpus, settings, judge))
+
+
+def judge_candidates(
+    corpus: Corpus, settings: Settings, *, registry: Registry, workers: int, recipe: LearnedRecipe | None
+) -> JudgedPairs:
+    """Return what `Run.judge_candidates` does, by other settings and the recipe of a run."""
+    components = Components.create(settings, registry, workers)
+    if recipe is not None:
+        components = components.with_learned(recipe, "of the run")
+    pairs = undisturbed(lambda: Run(components, workers, Clock(Silent())).judge_candidates(corpus))
+    return JudgedPairs(pairs, components.plan.names, components.bands.names)
 
 
 @dataclass(frozen=True)
@@ -135,6 +151,21 @@ class Run:
             self.components.learn_blocks(compared)
             self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()
+
+    def judge_candidates(self, corpus: Corpus) -> VerifiedPairs:
+        """Return the accepted ones of all candidate pairs, as places in the corpus; no post is removed."""
+        normalized = self.normalize(corpus.texts)
+        texts = self.fingerprint(self.find_equal(normalized, corpus.texts), normalized, corpus.texts)
+        verify, judged = self.verifier(texts), [no_verified_pairs()]
+
+        def judge_and_keep_both(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+            judged.append(verify(pairs)[1])
+            return np.zeros(len(pairs), np.bool_), no_verified_pairs()
+
+        self.decide(texts, judge_and_keep_both)
+        found, places = join_verified(judged), texts.equal.distinct
+        found = found.take(np.unique(pair_codes(found.earlier, found.later), return_index=True)[1])
+        return replace(found, earlier=places[found.earlier], later=places[found.later])
 
     def normalize(self, raw: Sequence[str]) -> Sequence[str]:
         """Return the texts in the form in which they are compared."""

@@ -4,29 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.frames import removed_to_pandas
+from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Int32s, Int64s, Removed
-from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
+from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts, rows_with_keepers
+from hybriddup.errors import HybriddupError
 from hybriddup.run.bands import Bands
 from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.learned import LearnedRecipe
+from hybriddup.run.near_misses import Judge, NearMiss, find_near_misses
 from hybriddup.run.summary import Summary
 
 NO_PAIR = np.int64(-1)
 
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
+Posts = TypeVar("Posts")
+
+NO_ORIGIN = (
+    "the result was not made by a run, so that its posts and settings are not known; hybriddup.dedupe makes one."
+)
 
 
-@dataclass(frozen=True)
+class Origin(NamedTuple):
+    """What a result was made of, for those who look at it more closely."""
+
+    corpus: Corpus
+    settings: Settings
+    judge: Judge
+
+
+@dataclass(frozen=True, repr=False)
 class Result:
-    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches."""
+    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"])
+    Result: kept 2 of 3, removed 1 (0 exact, 1 near)
+    """
 
     kept: list[int]
     """Rows that stay, in input order."""
@@ -40,6 +64,50 @@ class Result:
     """Rows that were left out for having no text, as ``without_text: drop`` asks, in input order."""
     recipe: LearnedRecipe | None = None
     """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
+    origin: Origin | None = None
+    """The posts and settings; None where the result was not made by a run."""
+
+    @cached_property
+    def labels(self) -> Int64s:
+        """int64[n_rows]: the row of the keeper of each removed row, and of every other row its own.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"]).labels
+        array([0, 1, 0])
+        """
+        labels, (rows, keepers) = np.arange(self.n_rows), rows_with_keepers(self.removed)
+        labels[rows] = keepers
+        return labels
+
+    def filter(self, posts: Posts) -> Posts:
+        """Return the kept ones of the posts.
+
+        Parameters
+        ----------
+        posts
+            What ``dedupe`` was given, or as many others in the same order, such as a data frame whose column of texts
+            was given: a list, a tuple, an array, or a data frame or series of pandas or polars.
+
+        Returns
+        -------
+        The same type; of pandas with the index of the kept rows.
+
+        Raises
+        ------
+        InputError
+            These are not as many posts, or are something that has no length, such as a generator.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> posts = ["good morning, everybody", "nothing like it", "Good morning everybody!"]
+        >>> hybriddup.dedupe(posts).filter(posts)
+        ['good morning, everybody', 'nothing like it']
+        """
+        kept: Posts = take_posts(posts, self.kept, self.n_rows)
+        return kept
 
     def clusters(self, *, connected: bool = False) -> list[list[int]]:
         """Return the rows that belong together, keeper first, only where there are two or more.
@@ -54,6 +122,42 @@ class Result:
             return connected_clusters(self.removed, self.verified_rows)
         return keeper_clusters(self.removed)
 
+    def near_misses(self, n: int = 20) -> list[NearMiss]:
+        """Return the pairs of kept posts that came nearest to being repeats, nearest first.
+
+        A near miss is a pair whose fingerprints stage 1 would compare, and whose score is less than its threshold by at
+        most 0.1. The kept posts are compared anew, which takes about as long as a run over them.
+
+        Parameters
+        ----------
+        n
+            Most pairs to return, 1 or more.
+
+        Returns
+        -------
+        Fewer where there are not so many. Of more than 200,000 kept posts, the first 200,000 are looked at.
+
+        Raises
+        ------
+        HybriddupError
+            The result was not made by a run.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> posts = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+        >>> result = hybriddup.dedupe(posts, config={"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]})
+        >>> [(miss.row, miss.earlier_row, round(miss.score, 2), miss.threshold) for miss in result.near_misses()]
+        [(1, 0, 0.88, 0.9)]
+        """
+        origin = self.origin
+        if origin is None:
+            raise HybriddupError(NO_ORIGIN)
+        if n < 1:
+            raise ValueError(f"n must be 1 or more; got {n}.")
+        kept = np.searchsorted(origin.corpus.rows, np.array(self.kept, np.int64))
+        return find_near_misses(origin.corpus, kept, origin.settings, origin.judge, n)
+
     def to_pandas(self) -> Any:
         """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
 
@@ -63,6 +167,19 @@ class Result:
             pandas is not installed.
         """
         return removed_to_pandas(self.removed)
+
+    def to_polars(self) -> Any:
+        """Return the removed posts as a polars DataFrame, one column a field of `Removed`.
+
+        Raises
+        ------
+        HybriddupError
+            polars is not installed.
+        """
+        return removed_to_polars(self.removed)
+
+    def __repr__(self) -> str:
+        return str(self.summary)
 
 
 @dataclass(frozen=True)
