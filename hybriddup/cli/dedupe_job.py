@@ -27,9 +27,10 @@ from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
+from hybriddup.report.page import check_installed
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
-from hybriddup.run.result import Result
+from hybriddup.run.result import TIME_FIELD, Result
 from hybriddup.run.summary import StepTiming, Summary
 from hybriddup.run.terminal import show_progress
 from hybriddup.steps.parallel import available_workers
@@ -63,8 +64,9 @@ def perform(
         on_stop(outputs.abandon)
         wanted = {**targets, "-o": targets["-o"] or default_output(inputs[0])}
         planned = plan_outputs(wanted, outputs, dry_run=dry_run)
+        fields = Fields(text_field, id_field, settings.order_fields)
         with open_inputs(inputs, manager.registry, format_name, max_line) as opened:
-            corpus, notes = read(opened, settings, text_field, id_field, strict, progress)
+            corpus, notes = read(opened, fields, progress, strict=strict, has_report="--report" in planned)
             result = decide(corpus, settings, manager, workers, config, progress)
             result.summary.timings.insert(0, notes.timing)
             result.summary.notes += notes.remarks
@@ -72,6 +74,7 @@ def perform(
                 result.summary.notes += notes_on_name(targets["-o"], opened, manager.registry)
             write(opened, planned, corpus, result, progress)
         write_summary(planned, inputs, settings, corpus, result)
+        write_report(planned, result, progress)
         outputs.commit()
     report(result.summary, planned, corpus, dry_run=dry_run, quiet=quiet)
     return corpus.n_bad_records
@@ -79,10 +82,14 @@ def perform(
 
 def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
     """Return the outputs that were asked for, by option, checked before anything is read."""
+    if wanted["--report"] is not None:
+        check_installed()
     if dry_run:
-        summary = wanted["--summary"]
+        summary, report = wanted["--summary"], wanted["--report"]
         if summary not in {None, STANDARD_OUTPUT}:
             raise OutputError(f"--summary {summary} is a file, but --dry-run writes none; use --summary - to print it.")
+        if report is not None:
+            raise OutputError(f"--report {report} is a file, but --dry-run writes none; leave one of the two out.")
         wanted = {"--summary": summary}
     return {option: outputs.add(target, option) for option, target in wanted.items() if target is not None}
 
@@ -111,14 +118,12 @@ class Notes(NamedTuple):
     remarks: list[str]
 
 
-def read(
-    inputs: Inputs, settings: Settings, text_field: str, id_field: str, strict: bool, progress: Progress
-) -> tuple[Corpus, Notes]:
+def read(inputs: Inputs, fields: Fields, progress: Progress, *, strict: bool, has_report: bool) -> tuple[Corpus, Notes]:
     """Return the posts, and what to say of them."""
-    fields = Fields(text_field, id_field, settings.order_fields)
     progress.start("read", None, "posts")
     began = perf_counter()
-    corpus, remarks = read_corpus(inputs, fields, strict=strict, advance=progress.advance)
+    optional = (TIME_FIELD,) if has_report and TIME_FIELD not in fields.order else ()
+    corpus, remarks = read_corpus(inputs, fields, optional=optional, strict=strict, advance=progress.advance)
     progress.finish()
     return corpus, Notes(StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks)
 
@@ -199,6 +204,16 @@ def write_summary(
     }
     with outputs["--summary"].open() as stream:
         stream.write(indented(data))
+
+
+def write_report(outputs: Mapping[str, Output], result: Result, progress: Progress) -> None:
+    """Write the report for people, where it is wanted."""
+    if "--report" not in outputs:
+        return
+    progress.start("report", result.n_rows, "posts")
+    with outputs["--report"].open() as stream:
+        result.report(stream)
+    progress.finish()
 
 
 def indented(data: dict[str, Any]) -> bytes:

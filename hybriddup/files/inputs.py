@@ -118,12 +118,19 @@ def _common_format(names: Sequence[str], registry: Registry) -> str:
 
 
 def read_corpus(
-    inputs: Inputs, fields: Fields, *, strict: bool = False, advance: Callable[[int], None] = lambda _: None
+    inputs: Inputs,
+    fields: Fields,
+    *,
+    optional: tuple[str, ...] = (),
+    strict: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[Corpus, list[str]]:
     """Return the posts of all sources, and remarks for the user.
 
     Parameters
     ----------
+    optional
+        Fields whose values are read as those of ``fields.order`` are, though posts need not have them.
     strict
         Stop at the first bad row instead of counting it.
     advance
@@ -135,7 +142,8 @@ def read_corpus(
         A source cannot be used, a row is bad and ``strict`` is set, or the fields were named wrongly: not one post
         has the text field, or the order field.
     """
-    columns = _Columns(fields, strict)
+    fields = fields._replace(order=(*fields.order, *optional))
+    columns = _Columns(fields, optional, strict)
     for source in inputs.sources:
         first_row = columns.n_rows
         for batch in inputs.reader.read(source, fields):
@@ -149,8 +157,9 @@ def read_corpus(
 class _Columns:
     """Columns of a corpus while it is being read."""
 
-    def __init__(self, fields: Fields, strict: bool) -> None:
+    def __init__(self, fields: Fields, optional: tuple[str, ...], strict: bool) -> None:
         self._fields = fields
+        self._optional = optional
         self._strict = strict
         self.n_rows = 0
         self._texts: list[str] = []
@@ -198,7 +207,7 @@ class _Columns:
         """Raise InputError where nothing was found under the name of a field, which then must be misspelled."""
         if self._lacks_text_field and not self._texts:
             raise InputError(f"{self._lacks_text_field}; not one record is a post. {TEXT_FIELD_ADVICE}")
-        for field, values in self.order_values.items():
+        for field, values in self._needed_values():
             if values and values.count(None) == len(values):
                 raise InputError(
                     f"keep: {{highest: {field}}} needs posts with the field {field!r}, but not one of "
@@ -210,6 +219,9 @@ class _Columns:
         """The values of each field that decides which post is kept."""
         columns = zip(*self._order_values, strict=True) if self._order_values else ([] for _ in self._fields.order)
         return {field: list(values) for field, values in zip(self._fields.order, columns, strict=True)}
+
+    def _needed_values(self) -> list[tuple[str, list[Any]]]:
+        return [(field, values) for field, values in self.order_values.items() if field not in self._optional]
 
     def corpus(self) -> Corpus:
         rows = np.concatenate(self._rows)
@@ -225,7 +237,7 @@ class _Columns:
         if (n_repeated := _n_repeated(np.concatenate(self._id_hashes), ids)) > 0:
             bear = _posts(n_repeated, "bears", "bear")
             notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
-        for field, values in self.order_values.items():
+        for field, values in self._needed_values():
             if n_missing := values.count(None):
                 have = _posts(n_missing, "has", "have")
                 notes.append(f"{have} no {field!r}; any post that has one is kept first.")

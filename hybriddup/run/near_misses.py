@@ -10,7 +10,7 @@ import numpy as np
 
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings, SingleVerifier
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import Int64s, VerifiedPairs
+from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 
 WITHIN = 0.1
 """A score that is less than the threshold by so much, at most, is a near miss."""
@@ -53,8 +53,33 @@ Judge = Callable[[Corpus, Settings], JudgedPairs]
 """Returns the candidate pairs of a corpus that settings accept, whatever else is decided about the two posts."""
 
 
-def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge, n: int) -> list[NearMiss]:
-    """Return at most ``n`` near misses, nearest first.
+@dataclass(frozen=True)
+class NearMisses:
+    """All near misses of a run, nearest first; an object is made for those that are asked for."""
+
+    corpus: Corpus
+    """The posts that were looked at."""
+    judged: JudgedPairs
+    thresholds: Float64s
+    """float64[n]: those of the run."""
+
+    def first(self, n: int) -> list[NearMiss]:
+        """Return the ``n`` nearest ones, or all where there are fewer."""
+        corpus, (pairs, verifiers, bands) = self.corpus, self.judged
+        places = zip(pairs.later[:n].tolist(), pairs.earlier[:n].tolist(), strict=True)
+        return [
+            NearMiss(
+                int(corpus.rows[later]), corpus.ids[later], corpus.texts[later],
+                int(corpus.rows[earlier]), corpus.ids[earlier], corpus.texts[earlier],
+                int(pairs.hamming_distances[at]), verifiers[pairs.verifiers[at]],
+                float(pairs.scores[at]), float(self.thresholds[at]), bands[pairs.length_bands[at]],
+            )
+            for at, (later, earlier) in enumerate(places)
+        ]  # fmt: skip
+
+
+def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
+    """Return the near misses among kept posts.
 
     Parameters
     ----------
@@ -65,22 +90,12 @@ def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Ju
     """
     by = min([WITHIN, *thresholds_of(settings.lengths)])
     some = corpus.take(kept[:MOST_POSTS])
-    pairs, verifiers, bands = judge(some, with_lower_thresholds(settings, by))
-    thresholds = np.round(pairs.thresholds + by, 12)
-    short_by = thresholds - pairs.scores
-    order = np.lexsort((pairs.earlier, pairs.later, short_by))
-    chosen = order[short_by[order] > 0][:n]
-    return [
-        NearMiss(
-            int(some.rows[later]), some.ids[later], some.texts[later],
-            int(some.rows[earlier]), some.ids[earlier], some.texts[earlier],
-            int(pairs.hamming_distances[at]), verifiers[pairs.verifiers[at]],
-            float(pairs.scores[at]), float(thresholds[at]), bands[pairs.length_bands[at]],
-        )
-        for at, later, earlier in zip(
-            chosen.tolist(), pairs.later[chosen].tolist(), pairs.earlier[chosen].tolist(), strict=True
-        )
-    ]  # fmt: skip
+    judged = judge(some, with_lower_thresholds(settings, by))
+    thresholds = np.round(judged.pairs.thresholds + by, 12)
+    short_by = thresholds - judged.pairs.scores
+    order = np.lexsort((judged.pairs.earlier, judged.pairs.later, short_by))
+    order = order[short_by[order] > 0]
+    return NearMisses(some, judged._replace(pairs=judged.pairs.take(order)), thresholds[order])
 
 
 def thresholds_of(lengths: Sequence[LengthBand]) -> list[float]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,14 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Int32s, Int64s, Removed
 from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts, rows_with_keepers
-from hybriddup.errors import HybriddupError
+from hybriddup.errors import HybriddupError, InputError
+from hybriddup.files.outputs import save_whole
+from hybriddup.report.notebook import removed_html
 from hybriddup.run.bands import Bands
 from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.learned import LearnedRecipe
-from hybriddup.run.near_misses import Judge, NearMiss, find_near_misses
+from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
 from hybriddup.run.summary import Summary
 
 NO_PAIR = np.int64(-1)
@@ -28,6 +31,8 @@ NO_PAIR = np.int64(-1)
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
 Posts = TypeVar("Posts")
 
+TIME_FIELD = "created_at"
+"""The field by which reports count posts by day, where it was read."""
 NO_ORIGIN = (
     "the result was not made by a run, so that its posts and settings are not known; hybriddup.dedupe makes one."
 )
@@ -150,13 +155,21 @@ class Result:
         >>> [(miss.row, miss.earlier_row, round(miss.score, 2), miss.threshold) for miss in result.near_misses()]
         [(1, 0, 0.88, 0.9)]
         """
-        origin = self.origin
-        if origin is None:
-            raise HybriddupError(NO_ORIGIN)
         if n < 1:
             raise ValueError(f"n must be 1 or more; got {n}.")
-        kept = np.searchsorted(origin.corpus.rows, np.array(self.kept, np.int64))
-        return find_near_misses(origin.corpus, kept, origin.settings, origin.judge, n)
+        return self._all_near_misses.first(n)
+
+    @cached_property
+    def _all_near_misses(self) -> NearMisses:
+        corpus, settings, judge = self._origin
+        kept = np.searchsorted(corpus.rows, np.array(self.kept, np.int64))
+        return find_near_misses(corpus, kept, settings, judge)
+
+    @property
+    def _origin(self) -> Origin:
+        if self.origin is None:
+            raise HybriddupError(NO_ORIGIN)
+        return self.origin
 
     def to_pandas(self) -> Any:
         """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
@@ -178,8 +191,51 @@ class Result:
         """
         return removed_to_polars(self.removed)
 
+    def report(self, target: str | Path | BinaryIO, *, times: Sequence[Any] | None = None) -> None:
+        """Write a report for people: one file of HTML that needs no network.
+
+        It shows counts, charts by length, day, score and distance, the most repeated posts, a sample of the removed
+        posts beside their keepers with the differences marked, the nearest misses, and the settings. The same result
+        gives the same bytes. As `near_misses` does, it compares the kept posts anew.
+
+        Parameters
+        ----------
+        target
+            Path of the file, which is replaced where it exists, or an open binary file.
+        times
+            When each row was made, for the chart by day: dates, seconds or milliseconds since 1970, or text such as
+            ``2026-11-24``. None = there is no such chart, unless a field ``created_at`` was read.
+
+        Raises
+        ------
+        HybriddupError
+            The extra ``report`` is not installed, or the result was not made by a run.
+        InputError
+            These are not as many times as there are rows.
+        """
+        from hybriddup.report.contents import Contents
+        from hybriddup.report.page import check_installed, render
+
+        check_installed()
+        corpus, settings, _ = self._origin
+        if times is None:
+            times = corpus.order_values.get(TIME_FIELD)
+        elif len(times) == self.n_rows:
+            times = [times[row] for row in corpus.rows.tolist()]
+        else:
+            raise InputError(f"times must be as many as there are rows, {self.n_rows:,}; got {len(times):,}.")
+        removed = cast("RemovedPosts", self.removed)  # as every run makes them
+        page = render(Contents(self.summary, settings, corpus, removed, self._all_near_misses, times))
+        if isinstance(target, (str, Path)):
+            save_whole(target, lambda file: file.write(page))
+        else:
+            target.write(page)
+
     def __repr__(self) -> str:
         return str(self.summary)
+
+    def _repr_html_(self) -> str:
+        return removed_html(repr(self), self.removed)
 
 
 @dataclass(frozen=True)
