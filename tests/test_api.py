@@ -166,3 +166,23 @@ def test_own_tokenizer_is_used() -> None:
     }
     result = hybriddup.dedupe(["good Morning all", "GOOD morning all"], config=config, plugins=[plugin])
     assert as_rows(result) == [(1, 0)]
+
+
+def test_result_says_in_one_line_what_was_decided() -> None:
+    """As a notebook or a debugger shows it."""
+    assert repr(hybriddup.dedupe([*PAIR, PAIR[0]])) == "Result: kept 1 of 3, removed 2 (1 exact, 1 near)"
+
+
+def test_labels_name_the_keeper_of_each_row() -> None:
+    """Rows that stay, and rows that were left out, are their own."""
+    posts = [PAIR[0], "", PAIR[1], "明天下雨吗，要不要带伞出门"]
+    assert hybriddup.dedupe(posts, config={"without_text": "drop"}).labels.tolist() == [0, 1, 0, 3]
+
+
+def test_filter_returns_the_kept_posts_as_they_were_given() -> None:
+    """Of the columns that `dedupe` did not look at, too."""
+    frame = pl.DataFrame({"text": [*PAIR, "x"], "likes": [1, 2, 3]})
+    result = hybriddup.dedupe(frame)
+    assert result.filter(frame).equals(pl.DataFrame({"text": [PAIR[0], "x"], "likes": [1, 3]}))
+    assert result.filter([1, 2, 3]) == [1, 3]
+    assert result.to_polars()["keeper_row"].to_list() == [0]

@@ -23,7 +23,7 @@ FLOORS = [
     {"plugin"},
     {"config"},
     {"files"},
-    {"run"},
+    {"report", "run"},
     {"study"},
     {"__init__", "api", "estimators"},
     {"window"},

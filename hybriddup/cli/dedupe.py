@@ -15,6 +15,8 @@ Examples:
       keeps posts.kept.jsonl, prints what was removed in numbers
   hybriddup dedupe posts.csv.gz --text-field body --removed removed.jsonl
       also says of every removed post which kept post it repeats, and how closely
+  hybriddup dedupe posts.jsonl --report report.html
+      also draws what was removed and why, with the texts beside each other, as a page for a browser
   hybriddup dedupe mon.jsonl tue.jsonl -o week.jsonl.zst --config twitter
       takes several files as one corpus
   hybriddup dedupe crawl/ -o kept.csv --encoding gb18030 --delimiter ';' --text-field 'title + body'
@@ -93,6 +95,14 @@ def dedupe(
     summary: Annotated[
         str | None, typer.Option(metavar="FILE", help="File for the summary as JSON; - for standard output.")
     ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File for a report, a page for browsers: charts, removed posts beside their keepers, nearest misses; "
+            "needs the extra hybriddup[report].",
+        ),
+    ] = None,
     save_recipe: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="File for what was learned from the posts, for `recipe:`; see learn --help."),
@@ -151,6 +161,7 @@ def dedupe(
             "--clusters": clusters,
             "--bad": bad,
             "--summary": summary,
+            "--report": report,
             "--save-recipe": save_recipe,
         },
         mark=mark,

@@ -32,9 +32,10 @@ from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.files.tables import check_table, write_table
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
+from hybriddup.report.page import check_installed
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
-from hybriddup.run.result import Result
+from hybriddup.run.result import TIME_FIELD, Result
 from hybriddup.run.summary import StepTiming, Summary
 from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 from hybriddup.steps.parallel import available_workers
@@ -83,13 +84,14 @@ def perform(
             if mark:
                 marking_writer(opened).check_marks(opened.sources, MARKS)
             fields = Fields(text_field, id_field, settings.order_fields)
-            corpus, notes = read(opened, fields, per, strict, progress)
+            corpus, notes = read(opened, fields, per, progress, strict=strict, has_report="--report" in planned)
             corpus, remarks = read_against(corpus, against, manager.registry, fields, per, reading, strict, progress)
             result = decide(corpus, settings, manager, workers, config, per, progress)
             result.summary.timings.insert(0, notes.timing)
             result.summary.notes += meaning + notes.remarks + remarks
             write(opened, planned, corpus, result, progress, mark=mark)
         write_summary(planned, inputs, against, settings, corpus, result)
+        write_report(planned, result, progress)
         outputs.commit()
     report(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet)
     return corpus.n_bad_records
@@ -108,10 +110,14 @@ def open_settings(
 
 def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
     """Return the outputs that were asked for, by option, checked before anything is read."""
+    if wanted["--report"] is not None:
+        check_installed()
     if dry_run:
-        summary = wanted["--summary"]
+        summary, report = wanted["--summary"], wanted["--report"]
         if summary not in {None, STANDARD_OUTPUT}:
             raise OutputError(f"--summary {summary} is a file, but --dry-run writes none; use --summary - to print it.")
+        if report is not None:
+            raise OutputError(f"--report {report} is a file, but --dry-run writes none; leave one of the two out.")
         wanted = {"--summary": summary}
     for option in ("--removed", "--clusters"):
         if name := wanted.get(option):
@@ -159,11 +165,14 @@ class Notes(NamedTuple):
     remarks: list[str]
 
 
-def read(inputs: Inputs, fields: Fields, per: str | None, strict: bool, progress: Progress) -> tuple[Corpus, Notes]:
+def read(
+    inputs: Inputs, fields: Fields, per: str | None, progress: Progress, *, strict: bool, has_report: bool
+) -> tuple[Corpus, Notes]:
     """Return the posts, and what to say of them."""
     progress.start("read", None, "posts")
     began = perf_counter()
-    corpus, remarks = read_corpus(inputs, fields, per=per, strict=strict, advance=progress.advance)
+    optional = (TIME_FIELD,) if has_report else ()
+    corpus, remarks = read_corpus(inputs, fields, per=per, optional=optional, strict=strict, advance=progress.advance)
     progress.finish()
     return corpus, Notes(StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks)
 
@@ -269,6 +278,16 @@ def write_summary(
     }
     with outputs["--summary"].open() as stream:
         stream.write(indented(data))
+
+
+def write_report(outputs: Mapping[str, Output], result: Result, progress: Progress) -> None:
+    """Write the report for people, where it is wanted."""
+    if "--report" not in outputs:
+        return
+    progress.start("report", result.n_rows, "posts")
+    with outputs["--report"].open() as stream:
+        result.report(stream)
+    progress.finish()
 
 
 def indented(data: dict[str, Any]) -> bytes:

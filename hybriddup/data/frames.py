@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,26 @@ def corpus_from_posts(
     return _corpus(texts, range(len(texts)), nothing)
 
 
+def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
+    """Return some of the posts that a corpus of ``n_rows`` was made of, in the type that was given.
+
+    Raises
+    ------
+    InputError
+        These are not as many posts, or are of a kind that has no length, such as a generator.
+    """
+    if not hasattr(posts, "__len__") or isinstance(posts, (str, bytes, bytearray, Mapping, Set)):
+        raise InputError(f"{WANTED}, the same as for dedupe; got {describe(posts)}.")
+    if len(posts) != n_rows:
+        raise InputError(f"dedupe was given {n_rows:,} posts, and these are {len(posts):,}; give the same posts.")
+    if hasattr(posts, "iloc"):
+        return posts.iloc[list(rows)]
+    if not isinstance(posts, Sequence):
+        return posts[np.array(rows, np.int64)]
+    taken = [posts[row] for row in rows]
+    return tuple(taken) if isinstance(posts, tuple) else taken
+
+
 def removed_to_pandas(removed: Sequence[Removed]) -> Any:
     """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
 
@@ -75,22 +96,50 @@ def removed_to_pandas(removed: Sequence[Removed]) -> Any:
     HybriddupError
         pandas is not installed.
     """
+    pd = _library("pandas")
+
+    def series(name: str, values: list[Any]) -> Any:
+        if name in COLUMN_TYPES:
+            return pd.Series(values, dtype=COLUMN_TYPES[name])
+        try:
+            return pd.Series(values, dtype=None if values else "object")
+        except UnicodeEncodeError:  # text with lone surrogates does not fit into Arrow's UTF-8
+            return pd.Series(values, dtype="object")
+
+    return pd.DataFrame({name: series(name, values) for name, values in _columns_of(removed)})
+
+
+def removed_to_polars(removed: Sequence[Removed]) -> Any:
+    """Return the removed posts as a polars DataFrame, one column a field of `Removed`.
+
+    Raises
+    ------
+    HybriddupError
+        polars is not installed.
+    """
+    pl = _library("polars")
+    types = {"int64": pl.Int64, "float64": pl.Float64, "text": pl.String}
+
+    def series(name: str, values: list[Any]) -> Any:
+        wanted = None if values and name in {"id", "keeper_id"} else types[COLUMN_TYPES.get(name, "text")]
+        try:
+            return pl.Series(name, values, wanted)
+        except (TypeError, ValueError, OverflowError):  # ids of several kinds; text with lone surrogates
+            return pl.Series(name, values, pl.Object)
+
+    return pl.DataFrame([series(name, values) for name, values in _columns_of(removed)])
+
+
+def _library(name: str) -> Any:
     try:
-        import pandas as pd
+        return import_module(name)
     except ImportError as error:
-        raise HybriddupError("to_pandas() needs pandas, which is not installed; run: pip install pandas") from error
-    names = [field.name for field in fields(Removed)]
-    columns = {name: _as_series(pd, name, [getattr(post, name) for post in removed]) for name in names}
-    return pd.DataFrame(columns, columns=names)
+        raise HybriddupError(f"to_{name}() needs {name}, which is not installed; run: pip install {name}") from error
 
 
-def _as_series(pd: Any, name: str, values: list[Any]) -> Any:
-    if name in COLUMN_TYPES:
-        return pd.Series(values, dtype=COLUMN_TYPES[name])
-    try:
-        return pd.Series(values, dtype=None if values else "object")
-    except UnicodeEncodeError:  # text with lone surrogates does not fit into Arrow's UTF-8
-        return pd.Series(values, dtype="object")
+def _columns_of(removed: Sequence[Removed]) -> Iterator[tuple[str, list[Any]]]:
+    for field in fields(Removed):
+        yield field.name, [getattr(post, field.name) for post in removed]
 
 
 def is_data_frame(posts: Any) -> bool:

@@ -250,6 +250,18 @@ class _Reporting(io.RawIOBase):
             return self._raw.write(data)
 
 
+def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file, which appears whole or not at all, and replaces the one that is there."""
+    target = Path(path)
+    unfinished = target.with_name(f".{target.name}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            write(file)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def _is_special(path: Path) -> bool:
     """Return whether a target is a device or pipe, which is never replaced by a file."""
     return path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()

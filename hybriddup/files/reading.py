@@ -30,6 +30,7 @@ def read_corpus(
     fields: Fields,
     *,
     per: str | None = None,
+    optional: tuple[str, ...] = (),
     strict: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[Corpus, list[str]]:
@@ -39,6 +40,8 @@ def read_corpus(
     ----------
     per
         A field whose values are among the `Corpus.order_values` too, and which is named by ``--per``.
+    optional
+        Fields whose values are there, too, though posts need not have them.
     strict
         Stop at the first bad row instead of counting it.
     advance
@@ -50,9 +53,9 @@ def read_corpus(
         A source cannot be used, or seems to have another encoding; a row is bad and ``strict`` is set; there are rows,
         but not one is a post; or not one post has a field that was named.
     """
-    if per is not None:
-        fields = fields._replace(order=tuple(dict.fromkeys((*fields.order, per))))
-    columns = _Columns(fields, strict)
+    needed = tuple(dict.fromkeys((*fields.order, *([] if per is None else [per]))))
+    fields = fields._replace(order=tuple(dict.fromkeys((*needed, *optional))))
+    columns = _Columns(fields, needed, strict)
     for source in inputs.sources:
         first_row, first_text = columns.n_rows, columns.n_texts
         for batch in inputs.reader.read(source, fields):
@@ -92,8 +95,10 @@ def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
 class _Columns:
     """Columns of a corpus while it is being read."""
 
-    def __init__(self, fields: Fields, strict: bool) -> None:
+    def __init__(self, fields: Fields, needed: tuple[str, ...], strict: bool) -> None:
         self._fields = fields
+        self._needed = needed
+        """Fields of which some record must have a value."""
         self._strict = strict
         self.n_rows = 0
         self._texts: list[str] = []
@@ -171,7 +176,8 @@ class _Columns:
 
     def check_fields(self, inputs: Inputs, per: str | None) -> None:
         """Raise InputError where not one record has a field that was named, which then must be misspelled."""
-        for field, values in self.order_values.items():
+        for field in self._needed:
+            values = self.order_values[field]
             if values and values.count(None) == len(values):
                 asked = f"--per {field}" if field == per else f"keep: {{highest: {field}}}"
                 instead = "leave --per out" if field == per else "choose keep: first, last or longest"
@@ -208,7 +214,8 @@ class _Columns:
         if (n_repeated := _n_repeated(np.concatenate(self._id_hashes), ids)) > 0:
             bear = _posts(n_repeated, "bears", "bear")
             notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
-        for field, values in self.order_values.items():
+        for field in self._needed:
+            values = self.order_values[field]
             if field != per and (n_missing := values.count(None)):
                 have = _posts(n_missing, "has", "have")
                 notes.append(f"{have} no {field!r}; any post that has one is kept first.")

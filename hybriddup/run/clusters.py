@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from hybriddup.data.records import Int64s, Removed
+from hybriddup.data.removed import removed_rows, rows_with_keepers
 
 
 def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
@@ -15,8 +16,8 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
     Every member matches the first. Kept rows for which nothing was removed are left out.
     """
     members: dict[int, list[int]] = {}
-    for post in among_themselves(removed):
-        members.setdefault(post.keeper_row, []).append(post.row)
+    for row, keeper in np.stack(rows_with_keepers(removed), axis=1).tolist():
+        members.setdefault(keeper, []).append(row)
     return [[keeper, *sorted(members[keeper])] for keeper in sorted(members)]
 
 
@@ -31,7 +32,7 @@ def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> lis
     edges = evidence(removed, verified_rows)
     rows, ends = np.unique(edges, return_inverse=True)
     labels = label_components(ends.reshape(edges.shape), len(rows))
-    is_removed = np.isin(rows, [post.row for post in removed])
+    is_removed = np.isin(rows, removed_rows(removed))
     order = np.lexsort((rows, is_removed, labels))
     bounds = np.flatnonzero(np.diff(labels[order])) + 1
     return sorted(part.tolist() for part in np.split(rows[order], bounds) if len(part))
@@ -39,13 +40,7 @@ def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> lis
 
 def evidence(removed: Sequence[Removed], verified_rows: Int64s) -> Int64s:
     """Return int64[n_pairs, 2]: the rows of all verified pairs, and of each removed row with its keeper."""
-    links = [(post.row, post.keeper_row) for post in among_themselves(removed)]
-    return np.concatenate([verified_rows.reshape(-1, 2), np.array(links, np.int64).reshape(-1, 2)])
-
-
-def among_themselves(removed: Sequence[Removed]) -> Iterator[Removed]:
-    """Yield the removed posts whose keeper is of the same posts, not of another corpus."""
-    return (post for post in removed if post.keeper_source is None)
+    return np.concatenate([verified_rows.reshape(-1, 2), np.stack(rows_with_keepers(removed), axis=1)])
 
 
 def label_components(ends: Int64s, n_nodes: int) -> Int64s:

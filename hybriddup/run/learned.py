@@ -20,6 +20,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from hybriddup.errors import ConfigError, PluginError
+from hybriddup.files.outputs import save_whole
 
 FORMAT = 1
 """Raised when the file comes to hold something else."""
@@ -60,14 +61,7 @@ class LearnedRecipe:
 
     def save(self, path: str | Path) -> None:
         """Write the recipe to a file, which appears whole or not at all."""
-        target = Path(path)
-        unfinished = target.with_name(f".{target.name}.unfinished")
-        try:
-            with unfinished.open("wb") as file:
-                self.write(file)
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        save_whole(path, self.write)
 
 
 def load_recipe(path: str | Path) -> LearnedRecipe:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import not_
 
 import numpy as np
@@ -23,9 +24,10 @@ from hybriddup.run.compiler import note_compiling, start_compiler
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.learned import LearnedRecipe
+from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Progress, Silent, Stoppable
-from hybriddup.run.result import Assembler, Result
-from hybriddup.run.scopes import scopes_of
+from hybriddup.run.result import Assembler, Origin, Result
+from hybriddup.run.scopes import Scopes, scopes_of
 from hybriddup.run.suiting import notes_on_lengths
 from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
@@ -33,6 +35,7 @@ from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
+from hybriddup.steps.deciding.pairs import join_verified, no_verified_pairs, pair_codes
 from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_by_scope, part_without_tokens
 from hybriddup.steps.parallel import available_workers, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
@@ -69,7 +72,26 @@ def run(
             start_compiler()
             return Run(Components.create(settings, registry, workers), workers, clock, per).dedupe(corpus, config_name)
 
-    return undisturbed(dedupe, stoppable.stop)
+    result = undisturbed(dedupe, stoppable.stop)
+    judge = partial(judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per)
+    return replace(result, origin=Origin(corpus, settings, judge))
+
+
+def judge_candidates(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    registry: Registry,
+    workers: int,
+    recipe: LearnedRecipe | None,
+    per: str | None,
+) -> JudgedPairs:
+    """Return what `Run.judge_candidates` does, by other settings and the recipe of a run."""
+    components = Components.create(settings, registry, workers)
+    if recipe is not None:
+        components = components.with_learned(recipe, "of the run")
+    pairs = undisturbed(lambda: Run(components, workers, Clock(Silent()), per).judge_candidates(corpus))
+    return JudgedPairs(pairs, components.plan.names, components.bands.names)
 
 
 @dataclass(frozen=True)
@@ -113,7 +135,7 @@ class Run:
         order = self.components.deciding_order(corpus, normalized)
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
-        scopes = None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
+        scopes = self.scopes(corpus)
         texts = self.fingerprint(equal, normalized, raw, None if scopes is None else scopes.numbers[order])
         verify = self.verifier(texts)
         decisions, report = self.decide(texts, verify, corpus.n_against)
@@ -130,6 +152,10 @@ class Run:
         summary.timings = self.clock.timings()
         return replace(result, recipe=self.components.learned_recipe())
 
+    def scopes(self, corpus: Corpus) -> Scopes | None:
+        """Return within which posts repeats are looked for; None = all."""
+        return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
+
     def learn(self, corpus: Corpus) -> LearnedRecipe:
         """Return what the components learn of a corpus."""
         normalized = self.normalize(corpus.texts)
@@ -144,6 +170,22 @@ class Run:
             self.components.learn_blocks(compared)
             self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()
+
+    def judge_candidates(self, corpus: Corpus) -> VerifiedPairs:
+        """Return the accepted ones of all candidate pairs, as places in the corpus; no post is removed."""
+        normalized = self.normalize(corpus.texts)
+        equal, scopes = self.find_equal(normalized, corpus.texts), self.scopes(corpus)
+        texts = self.fingerprint(equal, normalized, corpus.texts, None if scopes is None else scopes.numbers)
+        verify, judged = self.verifier(texts), [no_verified_pairs()]
+
+        def judge_and_keep_both(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+            judged.append(verify(pairs)[1])
+            return np.zeros(len(pairs), np.bool_), no_verified_pairs()
+
+        self.decide(texts, judge_and_keep_both, 0)
+        found, places = join_verified(judged), texts.equal.distinct
+        found = found.take(np.unique(pair_codes(found.earlier, found.later), return_index=True)[1])
+        return replace(found, earlier=places[found.earlier], later=places[found.later])
 
     def normalize(self, raw: Sequence[str]) -> Sequence[str]:
         """Return the texts in the form in which they are compared."""

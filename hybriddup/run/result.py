@@ -4,29 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.frames import removed_to_pandas
+from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Int32s, Int64s, Removed
-from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
+from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts, removed_rows, rows_with_keepers
+from hybriddup.errors import HybriddupError, InputError
+from hybriddup.files.outputs import save_whole
+from hybriddup.report.notebook import removed_html
 from hybriddup.run.bands import Bands
 from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.learned import LearnedRecipe
+from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
 from hybriddup.run.summary import Summary
 
 NO_PAIR = np.int64(-1)
 
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
+Posts = TypeVar("Posts")
+
+TIME_FIELD = "created_at"
+"""The field by which reports count posts by day, where it was read."""
+NO_ORIGIN = (
+    "the result was not made by a run, so that its posts and settings are not known; hybriddup.dedupe makes one."
+)
 
 
-@dataclass(frozen=True)
+class Origin(NamedTuple):
+    """What a result was made of, for those who look at it more closely."""
+
+    corpus: Corpus
+    settings: Settings
+    judge: Judge
+
+
+@dataclass(frozen=True, repr=False)
 class Result:
-    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches."""
+    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"])
+    Result: kept 2 of 3, removed 1 (0 exact, 1 near)
+    """
 
     kept: list[int]
     """Rows that stay, in input order."""
@@ -40,6 +69,53 @@ class Result:
     """Rows that were left out for having no text, as ``without_text: drop`` asks, in input order."""
     recipe: LearnedRecipe | None = None
     """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
+    origin: Origin | None = None
+    """The posts and settings; None where the result was not made by a run."""
+
+    @cached_property
+    def labels(self) -> Int64s:
+        """int64[n_rows]: the row of the keeper of each removed row, and of every other row its own.
+
+        It is -1 where the keeper is a post of another corpus (``against``).
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"]).labels
+        array([0, 1, 0])
+        """
+        labels, (rows, keepers) = np.arange(self.n_rows), rows_with_keepers(self.removed)
+        labels[removed_rows(self.removed)] = -1
+        labels[rows] = keepers
+        return labels
+
+    def filter(self, posts: Posts) -> Posts:
+        """Return the kept ones of the posts.
+
+        Parameters
+        ----------
+        posts
+            What ``dedupe`` was given, or as many others in the same order, such as a data frame whose column of texts
+            was given: a list, a tuple, an array, or a data frame or series of pandas or polars.
+
+        Returns
+        -------
+        The same type; of pandas with the index of the kept rows.
+
+        Raises
+        ------
+        InputError
+            These are not as many posts, or are something that has no length, such as a generator.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> posts = ["good morning, everybody", "nothing like it", "Good morning everybody!"]
+        >>> hybriddup.dedupe(posts).filter(posts)
+        ['good morning, everybody', 'nothing like it']
+        """
+        kept: Posts = take_posts(posts, self.kept, self.n_rows)
+        return kept
 
     def clusters(self, *, connected: bool = False) -> list[list[int]]:
         """Return the rows that belong together, keeper first, only where there are two or more.
@@ -56,6 +132,51 @@ class Result:
             return connected_clusters(self.removed, self.verified_rows)
         return keeper_clusters(self.removed)
 
+    def near_misses(self, n: int = 20) -> list[NearMiss]:
+        """Return the pairs of kept posts that came nearest to being repeats, nearest first.
+
+        A near miss is a pair whose fingerprints stage 1 would compare, and whose score is less than its threshold by at
+        most 0.1. The kept posts are compared anew, which takes about as long as a run over them.
+
+        Parameters
+        ----------
+        n
+            Most pairs to return, 1 or more.
+
+        Returns
+        -------
+        Fewer where there are not so many. Of more than 200,000 kept posts, the first 200,000 are looked at.
+
+        Raises
+        ------
+        HybriddupError
+            The result was not made by a run.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> posts = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+        >>> result = hybriddup.dedupe(posts, config={"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]})
+        >>> [(miss.row, miss.earlier_row, round(miss.score, 2), miss.threshold) for miss in result.near_misses()]
+        [(1, 0, 0.88, 0.9)]
+        """
+        if n < 1:
+            raise ValueError(f"n must be 1 or more; got {n}.")
+        return self._all_near_misses.first(n)
+
+    @cached_property
+    def _all_near_misses(self) -> NearMisses:
+        corpus, settings, judge = self._origin
+        corpus = corpus.take(np.arange(corpus.n_against, len(corpus.texts)))
+        kept = np.searchsorted(corpus.rows, np.array(self.kept, np.int64))
+        return find_near_misses(corpus, kept, settings, judge)
+
+    @property
+    def _origin(self) -> Origin:
+        if self.origin is None:
+            raise HybriddupError(NO_ORIGIN)
+        return self.origin
+
     def to_pandas(self) -> Any:
         """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
 
@@ -65,6 +186,62 @@ class Result:
             pandas is not installed.
         """
         return removed_to_pandas(self.removed)
+
+    def to_polars(self) -> Any:
+        """Return the removed posts as a polars DataFrame, one column a field of `Removed`.
+
+        Raises
+        ------
+        HybriddupError
+            polars is not installed.
+        """
+        return removed_to_polars(self.removed)
+
+    def report(self, target: str | Path | BinaryIO, *, times: Sequence[Any] | None = None) -> None:
+        """Write a report for people: one file of HTML that needs no network.
+
+        It shows counts, charts by length, day, score and distance, the most repeated posts, a sample of the removed
+        posts beside their keepers with the differences marked, the nearest misses, and the settings. The same result
+        gives the same bytes. As `near_misses` does, it compares the kept posts anew.
+
+        Parameters
+        ----------
+        target
+            Path of the file, which is replaced where it exists, or an open binary file.
+        times
+            When each row was made, for the chart by day: dates, seconds or milliseconds since 1970, or text such as
+            ``2026-11-24``. None = there is no such chart, unless a field ``created_at`` was read.
+
+        Raises
+        ------
+        HybriddupError
+            The extra ``report`` is not installed, or the result was not made by a run.
+        InputError
+            These are not as many times as there are rows.
+        """
+        from hybriddup.report.contents import Contents
+        from hybriddup.report.page import check_installed, render
+
+        check_installed()
+        corpus, settings, _ = self._origin
+        if times is None:
+            times = corpus.order_values.get(TIME_FIELD)
+        elif len(times) == self.n_rows:
+            times = [times[row] for row in corpus.rows.tolist()]
+        else:
+            raise InputError(f"times must be as many as there are rows, {self.n_rows:,}; got {len(times):,}.")
+        removed = cast("RemovedPosts", self.removed)  # as every run makes them
+        page = render(Contents(self.summary, settings, corpus, removed, self._all_near_misses, times))
+        if isinstance(target, (str, Path)):
+            save_whole(target, lambda file: file.write(page))
+        else:
+            target.write(page)
+
+    def __repr__(self) -> str:
+        return str(self.summary)
+
+    def _repr_html_(self) -> str:
+        return removed_html(repr(self), self.removed)
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,13 @@ class Summary:
     notes: list[str] = field(default_factory=list)
     """Remarks for the user, such as why a tokenizer ran in one process only."""
 
+    def __str__(self) -> str:
+        n_removed = self.n_exact + self.n_near
+        return (
+            f"Result: kept {self.n_kept:,} of {self.n_read:,}, removed {n_removed:,} "
+            f"({self.n_exact:,} exact, {self.n_near:,} near)"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data that JSON can hold."""
         return asdict(self)

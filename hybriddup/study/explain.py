@@ -13,6 +13,7 @@ from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_KEY, CandidatePairs, UInt64s, text_lengths
 from hybriddup.plugin.registry import Registry
+from hybriddup.report.notebook import pair_html
 from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockIndex, count_shared
@@ -71,6 +72,15 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data that JSON can hold."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        bits = f"{self.hamming_distance} bits differ"
+        limit = "exact repeats only" if self.max_hamming_distance is None else f"at most {self.max_hamming_distance}"
+        facts = [("distance", f"{bits}, {limit}"), ("length band", self.length_band)]
+        if self.score is not None:
+            facts.append(("second look", f"{self.verifier} score {self.score:.4g}, threshold {self.threshold:g}"))
+        facts += [("because", reason) for reason in self.reasons]
+        return pair_html(self.verdict, (self.a.text, self.b.text), facts)
 
 
 def explain_texts(

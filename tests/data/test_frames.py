@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hybriddup.data.frames import corpus_from_posts, removed_to_pandas
+from hybriddup.data.frames import corpus_from_posts, removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Removed
 from hybriddup.errors import HybriddupError, InputError
 
@@ -166,39 +166,83 @@ def removed_post(text: str, row: int = 1) -> Removed:
     return Removed(row, f"id {row}", text, 0, "id 0", "kept", "near", 3, "edit", 0.9, 0.8, "7-20", "weibo", "0a")
 
 
-def test_removed_posts_become_a_data_frame_of_their_fields() -> None:
+TO_FRAME = [pytest.param(removed_to_pandas, id="pandas"), pytest.param(removed_to_polars, id="polars")]
+
+
+@pytest.mark.parametrize("to_frame", TO_FRAME)
+def test_removed_posts_become_a_data_frame_of_their_fields(to_frame: Any) -> None:
     """One row a post, one column a field, in the order of the fields."""
-    frame = removed_to_pandas([removed_post("早上好"), removed_post("早上好。", 2)])
+    frame = to_frame([removed_post("早上好"), removed_post("早上好。", 2)])
     assert list(frame.columns) == [
         "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
         "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
         "keeper_source",
     ]  # fmt: skip
-    assert frame.to_dict("records")[1]["text"] == "早上好。"
+    assert frame["text"].to_list() == ["早上好", "早上好。"]
 
 
-def test_data_frame_of_nothing_removed_has_the_same_columns() -> None:
+@pytest.mark.parametrize("to_frame", TO_FRAME)
+def test_data_frame_of_nothing_removed_has_the_same_columns(to_frame: Any) -> None:
     """Code that adds up a column works on an empty result too."""
-    empty, filled = removed_to_pandas([]), removed_to_pandas([removed_post("a")])
+    empty, filled = to_frame([]), to_frame([removed_post("a")])
     assert list(empty.columns) == list(filled.columns)
-    numbers = ["row", "keeper_row", "hamming_distance", "score", "threshold"]
-    assert empty[numbers].dtypes.tolist() == filled[numbers].dtypes.tolist()
+    for number in ("row", "keeper_row", "hamming_distance", "score", "threshold"):
+        assert empty[number].dtype == filled[number].dtype
 
 
-def test_lone_surrogates_survive_in_a_data_frame() -> None:
+@pytest.mark.parametrize("to_frame", TO_FRAME)
+def test_lone_surrogates_survive_in_a_data_frame(to_frame: Any) -> None:
     """Text that is not valid Unicode is still shown as it was read."""
-    assert removed_to_pandas([removed_post("a\ud800")])["text"].tolist() == ["a\ud800"]
+    assert to_frame([removed_post("a\ud800")])["text"].to_list() == ["a\ud800"]
 
 
-def test_missing_pandas_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("to_frame", TO_FRAME)
+def test_ids_of_several_kinds_survive_in_a_data_frame(to_frame: Any) -> None:
+    """As where only some posts have one of their own."""
+    removed = [removed_post("a"), replace(removed_post("b"), id=2**70)]
+    assert to_frame(removed)["id"].to_list() == ["id 1", 2**70]
+
+
+@pytest.mark.parametrize(("library", "to_frame"), [("pandas", removed_to_pandas), ("polars", removed_to_polars)])
+def test_missing_library_is_said_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, library: str, to_frame: Any
+) -> None:
     """Not a traceback of an import."""
-    real_import = builtins.__import__
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(HybriddupError, match=f"pip install {library}"):
+        to_frame([])
 
-    def without_pandas(name: str, *rest: Any) -> Any:
-        if name == "pandas":
-            raise ImportError(name)
-        return real_import(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
-    with pytest.raises(HybriddupError, match="pip install pandas"):
-        removed_to_pandas([])
+@pytest.mark.parametrize(
+    "make", [list, tuple, np.array, pd.Series, pl.Series, lambda texts: pl.DataFrame({"a": texts})]
+)
+@pytest.mark.parametrize("rows", [[0, 2], []])
+def test_taken_posts_have_the_type_that_was_given(make: Any, rows: list[int]) -> None:
+    """In their order; none of them is an empty one."""
+    posts = make(["a", "b", "c"])
+    taken = take_posts(posts, rows, 3)
+    assert type(taken) is type(posts)
+    column = taken["a"] if isinstance(taken, pl.DataFrame) else taken
+    assert list(column) == [["a", "b", "c"][row] for row in rows]
+
+
+def test_taken_posts_of_pandas_keep_their_index_and_columns() -> None:
+    """Rows are positions, whatever pandas calls them."""
+    taken = take_posts(pd.DataFrame(COLUMNS, index=[5, 5, 2]), [1, 2], 3)
+    assert taken.index.tolist() == [5, 2]
+    assert taken["likes"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("posts", "message"),
+    [
+        (["a"], "dedupe was given 3 posts, and these are 1; give the same posts"),
+        (iter("abc"), "posts must be a list of strings.* got str_ascii_iterator"),
+        ("abc", "posts must be a list of strings.* got str 'abc'"),
+        ({"text": "a", "b": 1, "c": 2}, "posts must be a list of strings.* got dict"),
+    ],
+)
+def test_posts_that_cannot_be_the_same_are_refused(posts: Any, message: str) -> None:
+    """By their number, or because they can be read once only."""
+    with pytest.raises(InputError, match=message):
+        take_posts(posts, [0, 2], 3)

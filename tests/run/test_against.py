@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -118,3 +119,22 @@ def test_against_nothing_is_a_run_by_itself() -> None:
     assert (alone.kept, list(alone.removed)) == (against.kept, list(against.removed))
     assert np.array_equal(alone.verified_rows, against.verified_rows)
     assert hybriddup.dedupe([], against=old).summary.n_kept == 0
+
+
+def test_what_a_result_tells_is_of_the_new_posts_alone(tmp_path: Path) -> None:
+    """Labels, near misses within a value of ``per``, and a report, where old posts stand before them."""
+    nearly = "what is for lunch today, my dear friends of the club?"
+    new = [
+        {"text": "good morning, everybody", "user": "ann"},
+        {"text": "what is for lunch today, my dear friends of the pub?", "user": "ann"},
+        {"text": nearly, "user": "bo"},
+        {"text": nearly, "user": "ann"},
+        {"text": nearly, "user": "bo"},
+    ]
+    old = [{"text": f"nothing like it, {row}", "user": "ann"} for row in range(7)] + [new[0]]
+    config = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.98}}]}
+    result = hybriddup.dedupe(new, config=config, against=old, per="user")
+    assert result.labels.tolist() == [-1, 1, 2, 3, 2]
+    assert [(miss.earlier_row, miss.row) for miss in result.near_misses()] == [(1, 3)]
+    result.report(tmp_path / "report.html")
+    assert "good morning, everybody" in (tmp_path / "report.html").read_text("utf-8")

@@ -1,0 +1,1 @@
+"""The results of a run for people: a page of HTML, and what notebooks show."""

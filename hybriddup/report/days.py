@@ -1,0 +1,98 @@
+"""Posts by the days on which they were made, or by months or years where there are many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Int64s
+
+MOST_BARS = 62
+CODES = {"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}
+ISO = re.compile(r"\s*(\d{4})[-/](\d\d?)[-/](\d\d?)")
+OF_APIS = "%a %b %d %H:%M:%S %z %Y"
+"""As Weibo and Twitter write it: ``Wed Jan 07 13:00:00 +0800 2026``."""
+FIRST_OF_MILLISECONDS = 1e11
+"""Larger numbers are milliseconds since 1970, smaller ones seconds."""
+
+
+class Days(NamedTuple):
+    """Counts by day, month or year, in order."""
+
+    unit: str
+    """``day``, ``month`` or ``year``."""
+    names: list[str]
+    counts: dict[str, list[int]]
+    """By outcome."""
+    n_without: int
+    """Posts whose time is missing, or is none."""
+
+
+def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Days | None:
+    """Return how many posts of each outcome there are by day; None where no post has a time.
+
+    Parameters
+    ----------
+    outcomes
+        int64[n]: what became of each post, as an index into ``names``.
+    """
+    days = np.array([day_of(time) for time in times], "datetime64[D]")
+    is_known = ~np.isnat(days)
+    if not is_known.any():
+        return None
+    first, last = days[is_known].min(), days[is_known].max()
+    unit = next(
+        (unit for unit in ("day", "month") if last.astype(CODES[unit]) - first.astype(CODES[unit]) < MOST_BARS), "year"
+    )
+    of_unit = days[is_known].astype(CODES[unit])
+    bars = np.unique(of_unit)
+    if bars[-1] - bars[0] < MOST_BARS:
+        bars = np.arange(bars[0], bars[-1] + 1)
+    places, known_outcomes = np.searchsorted(bars, of_unit), outcomes[is_known]
+    counts = {
+        name: np.bincount(places[known_outcomes == number], minlength=len(bars)).tolist()
+        for number, name in enumerate(names)
+    }
+    return Days(unit, bars.astype(str).tolist(), counts, int((~is_known).sum()))
+
+
+def day_of(time: Any) -> date | None:
+    """Return the day of a time; None where it is none.
+
+    That is a date, a number of seconds or milliseconds since 1970 (in UTC), or text: such a number, a date of ISO 8601
+    with or without a time, or what the APIs of Weibo and Twitter write.
+
+    Examples
+    --------
+    >>> [str(day_of(time)) for time in ("2026-11-24T23:00:00+08:00", 1e9, "Wed Jan 07 13:00:00 +0800 2026", "soon")]
+    ['2026-11-24', '2001-09-09', '2026-01-07', 'None']
+    """
+    try:
+        if isinstance(time, str):
+            return _day_of_text(time)
+        if isinstance(time, date):
+            return date(time.year, time.month, time.day)
+        if time is None or isinstance(time, bool):
+            return None
+        if isinstance(time, np.datetime64):
+            time = time.astype("datetime64[s]").astype(np.int64)
+        seconds = float(time)
+        return datetime.fromtimestamp(seconds / 1000 if seconds > FIRST_OF_MILLISECONDS else seconds, UTC).date()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def _day_of_text(text: str) -> date:
+    if found := ISO.match(text):
+        return date(*map(int, found.groups()))
+    try:
+        return datetime.strptime(text.strip(), OF_APIS).date()
+    except ValueError:
+        day = day_of(float(text))
+        if day is None:
+            raise
+        return day

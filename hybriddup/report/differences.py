@@ -1,0 +1,50 @@
+"""Where two texts differ, in pieces as people read them: words of Latin letters and digits, other characters each."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import groupby
+from typing import NamedTuple
+
+import regex
+from rapidfuzz.distance import Indel
+
+PIECES = regex.compile(r"[\p{Latin}\p{Nd}]+|\X", regex.DOTALL)
+MOST_SHOWN = 600
+"""Characters of a text that are shown."""
+
+
+class MarkedText(NamedTuple):
+    """A text with what another one does not have marked."""
+
+    pieces: list[str]
+    is_common: list[bool]
+
+    def __html__(self) -> str:
+        """Return the text as HTML, escaped; templates with autoescape take it as it is."""
+        runs = groupby(zip(self.pieces, self.is_common, strict=True), key=lambda piece: piece[1])
+        texts = ((is_common, escape("".join(piece for piece, _ in run))) for is_common, run in runs)
+        return "".join(text if is_common else f"<mark>{text}</mark>" for is_common, text in texts)
+
+
+def marked_texts(a: str, b: str) -> tuple[MarkedText, MarkedText]:
+    """Return both texts, with what only one of them has marked; of a longest part in common, in order, nothing is.
+
+    Examples
+    --------
+    >>> a, b = marked_texts("see you at 10", "see you at 11 <soon>")
+    >>> a.__html__(), b.__html__()
+    ('see you at <mark>10</mark>', 'see you at <mark>11 &lt;soon&gt;</mark>')
+    """
+    of_a, of_b = PIECES.findall(shortened(a)), PIECES.findall(shortened(b))
+    in_a, in_b = [False] * len(of_a), [False] * len(of_b)
+    for part in Indel.opcodes(of_a, of_b):
+        if part.tag == "equal":
+            in_a[part.src_start : part.src_end] = [True] * (part.src_end - part.src_start)
+            in_b[part.dest_start : part.dest_end] = [True] * (part.dest_end - part.dest_start)
+    return MarkedText(of_a, in_a), MarkedText(of_b, in_b)
+
+
+def shortened(text: str) -> str:
+    """Return a text, or the beginning of a long one with an ellipsis."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

@@ -1,0 +1,122 @@
+"""The report as a page: one file of HTML that asks for nothing else, the same bytes for the same run."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.util import find_spec
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hybriddup.errors import HybriddupError
+from hybriddup.report.contents import Contents
+from hybriddup.report.differences import shortened
+from hybriddup.run.near_misses import MOST_POSTS
+
+FOLDER = Path(__file__).parent
+NEEDED = ("jinja2", "pygal")
+SCORES_A_BIN = 0.02
+
+
+def check_installed() -> None:
+    """Raise HybriddupError where a package is missing that a report needs."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise HybriddupError(
+            f"a report needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed; "
+            f"run: pip install 'hybriddup[report]'"
+        )
+
+
+def render(contents: Contents) -> bytes:
+    """Return the report as HTML in UTF-8.
+
+    Raises
+    ------
+    HybriddupError
+        The extra ``report`` is not installed.
+    """
+    check_installed()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = (FOLDER / "report.js").read_text("utf-8")
+    page = environment.get_template("report.html").render(
+        contents=contents,
+        most_posts=MOST_POSTS,
+        shortened=shortened,
+        shown_score=shown_score,
+        place=place,
+        charts=list(charts_of(contents)),
+        settings=yaml.safe_dump(contents.settings.to_dict(), sort_keys=False, allow_unicode=True),
+        style=(FOLDER / "report.css").read_text("utf-8"),
+        script=script,
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+    return page.encode("utf-8", "xmlcharrefreplace")  # lone surrogates, which browsers show as unknown characters
+
+
+def place(row: int, own_id: Any) -> str:
+    """Return where a post stands, and its id where that is another."""
+    return f"row {row}" if str(own_id) == str(row) else f"row {row}, id {shortened(str(own_id))}"
+
+
+def shown_score(score: float) -> str:
+    """Return a score with four decimals, rounded down, so that one under a threshold is seen to be.
+
+    Examples
+    --------
+    >>> shown_score(0.49999), shown_score(0.57)
+    ('0.4999', '0.5700')
+    """
+    return f"{floor(1e4 * score + 1e-6) / 1e4:.4f}"
+
+
+def charts_of(contents: Contents) -> Iterator[dict[str, Any]]:
+    """Yield the charts that there is something to draw for, each with its title and a sentence."""
+    from hybriddup.report.charts import histogram, stacked_bars
+
+    if len(contents.removed):
+        yield {
+            "title": "Removed posts by length",
+            "hint": "Length of the shorter text of a pair, in characters of what is compared.",
+            "svg": stacked_bars(contents.band_names, contents.by_band()),
+        }
+    if (days := contents.by_day()) is not None:
+        without = f" {days.n_without:,} posts have no time." if days.n_without else ""
+        yield {
+            "title": f"Posts by {days.unit}",
+            "hint": f"By the {days.unit} in which they were made.{without}",
+            "svg": stacked_bars(days.names, days.counts),
+        }
+    pairs, misses = contents.removed.columns, contents.misses.judged.pairs
+    if not len(contents.near) and not len(misses):
+        return
+    yield {
+        "title": "Scores",
+        "hint": "Pairs of near repeats with their keepers, and kept pairs just under the threshold.",
+        "svg": histogram(
+            {"near repeats": contents.near_scores, "near misses": misses.scores},
+            {"threshold": contents.thresholds},
+            SCORES_A_BIN,
+        ),
+    }
+    yield {
+        "title": "Distances",
+        "hint": "Bits in which the fingerprints of the same pairs differ; pairs beyond the limit are not compared.",
+        "svg": histogram(
+            {"near repeats": pairs.hamming_distances[contents.near], "near misses": misses.hamming_distances},
+            {"limit": contents.distance_limits},
+            1,
+        ),
+    }

@@ -1,0 +1,75 @@
+"""`hybriddup dedupe --report`: the page beside the other outputs."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, names, write_posts
+
+
+def test_report_appears_with_the_kept_posts(run: Run, tmp_path: Path) -> None:
+    """With what was removed, and its keeper."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
+    assert run("dedupe", name, "--report", "report.html").code == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "你妈妈<mark>叫</mark>你回家吃饭<mark>啦</mark>" in page
+    assert "Posts by" not in page
+    assert names(tmp_path) == ["posts.jsonl", "posts.kept.jsonl", "report.html"]
+
+
+def test_report_counts_by_the_days_that_posts_name(run: Run, tmp_path: Path) -> None:
+    """Where only some of them do, without a remark."""
+    posts = [{"text": REPEATED, "created_at": "2026-11-23 10:00"}, {"text": NEARLY, "created_at": "2026-11-24"}]
+    name = write_posts(tmp_path / "posts.jsonl", *posts, {"text": OTHER})
+    ran = run("dedupe", name, "--report", "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Posts by day" in page
+    assert "2026-11-24" in page
+    assert "1 posts have no time" in page
+    assert "created_at" not in ran.err
+
+
+def test_report_is_the_same_as_that_of_python(run: Run, tmp_path: Path) -> None:
+    """And the same again."""
+    import hybriddup
+
+    texts = [REPEATED, OTHER, NEARLY]
+    name = write_posts(tmp_path / "posts.jsonl", *texts)
+    run("dedupe", name, "--report", "report.html")
+    hybriddup.dedupe(texts).report(tmp_path / "python.html")
+    assert (tmp_path / "report.html").read_bytes() == (tmp_path / "python.html").read_bytes()
+
+
+def test_missing_packages_stop_the_run_before_it_begins(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written, and the message says what to install."""
+    real: Callable[..., Any] = importlib.util.find_spec
+    monkeypatch.setattr("hybriddup.report.page.find_spec", lambda name: None if name == "jinja2" else real(name))
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED)
+    ran = run("dedupe", name, "--report", "report.html")
+    assert ran.code == 2
+    assert ran.err == "error: a report needs jinja2, which is not installed; run: pip install 'hybriddup[report]'\n"
+    assert names(tmp_path) == ["posts.jsonl"]
+
+
+def test_dry_run_refuses_a_report(run: Run, tmp_path: Path) -> None:
+    """It writes no files."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED)
+    ran = run("dedupe", name, "--report", "report.html", "--dry-run")
+    assert ran.code == 2
+    assert "--report report.html is a file, but --dry-run writes none" in ran.err
+
+
+def test_report_does_not_replace_files_unasked(run: Run, tmp_path: Path) -> None:
+    """As no output does."""
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED)
+    (tmp_path / "report.html").write_text("mine")
+    assert "report.html exists already; replace it with --force" in run("dedupe", name, "--report", "report.html").err
+    assert (tmp_path / "report.html").read_text() == "mine"
+    assert run("dedupe", name, "--report", "report.html", "--force").code == 0

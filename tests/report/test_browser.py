@@ -1,0 +1,127 @@
+"""The report in headless Chromium: Playwright's Python package, and the system's chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import regex
+
+import hybriddup
+from tests.posts import load_sample
+
+playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed (Debian: apt-get install chromium)")
+
+POSTS = load_sample("posts.jsonl")
+MARKUP = "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> & more of it"
+SIZES = {"desktop": (1200, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report on the samples, and on posts that try to be more than text."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    posts = [*POSTS, {"id": "<b>bold</b>", "text": MARKUP}, {"id": "again", "text": f"{MARKUP} !"}]
+    hybriddup.dedupe(posts).report(path, times=[f"2026-11-{1 + row % 30:02}" for row in range(len(posts))])
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as engine:
+        # the sandbox needs rights that a container's root has not; the only pages opened are our own
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=[(size, scheme) for size in SIZES for scheme in ("light", "dark")], ids="-".join)
+def page(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator[Any]:
+    """The report, opened; anything that it complains about, or asks for, fails the test."""
+    size, scheme = request.param
+    width, height = SIZES[size]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda one: complaints.append(one.text) if one.type in {"error", "warning"} else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda one: None if one.url == report.as_uri() else complaints.append(one.url))
+    opened.goto(report.as_uri())
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def test_report_fits_the_screen_and_can_be_read(page: Any) -> None:
+    """Nothing is scrolled sideways; text and background differ as WCAG asks for."""
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    texts = ["h1", "dt", ".hint", ".facts", ".post", "mark", "svg text"]
+    assert {name: page.locator(name).first.evaluate(CONTRAST) >= 4.5 for name in texts} == dict.fromkeys(texts, True)
+
+
+CONTRAST = """element => {
+  const channels = color => color.match(/[\\d.]+/g).map(Number);
+  const luminance = color => channels(color).slice(0, 3).map(value => value / 255)
+    .map(value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
+  let behind = element;
+  while (behind && channels(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+  const style = getComputedStyle(element);
+  const ink = element instanceof SVGElement ? style.fill : style.color;
+  const both = [ink, getComputedStyle(behind).backgroundColor].map(luminance);
+  return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+}"""
+
+
+def test_charts_have_bars_of_the_colors_of_their_legends(page: Any) -> None:
+    """Each is drawn, with an axis from zero."""
+    assert page.locator("svg").count() == 4
+    for chart in page.locator("svg").all():
+        assert chart.locator(".series rect").count() > 1
+        assert chart.locator(".axis.y text").first.inner_html() == "0"
+    fill = "element => getComputedStyle(element).fill"
+    legend = page.locator(".legend rect.near-repeats").first.evaluate(fill)
+    assert legend == page.locator(".series.near-repeats rect").first.evaluate(fill)
+    assert legend != page.locator(".legend rect.exact-repeats").first.evaluate(fill)
+
+
+def test_pairs_are_found_by_their_words_and_ids(page: Any) -> None:
+    """In any order, whatever the case; and by what they are."""
+    everything = page.locator("#pairs > li").count()
+    page.get_by_label("Search").fill("多云 杭州")
+    shown = page.locator("#pairs > li:visible")
+    assert 0 < shown.count() < everything
+    assert page.locator("#found").inner_text() == f"{shown.count()} found"
+    assert all({"杭州", "多云"} <= set(regex.findall("杭州|多云", one.text_content())) for one in shown.all())
+    page.get_by_label("Search").fill("YORK WEATHER P011")
+    assert shown.count() == 1
+    page.get_by_label("Search").fill("no such words in any post")
+    assert shown.count() == 0
+    page.get_by_label("Search").fill("")
+    page.get_by_label("Which").select_option("exact")
+    assert 0 < shown.count() < everything
+    assert {one.get_attribute("data-reason") for one in shown.all()} == {"exact"}
+
+
+def test_markup_in_posts_is_text(page: Any) -> None:
+    """Neither a post nor an id becomes part of the page."""
+    found = page.locator("#pairs > li", has_text="<b>bold</b>")
+    assert MARKUP in found.locator(".post").last.text_content()
+    assert found.locator("mark").text_content().strip() == "!"
+    assert page.locator("main img, main script, main b").count() == 0
+    assert page.title().startswith("Repeated posts: ")
+
+
+def test_settings_are_printed_though_they_are_folded(page: Any) -> None:
+    """Everything is on paper, but for what only a screen can do."""
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("pre").is_visible()
+    assert not page.locator("#search").is_visible()
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(255, 255, 255)"

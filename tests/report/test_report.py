@@ -1,0 +1,168 @@
+"""The report of a run: what it holds, that posts are text in it, and that it is the same for the same run."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import regex
+
+import hybriddup
+from hybriddup.errors import HybriddupError, InputError
+from hybriddup.report.contents import evenly_by_score
+from hybriddup.run.result import Result
+from hybriddup.run.summary import Summary
+from tests.posts import load_sample
+
+POSTS = load_sample("posts.jsonl")
+PAIR = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+
+
+def page_of(result: Result, **options: Any) -> str:
+    target = BytesIO()
+    result.report(target, **options)
+    return target.getvalue().decode()
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return page_of(hybriddup.dedupe(POSTS), times=[f"2026-11-{1 + row % 30:02}" for row in range(len(POSTS))])
+
+
+def test_report_shows_counts_charts_pairs_and_settings(page: str) -> None:
+    """Of the samples: what the command prints of them."""
+    for words in ("382", "near repeats", "Removed posts by length", "Posts by day", "Scores", "Distances"):
+        assert words in page
+    assert page.count("<svg") == 4
+    assert 'class="post" dir="auto">【天气】杭州今天多云转小雨，' in page
+    assert "Nearest misses" in page
+    assert "use: post" in page
+    assert hybriddup.dedupe(POSTS).summary.recipe_id in page
+
+
+def test_report_is_the_same_for_the_same_posts(page: str, tmp_path: Path) -> None:
+    """Whoever makes it, with however many workers, and into whatever it is written."""
+    times = [f"2026-11-{1 + row % 30:02}" for row in range(len(POSTS))]
+    again = hybriddup.dedupe(POSTS, workers=1)
+    again.report(tmp_path / "report.html", times=times)
+    assert (tmp_path / "report.html").read_text("utf-8") == page == page_of(again, times=times)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_report_asks_for_nothing_else(page: str) -> None:
+    """No address but that of the namespace of SVG, which is never opened."""
+    without_posts = regex.sub(r"<(p|td|pre)\b[^>]*>.*?</\1>", "", page, flags=regex.DOTALL)
+    assert set(regex.findall(r"https?://[^\"'\s<]+", without_posts)) == {"http://www.w3.org/2000/svg"}
+    assert not regex.search(r"<(?:link|img|script)[^>]+(?:src|href)=\"(?!data:,)", page)
+
+
+HOSTILE = "</p></style><script>document.title='owned'</script><img src=x onerror=alert(1)>{{ 7 * 7 }}{% raw %}&lt;\"'"
+
+
+@pytest.mark.parametrize("extra", ["", "\u202e\u0000\u001b[31m\ud800", "啊" * 700])
+def test_what_posts_hold_is_text_in_the_report(extra: str) -> None:
+    """Texts, ids, and the name of the configuration; lone surrogates, too."""
+    posts = [{"id": f"{HOSTILE}{row}", "text": f"{HOSTILE} {extra} number {row}"} for row in range(3)]
+    result = hybriddup.dedupe(posts, config={"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]})
+    result.summary.config = HOSTILE
+    result.summary.notes.append(HOSTILE)
+    page = page_of(result)
+    assert len(result.removed) == 2
+    assert page.count("<script>") == 1
+    assert "<img" not in page
+    assert "49" not in regex.sub("<svg.*?</svg>|<style>.*?</style>", "", page, flags=regex.DOTALL)
+    assert "</p></style>" not in page
+
+
+@pytest.mark.parametrize(
+    "posts", [[], ["one post alone"], ["", ""], ["ab", "ab"]], ids=["none", "one", "without text", "exact only"]
+)
+def test_report_of_little_is_a_page_too(posts: list[str]) -> None:
+    """Without charts and pairs that there is nothing to show of."""
+    page = page_of(hybriddup.dedupe(posts))
+    assert f"{len(posts)} removed" in page or "of " in page
+    assert "Nearest misses" in page
+    assert page.count("<svg") == int(posts == ["ab", "ab"])
+
+
+def test_differences_are_marked_and_misses_shown() -> None:
+    """A removed post beside its keeper; a pair that a higher threshold keeps, as a miss."""
+    page = page_of(hybriddup.dedupe(PAIR))
+    assert "你妈妈<mark>叫</mark>你回家吃饭<mark>啦</mark>，回家罗回家罗" in page
+    config = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]}
+    page = page_of(hybriddup.dedupe(PAIR, config=config))
+    assert "edit score 0.8750, threshold 0.9" in page
+    assert "你妈妈<mark>叫</mark>你" in page
+
+
+def test_clusters_show_their_most_frequent_texts_once() -> None:
+    """With how many posts have each, and how many more there are."""
+    texts = [PAIR[0], *[PAIR[1]] * 3, *[f"{PAIR[0]}{mark}" for mark in "!?"], PAIR[0]]
+    page = page_of(hybriddup.dedupe(texts))
+    assert "<strong>6 removed</strong> for row 0" in page
+    assert "3 times" in page
+    assert "1 more, the same text or others" in page
+
+
+def test_times_are_as_many_as_rows() -> None:
+    """Otherwise it is not known whose they are."""
+    with pytest.raises(InputError, match="times must be as many as there are rows, 2; got 1"):
+        hybriddup.dedupe(PAIR).report(BytesIO(), times=["2026-11-24"])
+
+
+def test_missing_packages_are_said_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is looked at."""
+    real: Callable[..., Any] = importlib.util.find_spec
+    monkeypatch.setattr("hybriddup.report.page.find_spec", lambda name: None if name == "pygal" else real(name))
+    with pytest.raises(
+        HybriddupError, match=r"a report needs pygal, which is not installed; run: pip install 'hybriddup\[report\]'"
+    ):
+        hybriddup.dedupe(PAIR).report(BytesIO())
+
+
+def test_results_made_by_hand_have_no_report() -> None:
+    """There are no posts to show."""
+    by_hand = Result([], [], Summary(), 0, np.empty((0, 2), np.int64))
+    with pytest.raises(HybriddupError, match="not made by a run"):
+        by_hand.report(BytesIO())
+
+
+def test_unwritable_reports_leave_what_was_there(tmp_path: Path) -> None:
+    """The page is put in place when it is whole."""
+    with pytest.raises(FileNotFoundError):
+        hybriddup.dedupe(PAIR).report(tmp_path / "nowhere" / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_samples_come_from_all_scores() -> None:
+    """Though nearly all are alike; by rising score, and never more than asked for."""
+    rare = np.linspace(0.5, 0.9, 9)
+    scores = np.concatenate([np.full(1000, 0.99), rare])
+    chosen = scores[evenly_by_score(scores, 40)]
+    assert len(chosen) == 40
+    assert (np.diff(chosen) >= 0).all()
+    assert set(rare) <= set(chosen)
+    assert evenly_by_score(scores[:3], 40).tolist() == [0, 1, 2]
+    assert len(evenly_by_score(scores[:1000], 40)) == 40
+
+
+def test_notebooks_show_counts_and_removed_posts_with_differences() -> None:
+    """As HTML without styles, in which posts are text."""
+    shown = hybriddup.dedupe([*PAIR, "<b>bold</b> statement", "<b>bold</b> statement!"])._repr_html_()
+    assert shown.startswith("<p>Result: kept 2 of 4, removed 2 (0 exact, 2 near)</p><table>")
+    assert "你妈妈<mark>叫</mark>你回家吃饭<mark>啦</mark>，" in shown
+    assert "&lt;b&gt;bold&lt;/b&gt; statement<mark>!</mark>" in shown
+    assert "<table>" not in hybriddup.dedupe(["a"])._repr_html_()
+
+
+def test_notebooks_show_explanations_with_differences() -> None:
+    """The verdict, both texts, and what was found."""
+    shown = hybriddup.explain(*PAIR)._repr_html_()
+    assert shown.startswith("<p>B repeats A: the post score 0.8")
+    assert "你妈妈<mark>喊</mark>你" in shown
+    assert "bits differ, at most 40" in shown

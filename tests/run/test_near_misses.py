@@ -1,0 +1,101 @@
+"""Near misses: what lower thresholds would have removed, nearest first."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from rapidfuzz.distance import Indel
+
+import hybriddup
+from hybriddup.errors import HybriddupError
+from hybriddup.run.result import Result
+from hybriddup.run.summary import Summary
+from tests.posts import load_sample
+
+POSTS = load_sample("posts.jsonl")
+EDIT = {"use": "edit", "threshold": 0.8}
+
+
+def plain(verifier: Any = EDIT, **more: Any) -> dict[str, Any]:
+    """A configuration that compares raw texts, all with all, so that scores are easily computed."""
+    band = {"max_hamming_distance": 127, "verifier": verifier}
+    return {"normalizer": {"use": "none"}, "compare": "all", "blocks": {"use": "scan"}, "lengths": [band], **more}
+
+
+def test_near_misses_are_the_kept_pairs_with_the_best_scores_under_the_threshold() -> None:
+    """All of them, and no others: as comparing each kept post with each other finds."""
+    texts = [post["text"] for post in POSTS if len(post["text"]) > 5]
+    result = hybriddup.dedupe(texts, config=plain())
+    scores = {(a, b): Indel.normalized_similarity(texts[a], texts[b]) for a, b in combinations(result.kept, 2)}
+    expected = sorted((pair for pair, score in scores.items() if 0.7 <= score < 0.8), key=lambda pair: -scores[pair])
+
+    found = result.near_misses(1000)
+
+    assert {(miss.earlier_row, miss.row) for miss in found} == set(expected)
+    assert len(found) == len(expected) > 5
+    assert [miss.score for miss in found] == pytest.approx([scores[pair] for pair in expected])
+    assert {(miss.threshold, miss.verifier, miss.length_band) for miss in found} == {(0.8, "edit", "0-")}
+    assert result.near_misses(3) == found[:3]
+
+
+def test_near_misses_have_the_posts_as_they_were_read() -> None:
+    """With their ids, though nothing was removed between them."""
+    result = hybriddup.dedupe(POSTS, config="weibo")
+    miss = result.near_misses(1)[0]
+    assert (POSTS[miss.row]["id"], POSTS[miss.row]["text"]) == (miss.id, miss.text)
+    assert (POSTS[miss.earlier_row]["id"], POSTS[miss.earlier_row]["text"]) == (miss.earlier_id, miss.earlier_text)
+    assert miss.earlier_row < miss.row
+    assert {miss.row, miss.earlier_row} <= set(result.kept)
+    assert 0 < miss.threshold - miss.score <= 0.1
+
+
+def test_combined_verifiers_miss_by_the_one_that_refuses_most() -> None:
+    """All must accept: one of 0.75 of 0.8 does not help where the other has 0.5 of 0.55."""
+    texts = ["abcdefghijklmnopqrst", "abcdefghijklmnopXYZW"]
+    both = {"all": [{"use": "edit", "threshold": 0.85}, {"use": "lcs", "threshold": 0.82}]}
+    (miss,) = hybriddup.dedupe(texts, config=plain(both)).near_misses()
+    assert (miss.verifier, miss.score, miss.threshold) == ("edit", 0.8, 0.85)
+
+
+def test_scores_under_a_threshold_below_a_tenth_end_at_zero() -> None:
+    """No threshold is lowered past it."""
+    texts = ["abcdefgh", "ijklmnop", "abqrstuv"]
+    result = hybriddup.dedupe(texts, config=plain({"use": "edit", "threshold": 0.05}))
+    assert [(miss.earlier_row, miss.row, miss.score, miss.threshold) for miss in result.near_misses()] == [
+        (0, 1, 0, 0.05)
+    ]
+
+
+def test_near_misses_are_judged_by_what_the_run_learned() -> None:
+    """Not by what the kept posts alone would teach: the score of `cosine` is that of the whole corpus."""
+    texts = [post["text"] for post in POSTS]
+    config = plain({"use": "cosine", "threshold": 0.6})
+    first = hybriddup.dedupe(texts, config=config)
+    misses = first.near_misses(5)
+    lowered = plain({"use": "cosine", "threshold": 0.5})
+    scores = {(post.keeper_row, post.row): post.score for post in hybriddup.dedupe(texts, config=lowered).removed}
+    common = [(miss.score, scores[pair]) for miss in misses if (pair := (miss.earlier_row, miss.row)) in scores]
+    assert common
+    assert all(mine == pytest.approx(theirs) for mine, theirs in common)
+
+
+def test_nothing_near_is_no_near_miss() -> None:
+    """An empty corpus, one post, and posts that have nothing in common."""
+    for texts in ([], ["good morning, everybody"], ["good morning, everybody", "明天下雨吗，要不要带伞出门"]):
+        assert hybriddup.dedupe(texts).near_misses() == []
+
+
+def test_results_without_posts_say_so() -> None:
+    """One that was put together by hand has none to compare."""
+    by_hand = Result([], [], Summary(), 0, np.empty((0, 2), np.int64))
+    with pytest.raises(HybriddupError, match="not made by a run"):
+        by_hand.near_misses()
+
+
+def test_fewer_than_one_near_miss_is_refused() -> None:
+    """Rather than returned."""
+    with pytest.raises(ValueError, match="n must be 1 or more; got 0"):
+        hybriddup.dedupe(["a"]).near_misses(0)
