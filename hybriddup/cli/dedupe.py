@@ -43,7 +43,7 @@ def dedupe(
             show_default=False,
             help="Files of posts, one corpus in this order: .jsonl, .json (an array), .csv, .tsv (with header), .txt "
             "(one post a line), .parquet, each also .gz, .zst, .bz2 or .xz; directories of such files, but for those "
-            "that an earlier run kept (.kept.); - for standard input.",
+            "that an earlier run wrote (such as .kept.); - for standard input.",
         ),
     ],
     output: Annotated[

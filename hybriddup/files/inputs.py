@@ -24,6 +24,11 @@ TEXT_FORMATS = {"jsonl", "csv", "tsv", "lines"}
 """Those that can have another encoding than UTF-8."""
 
 TABLES = {"csv", "tsv"}
+JSON = {"json", "jsonl"}
+"""Arrays and lines, which are told by their first bytes, whatever their names."""
+
+WRITTEN = {"kept", "removed", "bad", "summary"}
+"""What stands before a dot in the names of files that an earlier run seems to have written: ``posts.kept.jsonl``."""
 
 SHOWN_FILES = 10
 
@@ -116,7 +121,7 @@ def find_files(
     """Return the inputs with the files of each directory in its place.
 
     Taken are files whose names end as those of a format do, or of the one that was named, sorted by name; not those in
-    directories below, and not what an earlier run kept (``posts.kept.jsonl``).
+    directories below, and not what an earlier run seems to have written, such as ``posts.kept.jsonl``.
 
     Parameters
     ----------
@@ -134,25 +139,25 @@ def find_files(
         if name == STANDARD_INPUT or not Path(name).is_dir():
             files.append(name)
             continue
-        found, kept = _files_in(name, endings)
+        found, written = _files_in(name, endings)
         if not found:
-            besides = f" but {_listed(kept)}, which an earlier run kept" if kept else ""
+            besides = f" but {_listed(written)}, which an earlier run seems to have written" if written else ""
             raise InputError(f"{name} holds no file of posts{besides} (known: {_known(endings)}).")
         files += [str(Path(name) / one) for one in found]
-        left_out = f"; left out {_listed(kept)}, which an earlier run kept" if kept else ""
+        left_out = f"; left out {_listed(written)}, which an earlier run seems to have written" if written else ""
         tell(f"{name}: {_listed(found)}{left_out}")
     return files
 
 
 def _files_in(directory: str, endings: Mapping[str, tuple[str, ...]]) -> tuple[list[str], list[str]]:
-    """Return the names of the files of posts in a directory, and of those that an earlier run kept."""
+    """Return the names of the files of posts in a directory, and of those that an earlier run wrote."""
     try:
         names = sorted(path.name for path in Path(directory).iterdir() if path.is_file())
     except OSError as error:
         raise InputError(f"{directory} cannot be listed: {error.strerror or error}.") from None
     posts = [name for name in names if not name.startswith(".") and _format_of(name, endings)]
-    kept = [name for name in posts if ".kept" in Path(split_compression(name)[0]).suffixes]
-    return [name for name in posts if name not in kept], kept
+    written = [name for name in posts if not WRITTEN.isdisjoint(name.split(".")[:-1])]
+    return [name for name in posts if name not in written], written
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -174,8 +179,8 @@ def _format_of(name: str, endings: Mapping[str, tuple[str, ...]]) -> str | None:
 
 
 def _by_content(chosen: str, sources: Sequence[Source]) -> str:
-    """Return the format, where JSON is an array or lines, whatever the name says."""
-    if chosen not in {"json", "jsonl"} or not sources:
+    """Return the format, where it is JSON by what the sources begin with."""
+    if chosen not in JSON or not sources:
         return chosen
     arrays = [is_array(source) for source in sources]
     if any(arrays) and not all(arrays):
@@ -204,7 +209,7 @@ def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> li
 
 def _common_format(names: Sequence[str], registry: Registry) -> str:
     formats = {name: find_format(name, registry) for name in names}
-    if len(set(formats.values())) > 1:
+    if len({"json" if found in JSON else found for found in formats.values()}) > 1:
         listed = ", ".join(f"{name} ({found})" for name, found in formats.items())
         raise InputError(
             f"several inputs must have the same format, because the kept records go to one output; got {listed}. "

@@ -125,9 +125,12 @@ def test_an_array_comes_out_as_an_array(run: Run, tmp_path: Path, arguments: lis
 
 
 def test_json_lines_may_be_called_json(run: Run, tmp_path: Path) -> None:
-    """They come out as lines."""
-    assert run("dedupe", write_posts(tmp_path / "posts.json", OTHER), "-o", "kept.json").code == 0
+    """They come out as lines, also together with others that are called as usual."""
+    posts = write_posts(tmp_path / "posts.json", OTHER)
+    assert run("dedupe", posts, "-o", "kept.json").code == 0
     assert (tmp_path / "kept.json").read_text("utf-8") == jsonl(OTHER)
+    assert run("dedupe", posts, write_posts(tmp_path / "more.jsonl", NEARLY), "-o", "all.jsonl").code == 0
+    assert (tmp_path / "all.jsonl").read_text("utf-8") == jsonl(OTHER, NEARLY)
 
 
 def test_arrays_and_lines_are_not_one_output(run: Run, tmp_path: Path) -> None:
@@ -156,17 +159,21 @@ def test_bz2_and_xz_go_in_and_out(run: Run, tmp_path: Path, suffix: str, module:
 
 
 def test_the_files_of_a_directory_are_one_corpus(run: Run, tmp_path: Path) -> None:
-    """Sorted by name; not what an earlier run kept, nor what is no file of posts."""
+    """Sorted by name; not what an earlier run wrote, nor what is no file of posts."""
     crawl = tmp_path / "crawl"
     crawl.mkdir()
     write_posts(crawl / "b.jsonl", NEARLY, OTHER)
     write_posts(crawl / "a.jsonl", REPEATED)
-    write_posts(crawl / "a.kept.jsonl", "kept before")
+    for name in ("a.kept.jsonl", "removed.jsonl.gz", "summary.json"):
+        write_posts(crawl / name, "written before")
     write_posts(crawl / ".c.jsonl", "hidden")
     (crawl / "notes.md").write_text("notes")
     (crawl / "below.jsonl").mkdir()
     ran = run("dedupe", "crawl", "-o", "kept.jsonl")
-    assert "crawl: a.jsonl, b.jsonl; left out a.kept.jsonl, which an earlier run kept\n" in ran.err
+    assert (
+        "crawl: a.jsonl, b.jsonl; left out a.kept.jsonl, removed.jsonl.gz, summary.json, which an earlier run seems"
+        in ran.err
+    )
     assert (tmp_path / "kept.jsonl").read_text("utf-8") == jsonl(REPEATED, OTHER)
     assert "-o crawl/b.jsonl is also an input" in error_of(run, "dedupe", "crawl", "-o", "crawl/b.jsonl", "-f")
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,18 +138,22 @@ TEXT_FORMATS: list[tuple[Reader, Writer]] = [
 ]
 
 
+PIECES = [b'"', b",", b"\t", b"\r", b"\n", b"\r\n", b"a", b"{}", b"\xff", b" ", b"\x81", b"\x81\x5c", b"\x81\x7c"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
 @pytest.mark.parametrize(("reader", "writer"), TEXT_FORMATS)
-@given(content=st.lists(st.sampled_from([b'"', b",", b"\t", b"\r", b"\n", b"\r\n", b"a", b"{}", b"\xff", b" "])))
+@given(content=st.lists(st.sampled_from(PIECES)))
 def test_reader_and_writer_count_the_same_rows(
-    tmp_path_factory: pytest.TempPathFactory, reader: Reader, writer: Writer, content: list[bytes]
+    tmp_path_factory: pytest.TempPathFactory, reader: Reader, writer: Writer, encoding: str, content: list[bytes]
 ) -> None:
-    """Whatever the bytes; and what is kept whole is the file without the lines that are no rows.
+    """Whatever the bytes, and the encoding; and what is kept whole is the file without the lines that are no rows.
 
     A quote that is never closed is refused when reading, so that there is nothing to write.
     """
     path = tmp_path_factory.mktemp("rows") / "posts"
     path.write_bytes(b"text\n" + b"".join(content))
-    source = open_source(str(path))
+    source = replace(open_source(str(path)), encoding=encoding)
     try:
         batches = list(reader.read(source, Fields()))
     except InputError:  # a quote is never closed, so there is nothing to write
