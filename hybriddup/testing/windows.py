@@ -63,6 +63,7 @@ def check_one(windows: Windows) -> None:
     _check_batches(windows)
     _check_ids(windows)
     _check_looking(windows)
+    _check_deleting(windows)
     _check_any_text(windows)
     _check_expiry(windows)
     _check_event_time(windows)
@@ -131,6 +132,30 @@ def _check_looking(windows: Windows) -> None:
     clause = "explain says what would be decided"
     require([each.matches for each in explained] == [True, False], clause, [each.verdict for each in explained])
     require_error(InputError, lambda: window.explain("text", "no such id"), "explain refuses an id that is not there")
+    window.close()
+
+
+def _check_deleting(windows: Windows) -> None:
+    window, texts = windows("deleting", config=CONFIG, horizon=HORIZON), distinct_texts(3)
+    window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[0]}, {"id": 2, "text": texts[1]}])
+    answer = window.add({"id": 3, "text": nearly(texts[1])})
+    gone = [window.delete(one) for one in (1, 1, 2, "2")]
+    require(gone == [True, False, True, False], "delete says whether there was a post with the id", gone)
+    clause = "a post that was deleted is found no more"
+    require([window.get(1), window.get(2)] == [None, None], clause, window.get(1))
+    found = [each.id for text in texts for each in window.match(text) if each.is_match]
+    require(not found, clause, found)
+    require_error(InputError, lambda: window.explain(texts[0], 1), clause)
+    clause = "a duplicate of a post that was deleted keeps its answer"
+    again = window.add({"id": 3, "text": nearly(texts[1])})
+    require(again == answer._replace(repeated=True) and window.get("1") is not None, clause, again)
+    decided = window.add_many([nearly(texts[0]), {"id": 2, "text": texts[2]}, texts[1]])
+    clause = "posts are decided as if a post that was deleted had not come, and its id is free"
+    require([each.kept and not each.repeated for each in decided] == [True] * 3, clause, decided)
+    require(window.delete(3) and window.get(3) is None, "a duplicate can be deleted", window.get(3))
+    require(not window.add({"id": 3, "text": texts[1]}).kept, "a duplicate can be deleted", texts[1])
+    require(window.delete(decided[0].id), "a post that came without an id can be deleted", decided[0])
+    require(window.stats().n_deleted == 4, "stats count posts that were deleted", window.stats().n_deleted)
     window.close()
 
 
@@ -248,6 +273,7 @@ def _check_closing(windows: Windows) -> None:
         lambda: window.match("text"),
         lambda: window.get(1),
         lambda: window.explain("text", 1),
+        lambda: window.delete(1),
         window.stats,
         window.rewind,
     ):

@@ -118,6 +118,10 @@ class LookedInto(Protocol):
         """Return the length band of each text by itself."""
         ...
 
+    def delete(self, post_id: PostId) -> bool:
+        """Take a post out; return whether there was one."""
+        ...
+
     def rewind(self, to: float | None) -> float:
         """Put the time back; return by how many seconds."""
         ...

@@ -42,6 +42,10 @@ class AnyWindow(Protocol):
         """Return the post with an id."""
         ...
 
+    def delete(self, post_id: PostId) -> bool:
+        """Take the post with an id out of the window; return whether there was one."""
+        ...
+
     def stats(self) -> WindowStats:
         """Return counts."""
         ...

@@ -14,10 +14,10 @@ from typing import Any
 from hybriddup.errors import WindowError
 from hybriddup.steps.verifiers import keeps_learning
 from hybriddup.window.derived.deriving import derive
-from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS, stored_watermark
+from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS, deleted_positions, stored_watermark
 from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
-from hybriddup.window.records import Decision, Post
+from hybriddup.window.records import Decision, Post, PostId
 from hybriddup.window.state import NOTHING, WindowState
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.window import Window
@@ -37,6 +37,10 @@ class ReadOnlyWindow(Window):
     def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:  # noqa: ARG002
         """Take no posts: raise WindowError."""
         raise self._refusal("takes no posts. Add them through")
+
+    def delete(self, post_id: PostId) -> bool:  # noqa: ARG002
+        """Change nothing: raise WindowError."""
+        raise self._refusal("deletes nothing. Delete posts through")
 
     def rewind(self, to: float | None = None) -> float:  # noqa: ARG002
         """Change nothing: raise WindowError."""
@@ -92,5 +96,6 @@ def follow(state: WindowState) -> None:
         derive(state.derived, first, state.steps, state.store, None)
     state.n_remembered = end
     state.watermark = state.last_time = stored_watermark(state.store)
+    state.derived.kept.delete(deleted_positions(state.store))
     # a writer with a shorter horizon forgets sooner
     state.counts.posts["expired"] += state.derived.forget(state.watermark, state.store.first_position)

@@ -20,14 +20,22 @@ from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.counts import Counts
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.deriving import build_derived_state
+from hybriddup.window.derived.deriving import build_derived_state, prepare_stored
 from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.learning import learn_from
-from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, stored_watermark
+from hybriddup.window.meta import (
+    DELETED,
+    EDGES,
+    LOG_TOKEN,
+    WATERMARK,
+    deleted_positions,
+    pack_float,
+    stored_watermark,
+)
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
@@ -323,6 +331,21 @@ class WindowState:
             self.store.set_meta({WATERMARK: pack_float(moment), EDGES: self.edges.pack()})
             self.watermark = self.last_time = moment
         return seconds
+
+    def delete(self, post_id: PostId) -> bool:
+        """Take a post out, of the store as well; see `hybriddup.Window.delete`."""
+        self.catch_up()
+        post = self.store.find_ids([post_id])[0]
+        if post is None:
+            return False
+        gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
+        self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
+        if post.kept:
+            self.n_remembered = NOTHING  # where the next line fails, what is in memory is derived anew
+            self.derived.delete(prepare_stored(self.steps, [post]))
+            self.n_remembered = self.store.next_position
+        self.counts.posts["deleted"] += 1
+        return True
 
     def warn_if_ahead(self, now: float) -> None:
         """Say in the log, once, that the watermark is far ahead of the clock."""

@@ -255,6 +255,23 @@ class Window:
         """
         return self._ask(lambda state: state.store.find_ids([post_id])[0])
 
+    def delete(self, post_id: PostId) -> bool:
+        """Take the post with this id out of the window, kept or not; return whether there was one.
+
+        When it returns, that is on disk. From then on posts are decided as if the post had not come: later ones that
+        match it are kept, and its id can be sent again, for a new post. Answers that were given stay: a duplicate of
+        the post stays one, and when it is sent again gets the same answer, which names the post. To have it decided
+        anew, delete it too, and send it again.
+
+        Raises
+        ------
+        WindowError
+            The window is closed, or only looks.
+        StoreError
+            It could not be written; the post is still there.
+        """
+        return self._ask(lambda state: state.delete(post_id))
+
     def stats(self) -> WindowStats:
         """Return counts of the window."""
         return self._ask(count_window)

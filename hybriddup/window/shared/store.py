@@ -152,6 +152,10 @@ class SharedStore(Protocol):
         """
         ...
 
+    def remove(self, position: int) -> None:
+        """Remove the record of a post that is decided, with its text; its position stays unused."""
+        ...
+
     def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
         """Return the position of the post that has each id; None where none has."""
         ...

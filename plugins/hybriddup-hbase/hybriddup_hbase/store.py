@@ -151,6 +151,11 @@ class HBaseStore:
             self._decided = {}
         return states
 
+    def remove(self, position: int) -> None:
+        """Remove a post. Its state stays as it is, which others may remember: without the post it says nothing."""
+        row = row_of(b"r", position)
+        self._table.delete([Place(row, POST), Place(row, EVIDENCE)])
+
     def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
         """Return the position of the post that has each id."""
         rows = [b"i" + id_bytes(one) for one in ids]

@@ -218,6 +218,11 @@ class RedisStore:
                     states[place] = State(int(state)) if state else State.GONE
         return states
 
+    def remove(self, position: int) -> None:
+        """Remove the record of a post."""
+        with self._told():
+            self._client.delete(self._record_key(position)[1])
+
     def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
         """Return the position of the post that has each id."""
         with self._told():
