@@ -51,6 +51,7 @@ class Window:
     def __init__(self, open_state: Callable[[], LookedInto], asked: Asked) -> None:
         self._state: LookedInto | None = undisturbed(open_state)
         self._timed = asked.timing.time_of == "event"
+        self._read_only = asked.read_only
         self._lock = RLock()
         self._process = os.getpid()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
@@ -142,7 +143,7 @@ class Window:
         WindowError
             The window is closed, or was opened by another process; or its clock does not say the time.
         """
-        self._check_process()  # a lock that another thread held when the process was forked stays locked
+        self._check_writes("takes no posts")  # a lock that another thread held when the process was forked stays locked
         checked = as_posts(posts, timed=self._timed)
         return undisturbed(lambda: self._decide(checked))
 
@@ -270,6 +271,7 @@ class Window:
         StoreError
             It could not be written; the post is still there.
         """
+        self._check_writes("deletes nothing")
         return self._ask(lambda state: state.delete(post_id))
 
     def stats(self) -> WindowStats:
@@ -296,6 +298,7 @@ class Window:
         StoreError
             It could not be written.
         """
+        self._check_writes("cannot put the time back")
         return self._ask(lambda state: state.rewind(to))
 
     def close(self) -> None:
@@ -320,6 +323,15 @@ class Window:
         if self._state is None:
             raise WindowError("the window is closed. Open it again with hybriddup.Window.open.")
         return self._state
+
+    def _check_writes(self, refusal: str) -> None:
+        """Raise WindowError where the window only looks, is closed, or was opened by another process."""
+        self._open_state()
+        if self._read_only:
+            raise WindowError(
+                f"the window was opened with read_only=True and {refusal}. Use the window that writes to this store; "
+                "where there is none, open this one without read_only."
+            )
 
     def _check_process(self) -> None:
         """Raise WindowError in a process that was forked from the one that opened the window: both would write."""

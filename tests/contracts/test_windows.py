@@ -73,6 +73,20 @@ class ScoresTooLow(Changed):
         return [each._replace(evidence=each.evidence and each.evidence._replace(score=0.1)) for each in decisions]
 
 
+class DeletesNothing(Changed):
+    """Says that a post is gone, and leaves it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.gone: list[Any] = []
+
+    def delete(self, post_id: Any) -> bool:
+        """Say so once of each post."""
+        was_there = self.get(post_id) is not None and repr(post_id) not in self.gone
+        self.gone.append(repr(post_id))
+        return was_there
+
+
 class SortsItsBatches(Changed):
     """Decides a batch in another order."""
 
@@ -186,6 +200,10 @@ class KeepsIds(Changed):
     def get(self, post_id: Any) -> Any:
         return self.seen.get(post_id)
 
+    def delete(self, post_id: Any) -> bool:
+        self.seen.pop(post_id, None)
+        return bool(self.window.delete(post_id))
+
 
 class BelievesAnyTime(Changed):
     """Takes posts for as late as they say."""
@@ -272,6 +290,7 @@ FIRST_IS_KEPT = "of posts that match each other the first is kept, and the other
         (ExplainsAnything, "explain says what would be decided"),
         (StripsTexts, "get returns a text as it was sent"),
         (GetsByDigits, "get returns None for an id that is not there"),
+        (DeletesNothing, "a post that was deleted is found no more"),
         (NeverForgets, "a kept post matches no more after the horizon"),
         (ForgetsAtOnce, "a kept post matches within the horizon"),
         (GoesByArrival, "a post without a time is refused where times count"),
