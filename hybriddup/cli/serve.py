@@ -72,6 +72,13 @@ def serve(
     keep_alive: Annotated[
         int, typer.Option(min=1, metavar="SECONDS", help="Time that a connection stays open between requests.")
     ] = 30,
+    access_log: Annotated[
+        bool,
+        typer.Option(
+            "--access-log",
+            help="Write a line about each request to standard error: time, client, method, path, status, seconds.",
+        ),
+    ] = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Decide posts over HTTP, against those kept in the last days.
@@ -100,6 +107,7 @@ def serve(
         port=port,
         token_file=token_file,
         limits=limits,
+        access_log=access_log,
         horizon=horizon,
         time=time,
         max_step=max_step,

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from hybriddup.errors import InputError, WindowError
+from hybriddup.errors import InputError, UnsupportedError, WindowError
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.lasting_windows import check_lasting, check_second
 from hybriddup.testing.texts import NASTY_TEXTS
@@ -64,6 +64,7 @@ def check_one(windows: Windows) -> None:
     _check_ids(windows)
     _check_looking(windows)
     _check_deleting(windows)
+    _check_listing(windows)
     _check_any_text(windows)
     _check_expiry(windows)
     _check_event_time(windows)
@@ -156,6 +157,34 @@ def _check_deleting(windows: Windows) -> None:
     require(not window.add({"id": 3, "text": texts[1]}).kept, "a duplicate can be deleted", texts[1])
     require(window.delete(decided[0].id), "a post that came without an id can be deleted", decided[0])
     require(window.stats().n_deleted == 4, "stats count posts that were deleted", window.stats().n_deleted)
+    window.close()
+
+
+def _check_listing(windows: Windows) -> None:
+    window, texts = windows("listing", config=CONFIG, horizon=HORIZON), distinct_texts(300)
+    window.add_many([{"id": place, "text": text} for place, text in enumerate(texts)])
+    window.add_many([{"id": "300", "text": f"{texts[7]}!"}, {"id": "gone", "text": texts[7]}])
+    try:
+        newest = window.posts(2)
+    except UnsupportedError:
+        window.close()
+        return
+    window.delete("gone")
+    clause = "posts lists posts newest first, but for those deleted, and says where to go on"
+    require([post.id for post in newest.posts] == ["gone", "300"], clause, newest)
+    first = window.posts(2)
+    then = window.posts(1000, after=first.after)
+    listed = [post.id for post in (*first.posts, *then.posts)]
+    require((listed, then.after) == (["300", *reversed(range(300))], None), clause, listed[:5])
+    clause = "posts lists those with a text, and those that repeat a post"
+    found = [
+        window.posts(text=texts[7][2:].upper()),
+        window.posts(of=7),
+        window.posts(of="7"),
+        window.posts(1, text=""),
+    ]
+    require([[post.id for post in one.posts] for one in found] == [["300", 7], ["300"], [], ["300"]], clause, found)
+    require_error(InputError, lambda: window.posts(0), "posts refuses a limit below 1")
     window.close()
 
 
@@ -274,6 +303,7 @@ def _check_closing(windows: Windows) -> None:
         lambda: window.get(1),
         lambda: window.explain("text", 1),
         lambda: window.delete(1),
+        window.posts,
         window.stats,
         window.rewind,
     ):

@@ -121,6 +121,15 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class PostList:
+    """Some posts of a window, newest first."""
+
+    posts: list[StoredPost]
+    after: int | None
+    """The position after which the list goes on, with older posts; None = it ends here."""
+
+
+@dataclass(frozen=True, slots=True)
 class AuditCounts:
     """What came of the posts that were sampled to audit the live index, exact repeats left out."""
 

@@ -38,7 +38,7 @@ from hybriddup.window.meta import (
 )
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
+from hybriddup.window.records import Decision, Evidence, Post, PostId, PostList, StoredPost, decision_of
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
 
@@ -331,6 +331,14 @@ class WindowState:
             self.store.set_meta({WATERMARK: pack_float(moment), EDGES: self.edges.pack()})
             self.watermark = self.last_time = moment
         return seconds
+
+    def posts_before(self, position: int | None, n: int) -> PostList:
+        """Return the posts at the ``n`` positions before one, but for those deleted; None = the latest."""
+        first, end = self.store.first_position, self.store.next_position
+        end = end if position is None else max(min(position, end), first)
+        start = max(end - n, first)
+        posts = self.store.posts(np.arange(end - 1, start - 1, -1, dtype=np.int64))
+        return PostList([post for post in posts if not post.deleted], start if start > first else None)
 
     def delete(self, post_id: PostId) -> bool:
         """Take a post out, of the store as well; see `hybriddup.Window.delete`."""

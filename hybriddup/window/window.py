@@ -19,10 +19,11 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
+from hybriddup.window.listing import list_posts
 from hybriddup.window.looked_into import LookedInto
 from hybriddup.window.opened import AnyWindow, Asked
 from hybriddup.window.posts import as_post, as_posts
-from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
+from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.urls import secrets_hidden, url_of
 
@@ -255,6 +256,46 @@ class Window:
             The store cannot be read, or is damaged.
         """
         return self._ask(lambda state: state.store.find_ids([post_id])[0])
+
+    def posts(
+        self, limit: int = 100, *, after: int | None = None, text: str = "", of: PostId | None = None
+    ) -> PostList:
+        """Return posts, kept or not, newest first.
+
+        One call looks at 10,000 posts at most, whether it has found enough or not, and says where to go on. Posts are
+        decided meanwhile.
+
+        Parameters
+        ----------
+        limit
+            So many at most.
+        after
+            A position, such as the list before ended with: only older posts are listed.
+        text
+            Only posts with this in their text as it was sent; case does not matter.
+        of
+            Only duplicates of the post with this id.
+
+        Raises
+        ------
+        InputError
+            The limit is below 1.
+        UnsupportedError
+            Several processes share the window.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> with hybriddup.Window.open() as window:
+        ...     _ = window.add_many(["good morning", "what is for lunch?", "Good night"])
+        ...     [post.text for post in window.posts(text="good").posts]
+        ['Good night', 'good morning']
+        """
+
+        def posts_before(position: int | None, n: int) -> PostList:
+            return self._ask(lambda state: state.posts_before(position, n))
+
+        return list_posts(posts_before, limit, after, text, of)
 
     def delete(self, post_id: PostId) -> bool:
         """Take the post with this id out of the window, kept or not; return whether there was one.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs
-from hybriddup.errors import InputError, StoreError
+from hybriddup.errors import InputError, StoreError, UnsupportedError
 from hybriddup.steps.options import quote
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.counts import Counts
@@ -20,7 +20,7 @@ from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveReport, LiveTexts
 from hybriddup.window.posts import MADE_ID
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Post, PostId, StoredPost
+from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPost
 from hybriddup.window.shared.batch import SharedBatch
 from hybriddup.window.shared.candidates import meetings_of, near_meetings, near_pairs
 from hybriddup.window.shared.protocol import Call, Wait, decide
@@ -199,6 +199,12 @@ class SharedState:
         """Return the length band of each text by itself."""
         bands = self.steps.components.bands
         return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
+
+    def posts_before(self, position: int | None, n: int) -> PostList:  # noqa: ARG002
+        """Raise UnsupportedError: a store has its posts by position, many of which nobody uses."""
+        raise UnsupportedError(
+            "a window that several processes share cannot list its posts. Get posts by id, or look for similar ones."
+        )
 
     def delete(self, post_id: PostId) -> bool:
         """Remove the record of a post, which decides; then take the post out of its buckets.
