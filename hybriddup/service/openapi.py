@@ -96,7 +96,7 @@ def paths() -> dict[str, Any]:
     posts = {"anyOf": [post, {"type": "array", "items": post, "minItems": 1}]}
     decisions = {"anyOf": [decision, {"type": "array", "items": decision}]}
     decide = "Decide one post or several, in order. The answer is given when it is on disk."
-    find = "The kept posts that a text repeats or nearly repeats, best first; nothing is added."
+    find = "The kept posts that a text repeats, or nearly; nothing is added. For posts that contain a text: `list`."
     listed = "Posts, newest first, each with the text that it repeats. A search looks at 10,000 posts at a time."
     delete = "Take a post out of the window: later posts are decided as if it had not come, and its id is free."
     explain = "Every step of a text and of a post of the window, and the verdict."

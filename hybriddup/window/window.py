@@ -212,6 +212,9 @@ class Window:
     def match(self, text: str, limit: int = 10) -> list[Match]:
         """Return the kept posts most similar to a text, best first, without adding it.
 
+        It looks for posts that the text repeats, or nearly repeats. A post that merely contains the text, or is a part
+        of it, is mostly not found: `posts` searches for what stands in texts.
+
         Parameters
         ----------
         text
