@@ -78,10 +78,10 @@ class Gate:
             labels = route_name(scope["path"]), method, str(exchange.status)
             seconds = (exchange.ended or perf_counter()) - exchange.began
             self.metrics.requests.labels(*labels).observe(seconds)
-            if self.log is not None:
-                self.log(log_line(scope, method, exchange.status, seconds))
             if self.connections is not None:
                 self.connections.answered(scope)
+            if self.log is not None:
+                self.log(log_line(scope, method, exchange.status, seconds))
 
     def problem_of(self, path: str, headers: Headers) -> RequestError | None:
         """Return why a request is not let through; None where it is."""

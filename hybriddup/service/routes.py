@@ -31,7 +31,7 @@ class AnyText(PathConvertor):
     regex = r"[\s\S]*"
 
 
-register_url_convertor("any", AnyText())
+register_url_convertor("post_id", AnyText())
 POSTS = "/v1/posts/"
 PAGES = {"/": "index.html", "/docs": "docs.html"}
 """Addresses of pages, and their files."""
@@ -197,7 +197,7 @@ ROUTES = [
     Route("/v1/stats", stats),
     Route("/v1/decisions", decisions),
     Route("/v1/pairs", pairs),
-    Route("/v1/posts/{id:any}", post_by_id, methods=["GET", "DELETE"]),
+    Route("/v1/posts/{id:post_id}", post_by_id, methods=["GET", "DELETE"]),
     Route("/healthz", health),
     Route("/readyz", ready),
     Route("/metrics", metrics),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -149,7 +150,7 @@ class WindowState:
         self.audit(prepared, times, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
-            self.remember_or_derive(prepared, times, verdicts)
+            self.change_or_derive(partial(self.remember, prepared, times, verdicts))
         self.count(stored, prepared, times)
         self.warn_if_ahead(now)
         self.learn_if_due()
@@ -248,10 +249,10 @@ class WindowState:
         bands = self.steps.components.bands
         return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
 
-    def remember_or_derive(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Remember a batch. It is on disk, so where that fails no caller is told: memory is derived anew."""
+    def change_or_derive(self, change: Callable[[], None]) -> None:
+        """Have memory follow the store. Where that fails no caller is told: memory is derived anew."""
         try:
-            self.remember(prepared, times, verdicts)
+            change()
         except Exception as error:
             logger.warning("the index is built anew from the store: %s: %s", type(error).__name__, error)
             self.n_remembered = NOTHING
@@ -349,9 +350,7 @@ class WindowState:
         gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
         self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
         if post.kept:
-            self.n_remembered = NOTHING  # where the next line fails, what is in memory is derived anew
-            self.derived.delete(prepare_stored(self.steps, [post]))
-            self.n_remembered = self.store.next_position
+            self.change_or_derive(lambda: self.derived.delete(prepare_stored(self.steps, [post])))
         self.counts.posts["deleted"] += 1
         return True
 
