@@ -155,7 +155,10 @@ def _check_deleting(windows: Windows) -> None:
     require([each.kept and not each.repeated for each in decided] == [True] * 3, clause, decided)
     require(window.delete(3) and window.get(3) is None, "a duplicate can be deleted", window.get(3))
     require(not window.add({"id": 3, "text": texts[1]}).kept, "a duplicate can be deleted", texts[1])
+    n_kept = window.stats().n_kept_in_window
     require(window.delete(decided[0].id), "a post that came without an id can be deleted", decided[0])
+    left = window.stats().n_kept_in_window
+    require(left == n_kept - 1, "a kept post that was deleted is counted no more", (n_kept, left))
     require(window.stats().n_deleted == 4, "stats count posts that were deleted", window.stats().n_deleted)
     window.close()
 

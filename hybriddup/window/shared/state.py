@@ -215,7 +215,7 @@ class SharedState:
         post = self.store.find_ids([post_id])[0]
         if post is None:
             return False
-        self.shared.remove(post.position)
+        self.shared.remove(post.position, post.time if post.kept else None)
         self.counts.posts["deleted"] += 1
         if post.kept:
             one = Post(post.text, None, post.time)
