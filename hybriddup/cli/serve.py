@@ -18,7 +18,8 @@ Examples:
   HYBRIDDUP_TOKEN=$(cat token) hybriddup serve --store window --host 0.0.0.0
       for other machines; clients send it as Authorization: Bearer TOKEN
 
-Needs the extra: pip install 'hybriddup[serve]'. The addresses are described at /openapi.json.
+Needs the extra: pip install 'hybriddup[serve]'. The requests are described at /docs, and for programs at
+/openapi.json.
 
 Exit codes: 0 told to end (SIGTERM): everything accepted was answered and the window closed; 2 an error; 130 the same
 as 0, by Ctrl-C; a second Ctrl-C waits for nothing, and loses nothing that was answered."""

@@ -36,7 +36,7 @@ POSTS = "/v1/posts/"
 PAGES = {"/": "index.html", "/docs": "docs.html"}
 """Addresses of pages, and their files."""
 PAGE_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-SCRIPTS = ("/page.css", "/page.js", "/posts.js", "/judging.js", "/docs.js")
+SCRIPTS = ("/page.css", "/elements.js", "/page.js", "/posts.js", "/judging.js", "/docs.js")
 PAGE_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",

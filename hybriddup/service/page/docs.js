@@ -1,15 +1,6 @@
 "use strict";
 // Shows /openapi.json, and needs nothing else.
 
-const byId = (id) => document.getElementById(id);
-
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
 const code = (text) => element("code", {}, text);
 const between = (nodes, text) => nodes.flatMap((node, place) => (place ? [text, ...node] : node));
 const bounds = { minimum: "at least", maximum: "at most", exclusiveMaximum: "below", maxLength: "length at most", minItems: "items at least" };

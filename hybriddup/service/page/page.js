@@ -1,17 +1,8 @@
 "use strict";
-// Texts of posts only ever become text nodes, never markup.
 
 const REFRESH_MS = 2000;
 const MOST_REASONS = 8;
 const TOKEN_KEY = "hybriddup-token";
-const byId = (id) => document.getElementById(id);
-
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
 
 function drawn(name, attributes, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
