@@ -1,6 +1,8 @@
 "use strict";
 // Posts of the window, newest first: searched, what repeats one of them, and deleted.
 
+const A_PAGE = 20;
+const MOST_ROUNDS = 10; // of 10,000 posts each, before somebody asks to go on
 let wanted = {}; // what is searched for
 let after = null; // where the list goes on
 
@@ -21,13 +23,20 @@ function foundItem(one) {
 }
 
 async function search(given, goesOn = false) {
-  wanted = given;
-  const asked = new URLSearchParams({ limit: 20, ...wanted, ...(goesOn ? { after } : {}) });
-  const answer = await ask(`/v1/posts?${asked}`);
-  after = answer.after;
   const found = byId("found");
-  if (!goesOn) found.replaceChildren();
-  found.append(...answer.posts.map(foundItem));
+  if (!goesOn) {
+    after = null;
+    found.replaceChildren();
+  }
+  wanted = given;
+  const enough = found.children.length + A_PAGE;
+  for (let round = 0; round < MOST_ROUNDS && found.children.length < enough && (round === 0 || after !== null); round++) {
+    const asked = new URLSearchParams({ limit: A_PAGE, ...given, ...(after === null ? {} : { after }) });
+    const answer = await ask(`/v1/posts?${asked}`);
+    if (wanted !== given) return; // something else is searched for by now
+    after = answer.after;
+    found.append(...answer.posts.map(foundItem));
+  }
   byId("search-on").hidden = after === null;
   const n = found.children.length;
   const what = wanted.of === undefined ? "" : ` that ${n === 1 ? "repeats" : "repeat"} ${wanted.type === "int" ? "number " : ""}${wanted.of}`;
