@@ -27,3 +27,7 @@ class StoreError(HybriddupError):
 
 class WindowError(HybriddupError):
     """A live window that cannot be opened or used: its store, its recipe, or that it is closed."""
+
+
+class UnsupportedError(WindowError):
+    """What a live window cannot do, because of where its posts lie."""

@@ -18,7 +18,8 @@ Examples:
   HYBRIDDUP_TOKEN=$(cat token) hybriddup serve --store window --host 0.0.0.0
       for other machines; clients send it as Authorization: Bearer TOKEN
 
-Needs the extra: pip install 'hybriddup[serve]'. The addresses are described at /openapi.json.
+Needs the extra: pip install 'hybriddup[serve]'. The requests are described at /docs, and for programs at
+/openapi.json.
 
 Exit codes: 0 told to end (SIGTERM): everything accepted was answered and the window closed; 2 an error; 130 the same
 as 0, by Ctrl-C; a second Ctrl-C waits for nothing, and loses nothing that was answered."""
@@ -72,6 +73,13 @@ def serve(
     keep_alive: Annotated[
         int, typer.Option(min=1, metavar="SECONDS", help="Time that a connection stays open between requests.")
     ] = 30,
+    access_log: Annotated[
+        bool,
+        typer.Option(
+            "--access-log",
+            help="Write a line about each request to standard error: time, client, method, path, status, seconds.",
+        ),
+    ] = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Decide posts over HTTP, against those kept in the last days.
@@ -100,6 +108,7 @@ def serve(
         port=port,
         token_file=token_file,
         limits=limits,
+        access_log=access_log,
         horizon=horizon,
         time=time,
         max_step=max_step,

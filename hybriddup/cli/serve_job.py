@@ -42,6 +42,7 @@ def perform(
     port: int,
     token_file: str | None,
     limits: Limits,
+    access_log: bool,
     time: TimeOf,
     **opening: Any,
 ) -> bool:
@@ -72,6 +73,7 @@ def perform(
         token=token,
         hosts=hosts,
         connections=connections,
+        log=partial(typer.echo, err=True) if access_log else None,
         on_ready=say_ready,
         on_failure=lambda: server.end(),
     )

@@ -8,18 +8,26 @@ from hybriddup.kernels.token_table import EMPTY, find_slot
 
 
 @njit(cache=True, nogil=True)
-def insert_hashes(keys: UInt64s, numbers: Int64s, hashes: UInt64s, new_numbers: Int64s) -> int:
-    """Give each hash uint64[n], not 0, its number int64[n], in place of an earlier one; return how many are new.
+def insert_hashes(keys: UInt64s, numbers: Int64s, hashes: UInt64s, new_numbers: Int64s) -> tuple[int, Int64s]:
+    """Give each hash uint64[n], not 0, its number int64[n], in place of an earlier one.
 
     There must be an empty slot for each.
+
+    Returns
+    -------
+    n_new, replaced
+        How many hashes are new; and int64[n], the number that each had before, -1 = none.
     """
-    n_new = np.int64(0)
+    n_new, replaced = np.int64(0), np.full(len(hashes), -1, np.int64)
     for i in range(len(hashes)):
         slot = find_slot(keys, hashes[i])
-        n_new += keys[slot] == EMPTY
+        if keys[slot] == EMPTY:
+            n_new += 1
+        else:
+            replaced[i] = numbers[slot]
         keys[slot] = hashes[i]
         numbers[slot] = new_numbers[i]
-    return n_new
+    return n_new, replaced
 
 
 @njit(cache=True, nogil=True)

@@ -29,6 +29,7 @@ def create_app(
     token: str | None = None,
     hosts: Iterable[str] = (),
     connections: Connections | None = None,
+    log: Callable[[str], None] | None = None,
     on_ready: Callable[[WindowStats], None] = lambda _: None,
     on_failure: Callable[[], None] = lambda: None,
 ) -> ASGIApp:
@@ -42,6 +43,8 @@ def create_app(
         Names by which the service may be addressed; empty = any.
     connections
         Those of the server; None = another one serves.
+    log
+        Called with a line about each request.
     on_ready
         Called with its counts once the window is open and posts are taken.
     on_failure
@@ -66,4 +69,4 @@ def create_app(
     app.router.redirect_slashes = False
     app.state.service = service
     app.state.openapi = openapi_schema(with_token=token is not None)
-    return Gate(app, service.metrics, service.room, token, hosts, connections)
+    return Gate(app, service.metrics, service.room, token, hosts, connections, log)

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import UTC, datetime
 from hashlib import sha256
 from time import perf_counter
 
@@ -37,6 +38,8 @@ class Gate:
         machine could otherwise use a visitor's browser to read posts. Empty = any.
     connections
         Those of the server; None = another one serves.
+    log
+        Called with a line about each request; None = nobody wants to know.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class Gate:
         token: str | None,
         hosts: Iterable[str],
         connections: Connections | None,
+        log: Callable[[str], None] | None,
     ) -> None:
         self.app = app
         self.metrics = metrics
@@ -54,6 +58,7 @@ class Gate:
         self.digest = None if token is None else sha256(token.encode()).digest()
         self.hosts = frozenset(hosts)
         self.connections = connections
+        self.log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -71,9 +76,12 @@ class Gate:
             self.room.release(scope)
             method = scope["method"] if scope["method"] in METHODS else "other"
             labels = route_name(scope["path"]), method, str(exchange.status)
-            self.metrics.requests.labels(*labels).observe((exchange.ended or perf_counter()) - exchange.began)
+            seconds = (exchange.ended or perf_counter()) - exchange.began
+            self.metrics.requests.labels(*labels).observe(seconds)
             if self.connections is not None:
                 self.connections.answered(scope)
+            if self.log is not None:
+                self.log(log_line(scope, method, exchange.status, seconds))
 
     def problem_of(self, path: str, headers: Headers) -> RequestError | None:
         """Return why a request is not let through; None where it is."""
@@ -160,3 +168,10 @@ def host_name(header: str) -> str:
     if header.startswith("["):
         return header[1:].partition("]")[0].lower()
     return header.partition(":")[0].lower()
+
+
+def log_line(scope: Scope, method: str, status: int, seconds: float) -> str:
+    """Return a line about a request: the address comes percent-encoded and without the query, which may hold a text."""
+    path = scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
+    client = scope["client"][0] if scope["client"] else "-"
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {client} {method} {path} {status} {seconds:.4f} s"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -34,32 +34,58 @@ class Latest:
             if not one.repeated:
                 self._ids[one.evidence.reason if one.evidence else "kept"].append((one.position, one.id))
 
-    def ids(self, limit: int, outcome: Outcome | None = None) -> list[PostId]:
-        """Return the ids of the latest posts, newest first; of one outcome, or of all."""
+    def newest(self, limit: int, outcome: Outcome | None = None) -> list[tuple[int, PostId]]:
+        """Return the positions and ids of the latest posts, newest first; of one outcome, or of all."""
         wanted = OUTCOMES if outcome is None else (outcome,)
-        newest = sorted((one for name in wanted for one in self._ids[name]), key=lambda one: one[0], reverse=True)
-        return [post_id for _, post_id in newest[:limit]]
+        return sorted((one for name in wanted for one in self._ids[name]), key=lambda one: one[0], reverse=True)[:limit]
 
 
-def with_keepers(window: AnyWindow, ids: Sequence[PostId]) -> list[tuple[StoredPost, StoredPost | None]]:
-    """Return the posts with these ids that are within the horizon, each with the kept post that it repeats."""
-    posts = [post for post in map(window.get, ids) if post is not None]
-    return [(post, window.get(post.evidence.of) if post.evidence else None) for post in posts]
+def still_there(window: AnyWindow, posts: Sequence[tuple[int, PostId]]) -> Iterator[StoredPost]:
+    """Yield those of the posts with these positions and ids that are in the window: others may have their ids now."""
+    for position, post_id in posts:
+        post = window.get(post_id)
+        if post is not None and post.position == position:
+            yield post
 
 
-def pairs_to_judge(window: AnyWindow, ids: Sequence[PostId], limit: int) -> list[dict[str, Any]]:
+def plain_post(post: StoredPost) -> dict[str, Any]:
+    """Return a post as plain data."""
+    decision = "kept" if post.kept else "duplicate"
+    plain = {"id": post.id, "position": post.position, "decision": decision, "time": post.time, "text": post.text}
+    return plain if post.evidence is None else plain | post.evidence._asdict()
+
+
+def decided_lately(window: AnyWindow, posts: Sequence[tuple[int, PostId]]) -> list[dict[str, Any]]:
+    """Return those of the posts that are still there, each with the text that it repeats."""
+    return [with_keeper(window, post) for post in still_there(window, posts)]
+
+
+def list_of_posts(window: AnyWindow, limit: int, **wanted: Any) -> dict[str, Any]:
+    """Return posts of a window, each with the text that it repeats; parameters are those of `AnyWindow.posts`."""
+    listed = window.posts(limit, **wanted)
+    return {"posts": [with_keeper(window, post) for post in listed.posts], "after": listed.after}
+
+
+def with_keeper(window: AnyWindow, post: StoredPost) -> dict[str, Any]:
+    """Return a post as plain data, with the text of the kept post that it repeats where that is still there."""
+    of = [(post.evidence.of_position, post.evidence.of)] if post.evidence else []
+    keeper = next(still_there(window, of), None)
+    return plain_post(post) | ({} if keeper is None else {"of_text": keeper.text})
+
+
+def pairs_to_judge(window: AnyWindow, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:
     """Return pairs of posts and those most similar to them, so that pairs of all scores come in turn.
 
     Parameters
     ----------
-    ids
-        Posts that were decided within the horizon; others are left out.
+    posts
+        Their positions and ids; those that are gone are left out.
     limit
         So many pairs at most.
     """
     found: dict[frozenset[str], tuple[StoredPost, Match]] = {}
-    for post in map(window.get, ids):
-        if post is not None and (match := nearest_other(window, post)) is not None:
+    for post in still_there(window, posts):
+        if (match := nearest_other(window, post)) is not None:
             found.setdefault(frozenset((post.text, match.text)), (post, match))
     return [plain_pair(*pair) for pair in in_turn(list(found.values()))[:limit]]
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -19,6 +27,7 @@ COUNTERS = (
     ("hybriddup_repeated_ids", "Posts whose id had been decided before.", "n_repeated_ids"),
     ("hybriddup_late_posts", "Posts older than the horizon when they came.", "n_late"),
     ("hybriddup_expired_posts", "Kept posts that stopped matching.", "n_expired"),
+    ("hybriddup_deleted_posts", "Posts that were deleted.", "n_deleted"),
 )
 """What only grows while the service runs: the name, what it is, and its name in the counts of the window."""
 GAUGES = (
@@ -42,6 +51,8 @@ class Metrics:
     def __init__(self, window_stats: Callable[[], WindowStats | None]) -> None:
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(WindowCollector(window_stats))
+        for of_process in (ProcessCollector, PlatformCollector, GCCollector):
+            of_process(registry=self.registry)
         self.requests = Histogram(
             "hybriddup_request_seconds", "Time to answer requests.", ["route", "method", "status"],
             buckets=REQUEST_BUCKETS, registry=self.registry,

@@ -22,39 +22,48 @@ PROBLEMS = {
     422: "Something in the body is not allowed.",
     429: "Too many posts or look-ups wait; Retry-After says when to come back.",
     500: "An unexpected error.",
+    501: "This window cannot do that: several processes share it.",
     503: "The window is not ready, or the posts could not be written or decided in time, or too much else is sent.",
     504: "No answer in time; the posts may have been decided.",
     507: "The disk of the window is full.",
 }
 FOR_ALL = (401, 421, 422, 429, 500, 503, 504)
 FOR_BODIES = (400, 408, 413, 415)
-POST_BY_ID = [
-    {
-        "name": "id",
-        "in": "path",
-        "required": True,
-        "schema": {"type": "string"},
-        "description": "The id, percent-encoded: `%2317` for `#17`, `%2F` for a slash.",
-    },
-    {
-        "name": "type",
-        "in": "query",
-        "schema": {"type": "string", "enum": ["str", "int"], "default": "str"},
-        "description": 'Whether the id is text or a whole number: 17 and "17" are two ids.',
-    },
+
+
+def in_query(name: str, description: str, **schema: Any) -> dict[str, Any]:
+    """Return the description of a parameter."""
+    return {"name": name, "in": "query", "schema": schema, "description": description}
+
+
+BY_ID = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "The id, percent-encoded: `%2317` for `#17`, `%2F` for a slash.",
+}
+TYPE = in_query(
+    "type",
+    'Whether the id is text or a whole number: 17 and "17" are two ids.',
+    type="string",
+    enum=["str", "int"],
+    default="str",
+)
+LIMIT = in_query("limit", "So many at most.", type="integer", minimum=1, maximum=MAX_LISTED, default=DEFAULT_LISTED)
+OUTCOME = in_query(
+    "decision",
+    "Only posts that were kept, or are near or exact repeats; left out: all.",
+    type="string",
+    enum=list(OUTCOMES),
+)
+LISTED = [
+    LIMIT,
+    in_query("after", "Only posts before this position, as the answer before says where to go on.", type="integer"),
+    in_query("q", "Only posts with this in their text; case does not matter.", type="string"),
+    in_query("of", "Only repeats of the post with this id.", type="string"),
+    TYPE,
 ]
-LIMIT = {
-    "name": "limit",
-    "in": "query",
-    "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LISTED, "default": DEFAULT_LISTED},
-    "description": "So many at most.",
-}
-OUTCOME = {
-    "name": "decision",
-    "in": "query",
-    "schema": {"type": "string", "enum": list(OUTCOMES)},
-    "description": "Only posts that were kept, or are near or exact repeats; left out: all.",
-}
 
 
 def openapi_schema(*, with_token: bool) -> dict[str, Any]:
@@ -87,17 +96,25 @@ def paths() -> dict[str, Any]:
     posts = {"anyOf": [post, {"type": "array", "items": post, "minItems": 1}]}
     decisions = {"anyOf": [decision, {"type": "array", "items": decision}]}
     decide = "Decide one post or several, in order. The answer is given when it is on disk."
-    find = "The kept posts most similar to a text, best first; nothing is added."
+    find = "The kept posts that a text repeats, or nearly; nothing is added. For posts that contain a text: `list`."
+    listed = "Posts, newest first, each with the text that it repeats. A search looks at 10,000 posts at a time."
+    delete = "Take a post out of the window: later posts are decided as if it had not come, and its id is free."
     explain = "Every step of a text and of a post of the window, and the verdict."
     get = "A post that was acknowledged within the horizon."
     latest = "The latest decisions since the service was started, newest first."
     judge = "Pairs of the latest posts and those most similar to them, of all scores in turn, for a person to judge."
     text = {"schema": {"type": "string"}}
     return {
-        "/v1/posts": {"post": operation("decide", decide, decisions, 507, body=posts)},
+        "/v1/posts": {
+            "post": operation("decide", decide, decisions, 507, body=posts),
+            "get": operation("list", listed, ref("PostsAnswer"), 501) | {"parameters": LISTED},
+        },
         "/v1/match": {"post": operation("match", find, ref("MatchesAnswer"), body=ref("MatchRequest"))},
         "/v1/explain": {"post": operation("explain", explain, ref("Explanation"), 404, body=ref("ExplainRequest"))},
-        "/v1/posts/{id}": {"get": operation("get", get, ref("StoredPostAnswer"), 404) | {"parameters": POST_BY_ID}},
+        "/v1/posts/{id}": {
+            "get": operation("get", get, ref("StoredPostAnswer"), 404) | {"parameters": [BY_ID, TYPE]},
+            "delete": operation("delete", delete, ref("DeletedAnswer"), 404, 507) | {"parameters": [BY_ID, TYPE]},
+        },
         "/v1/stats": {"get": operation("stats", "Counts, and decisions over time.", ref("ServiceStats"))},
         "/v1/decisions": {
             "get": operation("decisions", latest, ref("DecisionsAnswer")) | {"parameters": [LIMIT, OUTCOME]}

@@ -11,9 +11,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hybriddup.errors import HybriddupError, InputError
+from hybriddup.errors import HybriddupError, InputError, UnsupportedError
 from hybriddup.service.json import json_response
 from hybriddup.steps.options import quote
+from hybriddup.window.records import PostId
 
 LONGEST_MESSAGE = 1000
 """Characters of a message, whatever of the request it repeats."""
@@ -58,6 +59,12 @@ def not_ready(why: str) -> RequestError:
     )
 
 
+def no_post(post_id: PostId) -> RequestError:
+    """Return the problem of an id that no post within the horizon has."""
+    message = f"there is no post with the id {quote(post_id)} within the horizon."
+    return RequestError(404, "not_found", message, "ids of posts that were decided; ?type=int for numbers")
+
+
 def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
     """Return the problem of posts that are not allowed, or of a window that cannot do what is asked.
 
@@ -68,6 +75,8 @@ def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
     """
     if isinstance(error, InputError):
         return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")
+    if isinstance(error, UnsupportedError):
+        return RequestError(501, "not_supported", str(error), "see the message")
     before = f" The first {n_decided:,} posts of the request were decided." if n_decided else ""
     allowed = "send it again, later" + (" with the same ids" if n_decided else "")
     if is_disk_full(error):

@@ -9,27 +9,34 @@ from importlib.resources import files
 from urllib.parse import unquote_to_bytes
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from hybriddup.service.json import json_response
-from hybriddup.service.latest import OUTCOMES
+from hybriddup.service.latest import OUTCOMES, plain_post
 from hybriddup.service.limits import DEFAULT_LISTED, MAX_LISTED
 from hybriddup.service.problems import RequestError
 from hybriddup.service.reading import check_length
-from hybriddup.service.service import Service, plain_post
+from hybriddup.service.service import Service
 from hybriddup.service.shapes import ExplainRequest, MatchRequest, checked
 from hybriddup.steps.options import quote
 from hybriddup.window.records import PostId
 
+
+class AnyText(PathConvertor):
+    """The rest of an address, line breaks among it."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("post_id", AnyText())
 POSTS = "/v1/posts/"
-PAGE_TYPES = {
-    "index.html": "text/html",
-    "page.css": "text/css",
-    "page.js": "text/javascript",
-    "judging.js": "text/javascript",
-}
+PAGES = {"/": "index.html", "/docs": "docs.html"}
+"""Addresses of pages, and their files."""
+PAGE_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+SCRIPTS = ("/page.css", "/elements.js", "/page.js", "/posts.js", "/judging.js", "/docs.js")
 PAGE_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -68,33 +75,54 @@ async def explain(request: Request) -> Response:
     return json_response((await service.explain(asked.text, asked.id)).to_dict())
 
 
+async def posts(request: Request) -> Response:
+    """Decide posts, or list those of the window."""
+    return await (add_posts if request.method == "POST" else list_posts)(request)
+
+
+async def list_posts(request: Request) -> Response:
+    """Return posts of the window, newest first, each with the text that it repeats."""
+    asked = request.query_params
+    after = number_of(asked["after"], "after") if "after" in asked else None
+    of = as_id(request, asked["of"]) if "of" in asked else None
+    found = await service_of(request).posts(limit_of(request), after=after, text=asked.get("q", ""), of=of)
+    return json_response(found)
+
+
 async def post_by_id(request: Request) -> Response:
-    """Return a post that was acknowledged within the horizon."""
-    return json_response(plain_post(await service_of(request).get(id_of(request))))
+    """Return a post that was acknowledged within the horizon, or take it out of the window."""
+    post_id = id_of(request)
+    if request.method == "DELETE":
+        await service_of(request).delete(post_id)
+        return json_response({"id": post_id, "deleted": True})
+    return json_response(plain_post(await service_of(request).get(post_id)))
 
 
 def id_of(request: Request) -> PostId:
-    """Return the id that an address names: text, or a whole number with ``?type=int``."""
+    """Return the id that an address names."""
     raw: bytes = request.scope["raw_path"]
     encoded = raw.partition(b"?")[0][len(POSTS) :]
     try:
         text = unquote_to_bytes(encoded).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         raise RequestError(422, "invalid_id", "the id is not UTF-8.", "percent-encoded UTF-8") from None
+    return as_id(request, text)
+
+
+def as_id(request: Request, text: str) -> PostId:
+    """Return the id that a text spells: the text itself, or a whole number with ``?type=int``."""
     kind = request.query_params.get("type", "str")
-    if kind == "str":
-        return text
-    if kind != "int":
+    if kind not in ("str", "int"):
         raise RequestError(422, "invalid_id", f"type is {quote(kind)}.", "type=str (the default) or type=int")
-    return number_of(text)
+    return text if kind == "str" else number_of(text, "with type=int, the id")
 
 
-def number_of(text: str) -> int:
+def number_of(text: str, what: str) -> int:
     """Return the whole number of 64 bits that a text spells."""
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdecimal() and len(digits) < 20 and -(2**63) <= int(text) < 2**63:
         return int(text)
-    raise RequestError(422, "invalid_id", "with type=int, the id is no whole number.", "a whole number of 64 bits")
+    raise RequestError(422, "invalid_request", f"{what} is {quote(text)}.", "a whole number of 64 bits")
 
 
 async def decisions(request: Request) -> Response:
@@ -156,29 +184,27 @@ def page_file(name: str) -> bytes:
 
 
 async def page(request: Request) -> Response:
-    """Return the page for people, or a file that it needs."""
-    name = request.url.path.removeprefix("/") or "index.html"
-    return Response(page_file(name), media_type=PAGE_TYPES[name], headers=PAGE_HEADERS)
+    """Return a page for people, or a file that it needs."""
+    path = request.url.path
+    name = PAGES.get(path, path[1:])
+    return Response(page_file(name), media_type=PAGE_TYPES[name.partition(".")[2]], headers=PAGE_HEADERS)
 
 
 ROUTES = [
-    Route("/v1/posts", add_posts, methods=["POST"]),
+    Route("/v1/posts", posts, methods=["GET", "POST"]),
     Route("/v1/match", match, methods=["POST"]),
     Route("/v1/explain", explain, methods=["POST"]),
     Route("/v1/stats", stats),
     Route("/v1/decisions", decisions),
     Route("/v1/pairs", pairs),
-    Route("/v1/posts/{id:path}", post_by_id),
+    Route("/v1/posts/{id:post_id}", post_by_id, methods=["GET", "DELETE"]),
     Route("/healthz", health),
     Route("/readyz", ready),
     Route("/metrics", metrics),
     Route("/openapi.json", openapi),
-    Route("/", page),
-    Route("/page.css", page),
-    Route("/page.js", page),
-    Route("/judging.js", page),
+    *(Route(path, page) for path in (*PAGES, *SCRIPTS)),
 ]
-OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/page.css", "/page.js", "/judging.js"})
+OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json", *PAGES, *SCRIPTS})
 """Addresses that need no token: they tell nothing about posts."""
 
 

@@ -15,13 +15,12 @@ from starlette.requests import Request
 from hybriddup.errors import HybriddupError, StoreError
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.history import History
-from hybriddup.service.latest import Latest, Outcome, pairs_to_judge, with_keepers
+from hybriddup.service.latest import Latest, Outcome, decided_lately, list_of_posts, pairs_to_judge
 from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, MOST_COMPARED, Limits
 from hybriddup.service.metrics import Metrics
-from hybriddup.service.problems import RequestError, could_not, not_ready
+from hybriddup.service.problems import RequestError, could_not, no_post, not_ready
 from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
 from hybriddup.service.shapes import ServiceStats
-from hybriddup.steps.options import quote
 from hybriddup.study.explain import Explanation
 from hybriddup.window import AnyWindow, Decision, Match, Post, StoredPost, WindowStats
 from hybriddup.window.event_time import TimeOf
@@ -174,8 +173,7 @@ class Service:
         """Return the post with this id; RequestError where there is none."""
         post = await self.look(partial(self.ready_window().get, post_id))
         if post is None:
-            message = f"there is no post with the id {quote(post_id)} within the horizon."
-            raise RequestError(404, "not_found", message, "ids of posts that were decided; ?type=int for numbers")
+            raise no_post(post_id)
         return post
 
     async def explain(self, text: str, post_id: PostId) -> Explanation:
@@ -185,13 +183,25 @@ class Service:
 
     async def latest_decisions(self, limit: int, outcome: Outcome | None) -> list[dict[str, Any]]:
         """Return the latest posts that were decided, newest first, and the kept posts that they repeat."""
-        posts = await self.look(partial(with_keepers, self.ready_window(), self.latest.ids(limit, outcome)))
-        return [plain_post(post) | ({} if keeper is None else {"of_text": keeper.text}) for post, keeper in posts]
+        return await self.look(partial(decided_lately, self.ready_window(), self.latest.newest(limit, outcome)))
+
+    async def posts(self, limit: int, **wanted: Any) -> dict[str, Any]:
+        """Return posts, newest first; parameters are those of `AnyWindow.posts`."""
+        return await self.look(partial(list_of_posts, self.ready_window(), limit, **wanted))
+
+    async def delete(self, post_id: PostId) -> None:
+        """Take a post out of the window; RequestError where there is none with this id."""
+        if not await self.look(partial(self._delete, self.ready_window(), post_id)):
+            raise no_post(post_id)
+
+    def _delete(self, window: AnyWindow, post_id: PostId) -> bool:
+        was_there, self.last_stats = window.delete(post_id), window.stats()
+        return was_there
 
     async def pairs_to_judge(self, limit: int) -> list[dict[str, Any]]:
         """Return pairs of the latest posts and those most similar to them, of all scores in turn."""
-        ids = [*self.latest.ids(MOST_COMPARED // 2, "near"), *self.latest.ids(MOST_COMPARED // 2, "kept")]
-        return await self.look(partial(pairs_to_judge, self.ready_window(), ids, limit))
+        posts = [one for outcome in ("near", "kept") for one in self.latest.newest(MOST_COMPARED // 2, outcome)]
+        return await self.look(partial(pairs_to_judge, self.ready_window(), posts, limit))
 
     async def stats(self) -> dict[str, Any]:
         """Return counts, and decisions over time."""
@@ -228,10 +238,3 @@ class Service:
     def _looked(self, asked: asyncio.Future[Any]) -> None:
         self.n_looks -= 1
         asked.cancelled() or asked.exception()  # an error that nobody waits for any more is not one to report
-
-
-def plain_post(post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data."""
-    decision = "kept" if post.kept else "duplicate"
-    plain = {"id": post.id, "position": post.position, "decision": decision, "time": post.time, "text": post.text}
-    return plain if post.evidence is None else plain | post.evidence._asdict()

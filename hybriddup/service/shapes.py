@@ -107,6 +107,21 @@ class DecisionsAnswer(Answer):
     decisions: list[LatestDecisionAnswer]
 
 
+class PostsAnswer(Answer):
+    """Posts of the window, newest first."""
+
+    posts: list[LatestDecisionAnswer]
+    after: int | None
+    """To be sent as ``after`` to go on with older posts; null: there are none."""
+
+
+class DeletedAnswer(Answer):
+    """A post that was taken out of the window, for good."""
+
+    id: PostId
+    deleted: Literal[True]
+
+
 class PairToJudge(Answer):
     """Two posts of which a person may say whether they are the same."""
 
@@ -168,6 +183,8 @@ class Answers(Answer):
 
     decision: DecisionAnswer
     stored_post: StoredPostAnswer
+    posts: PostsAnswer
+    deleted: DeletedAnswer
     matches: MatchesAnswer
     decisions: DecisionsAnswer
     pairs: PairsAnswer

@@ -21,6 +21,7 @@ from hybriddup.testing.window_posts import (
 )
 from hybriddup.window.opened import AnyWindow
 
+GONE = "a post that is deleted"
 OTHER_RECIPE = CONFIG | {"tokenizer": {"use": "words"}}
 
 
@@ -64,7 +65,10 @@ def _check_known(window: AnyWindow, posts: list[dict[str, Any]], answers: list[o
 
 
 def _add_and_vanish(posts: list[dict[str, Any]], open_window: Opens) -> list[object]:
-    return said(open_window("vanished", config=CONFIG, horizon=HORIZON).add_many(posts))
+    window = open_window("vanished", config=CONFIG, horizon=HORIZON)
+    answers = said(window.add_many([{"id": GONE, "text": GONE}, *posts]))[1:]
+    window.delete(GONE)
+    return answers
 
 
 def _check_vanished(windows: Windows) -> None:
@@ -74,6 +78,8 @@ def _check_vanished(windows: Windows) -> None:
     window = windows("vanished", config=CONFIG, horizon=HORIZON)
     clause = "what was answered is there though its process did not close the window"
     require(all(window.get(post["id"]) is not None for post in posts), clause, window.stats())
+    clause = "what was deleted is gone though its process did not close the window"
+    require(window.get(GONE) is None and window.add(GONE).kept, clause, window.get(GONE))
     _check_known(window, posts, answers)
     window.close()
 
@@ -93,6 +99,10 @@ def _check_reading(windows: Windows) -> None:
     for ask in questions:
         require(ask(reader) == ask(window), clause, ask(reader))
     require(reader.stats().n_kept_in_window == 2, clause, reader.stats())
+    window.delete(1)
+    clause = "a window that only looks sees what another one deletes"
+    require(reader.get(1) is None and reader.match(nearly(texts[1])) == window.match(nearly(texts[1])), clause, 1)
+    require_error(WindowError, lambda: reader.delete(2), "a window that only looks deletes nothing")
     require_error(WindowError, lambda: reader.add(texts[2]), "a window that only looks takes no posts")
     reader.close()
     require(window.add(texts[2]).kept, "a window that only looks leaves no trace", texts[2])

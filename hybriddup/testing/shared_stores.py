@@ -160,6 +160,14 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
     posts = [record.post for record in found if record is not None]
     require(posts[1].evidence == EVIDENCE and posts[1].text == "Text", "a duplicate has its evidence", posts[1])
     require(posts[0].normalized == "text" and posts[0].evidence is None, "a kept post is as it came", posts[0])
+    one.note(NEVER, 5.0, [5.0, 5.0])
+    other.remove(0, 5.0)
+    one.remove(1, None)
+    require(one.n_kept_after(0.0) == 1, "a kept post that was removed is counted no more", one.n_kept_after(0.0))
+    clause = "a record that was removed is not there, for all"
+    left = [record is not None for record in one.records(_positions(0, 1, 3))]
+    require(left == [False, False, True], clause, left)
+    require(other.records(_positions(0, 1)) == [None, None], clause, other.records(_positions(0, 1)))
 
 
 def _check_values(one: SharedStore, other: SharedStore) -> None:

@@ -12,7 +12,7 @@ from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.texts import ALL_TEXTS
-from hybriddup.window.records import Evidence, PostId, StoredPost
+from hybriddup.window.records import Evidence, PostId, StoredPost, mark_of
 from hybriddup.window.stores import WindowStore
 
 Maker = Callable[[], WindowStore]
@@ -82,6 +82,8 @@ class Course:
         """Go through all steps, comparing after each."""
         for step in range(N_STEPS):
             self.append(int(self.rng.integers(0, 60)))
+            if step % 7 == 3 and self.first < len(self.posts):
+                self.delete(int(self.rng.integers(self.first, len(self.posts))))
             if self.rng.random() < 0.5:
                 self.forget()
             if self.reopen is not None and step % 10 == 9:
@@ -99,13 +101,19 @@ class Course:
     def post(self, position: int) -> StoredPost:
         """Return a post; one position in three has the id of a post that is forgotten, each of them once."""
         n_again = position // 3
-        again = position % 3 == 2 and n_again < self.first
+        again = position % 3 == 2 and n_again < self.first and not self.posts[n_again].deleted
         post_id: PostId = self.posts[n_again].id if again else f"post {position}" if position % 2 else position
         is_duplicate = self.posts and self.rng.random() < 0.4
         of = self.posts[int(self.rng.integers(0, len(self.posts)))] if is_duplicate else None
         text = ALL_TEXTS[position % len(ALL_TEXTS)]
         normalized = None if position % 5 else text.lower()
         return StoredPost(position, post_id, position * 0.25, text, normalized, None if of is None else _evidence(of))
+
+    def delete(self, position: int) -> None:
+        """Delete a post."""
+        self.store.delete(position, {"deleted": b"%d" % position})
+        self.posts[position] = mark_of(self.posts[position])
+        require(self.store.meta("deleted") == b"%d" % position, "values are stored with a deletion", position)
 
     def forget(self) -> None:
         """Forget all but the latest posts, or now and then all of them, or none."""
@@ -137,7 +145,7 @@ class Course:
 
     def compare_ids(self, held: Sequence[StoredPost]) -> None:
         """Compare the posts found by ids: of posts held, of forgotten ones, and of none."""
-        by_id = {post.id: post for post in held}
+        by_id = {post.id: post for post in held if not post.deleted}
         chosen = self.rng.integers(0, max(len(self.posts), 1), 200).tolist() if self.posts else []
         ids: list[PostId] = [*(self.posts[each].id for each in chosen), "nobody's", 10**9]
         given, expected = self.store.find_ids(ids), [by_id.get(each) for each in ids]

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from hybriddup.errors import InputError, WindowError
+from hybriddup.errors import InputError, UnsupportedError, WindowError
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.lasting_windows import check_lasting, check_second
 from hybriddup.testing.texts import NASTY_TEXTS
@@ -63,6 +63,8 @@ def check_one(windows: Windows) -> None:
     _check_batches(windows)
     _check_ids(windows)
     _check_looking(windows)
+    _check_deleting(windows)
+    _check_listing(windows)
     _check_any_text(windows)
     _check_expiry(windows)
     _check_event_time(windows)
@@ -131,6 +133,61 @@ def _check_looking(windows: Windows) -> None:
     clause = "explain says what would be decided"
     require([each.matches for each in explained] == [True, False], clause, [each.verdict for each in explained])
     require_error(InputError, lambda: window.explain("text", "no such id"), "explain refuses an id that is not there")
+    window.close()
+
+
+def _check_deleting(windows: Windows) -> None:
+    window, texts = windows("deleting", config=CONFIG, horizon=HORIZON), distinct_texts(3)
+    window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[0]}, {"id": 2, "text": texts[1]}])
+    answer = window.add({"id": 3, "text": nearly(texts[1])})
+    gone = [window.delete(one) for one in (1, 1, 2, "2")]
+    require(gone == [True, False, True, False], "delete says whether there was a post with the id", gone)
+    clause = "a post that was deleted is found no more"
+    require([window.get(1), window.get(2)] == [None, None], clause, window.get(1))
+    found = [each.id for text in texts for each in window.match(text) if each.is_match]
+    require(not found, clause, found)
+    require_error(InputError, lambda: window.explain(texts[0], 1), clause)
+    clause = "a duplicate of a post that was deleted keeps its answer"
+    again = window.add({"id": 3, "text": nearly(texts[1])})
+    require(again == answer._replace(repeated=True) and window.get("1") is not None, clause, again)
+    decided = window.add_many([nearly(texts[0]), {"id": 2, "text": texts[2]}, texts[1]])
+    clause = "posts are decided as if a post that was deleted had not come, and its id is free"
+    require([each.kept and not each.repeated for each in decided] == [True] * 3, clause, decided)
+    require(window.delete(3) and window.get(3) is None, "a duplicate can be deleted", window.get(3))
+    require(not window.add({"id": 3, "text": texts[1]}).kept, "a duplicate can be deleted", texts[1])
+    n_kept = window.stats().n_kept_in_window
+    require(window.delete(decided[0].id), "a post that came without an id can be deleted", decided[0])
+    left = window.stats().n_kept_in_window
+    require(left == n_kept - 1, "a kept post that was deleted is counted no more", (n_kept, left))
+    require(window.stats().n_deleted == 4, "stats count posts that were deleted", window.stats().n_deleted)
+    window.close()
+
+
+def _check_listing(windows: Windows) -> None:
+    window, texts = windows("listing", config=CONFIG, horizon=HORIZON), distinct_texts(300)
+    window.add_many([{"id": place, "text": text} for place, text in enumerate(texts)])
+    window.add_many([{"id": "300", "text": f"{texts[7]}!"}, {"id": "gone", "text": texts[7]}])
+    try:
+        newest = window.posts(2)
+    except UnsupportedError:
+        window.close()
+        return
+    window.delete("gone")
+    clause = "posts lists posts newest first, but for those deleted, and says where to go on"
+    require([post.id for post in newest.posts] == ["gone", "300"], clause, newest)
+    first = window.posts(2)
+    then = window.posts(1000, after=first.after)
+    listed = [post.id for post in (*first.posts, *then.posts)]
+    require((listed, then.after) == (["300", *reversed(range(300))], None), clause, listed[:5])
+    clause = "posts lists those with a text, and those that repeat a post"
+    found = [
+        window.posts(text=texts[7][2:].upper()),
+        window.posts(of=7),
+        window.posts(of="7"),
+        window.posts(1, text=""),
+    ]
+    require([[post.id for post in one.posts] for one in found] == [["300", 7], ["300"], [], ["300"]], clause, found)
+    require_error(InputError, lambda: window.posts(0), "posts refuses a limit below 1")
     window.close()
 
 
@@ -248,6 +305,8 @@ def _check_closing(windows: Windows) -> None:
         lambda: window.match("text"),
         lambda: window.get(1),
         lambda: window.explain("text", 1),
+        lambda: window.delete(1),
+        window.posts,
         window.stats,
         window.rewind,
     ):

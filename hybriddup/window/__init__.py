@@ -1,7 +1,18 @@
 """The live window: posts are decided one by one, against those kept in the last days."""
 
 from hybriddup.window.opened import AnyWindow
-from hybriddup.window.records import AuditCounts, Decision, Evidence, Match, Post, StoredPost, WindowStats
+from hybriddup.window.records import AuditCounts, Decision, Evidence, Match, Post, PostList, StoredPost, WindowStats
 from hybriddup.window.window import Window
 
-__all__ = ["AnyWindow", "AuditCounts", "Decision", "Evidence", "Match", "Post", "StoredPost", "Window", "WindowStats"]
+__all__ = [
+    "AnyWindow",
+    "AuditCounts",
+    "Decision",
+    "Evidence",
+    "Match",
+    "Post",
+    "PostList",
+    "StoredPost",
+    "Window",
+    "WindowStats",
+]

@@ -14,7 +14,7 @@ class Counts:
     """What a window did since it was opened."""
 
     posts: Counter[str] = field(default_factory=Counter)
-    """Posts by what became of them: kept, exact, near, repeated_id, late, expired."""
+    """Posts by what became of them: kept, exact, near, repeated_id, late, expired, deleted."""
     by_band: dict[str, Counter[str]] = field(default_factory=dict)
     """The same for kept, exact and near, by length band."""
     limits_hit: Counter[str] = field(default_factory=Counter)

@@ -11,7 +11,7 @@ from hybriddup.window.counts import Counts
 from hybriddup.window.event_time import PostTimes, WindowTime
 from hybriddup.window.index import LiveReport, LiveTexts
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Post, PostId, StoredPost
+from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPost
 
 
 class DecidedPosts(Protocol):
@@ -116,6 +116,14 @@ class LookedInto(Protocol):
 
     def bands_of(self, prepared: PreparedTexts) -> list[str]:
         """Return the length band of each text by itself."""
+        ...
+
+    def posts_before(self, position: int | None, n: int) -> PostList:
+        """Return posts at positions before one, newest first."""
+        ...
+
+    def delete(self, post_id: PostId) -> bool:
+        """Take a post out; return whether there was one."""
         ...
 
     def rewind(self, to: float | None) -> float:

@@ -2,6 +2,9 @@
 
 import struct
 
+import numpy as np
+
+from hybriddup.data.records import Int64s
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.stores import WindowStore
 
@@ -17,6 +20,8 @@ WATERMARK = "watermark"
 EDGES = "edges"
 """What `hybriddup.window.edges.Edges` packs."""
 
+DELETED = "deleted"
+"""Positions of the kept posts that were deleted."""
 LOG_TOKEN = "memory log"  # noqa: S105  no secret
 """By which `hybriddup.window.derived.kept_log` knows the store."""
 
@@ -25,6 +30,12 @@ def stored_watermark(store: WindowStore) -> float:
     """Return the watermark that a store has with its posts; minus infinity where it has none."""
     packed = store.meta(WATERMARK)
     return NEVER if packed is None else unpack_float(packed)
+
+
+def deleted_positions(store: WindowStore) -> Int64s:
+    """Return int64[n]: the positions of the kept posts that were deleted and are not forgotten, rising."""
+    positions = np.frombuffer(store.meta(DELETED) or b"", "<i8").astype(np.int64)
+    return positions[positions >= store.first_position]
 
 
 def pack_float(number: float) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
+from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats
 
 if TYPE_CHECKING:
     from hybriddup.config.settings import Settings
@@ -40,6 +40,16 @@ class AnyWindow(Protocol):
 
     def get(self, post_id: PostId) -> StoredPost | None:
         """Return the post with an id."""
+        ...
+
+    def posts(
+        self, limit: int = 100, *, after: int | None = None, text: str = "", of: PostId | None = None
+    ) -> PostList:
+        """Return posts, newest first; a window that cannot list them raises `UnsupportedError`."""
+        ...
+
+    def delete(self, post_id: PostId) -> bool:
+        """Take the post with an id out of the window; return whether there was one."""
         ...
 
     def stats(self) -> WindowStats:

@@ -6,18 +6,15 @@ state of the store, by which the whole question goes. So the writer never waits 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from hybriddup.errors import WindowError
 from hybriddup.steps.verifiers import keeps_learning
 from hybriddup.window.derived.deriving import derive
-from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS, stored_watermark
+from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS, deleted_positions, stored_watermark
 from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
-from hybriddup.window.records import Decision, Post
 from hybriddup.window.state import NOTHING, WindowState
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.window import Window
@@ -33,21 +30,6 @@ class ReadOnlyWindow(Window):
         self._folder = folder
         self._asked = asked
         super().__init__(self._open, asked)
-
-    def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:  # noqa: ARG002
-        """Take no posts: raise WindowError."""
-        raise self._refusal("takes no posts. Add them through")
-
-    def rewind(self, to: float | None = None) -> float:  # noqa: ARG002
-        """Change nothing: raise WindowError."""
-        raise self._refusal("cannot put the time back. Rewind")
-
-    def _refusal(self, what: str) -> WindowError:
-        self._open_state()  # a window that is closed says so
-        return WindowError(
-            f"the window was opened with read_only=True and {what} the window that writes to this store, or where "
-            "there is none, open this one without read_only."
-        )
 
     @contextmanager
     def _current(self) -> Iterator[WindowState]:
@@ -92,5 +74,6 @@ def follow(state: WindowState) -> None:
         derive(state.derived, first, state.steps, state.store, None)
     state.n_remembered = end
     state.watermark = state.last_time = stored_watermark(state.store)
+    state.derived.kept.delete(deleted_positions(state.store))
     # a writer with a shorter horizon forgets sooner
     state.counts.posts["expired"] += state.derived.forget(state.watermark, state.store.first_position)

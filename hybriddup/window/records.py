@@ -56,9 +56,23 @@ class StoredPost(NamedTuple):
         return self.evidence is None
 
     @property
+    def deleted(self) -> bool:
+        """Whether this only marks where a post was that is deleted; no caller of a window sees one."""
+        return self.evidence == DELETED
+
+    @property
     def normalized_text(self) -> str:
         """The text of a kept post after normalizing."""
         return self.text if self.normalized is None else self.normalized
+
+
+DELETED = Evidence("", -1, "deleted", 0, "", 0.0, 0.0, "")  # type: ignore[arg-type]  # in stores only
+"""Stands in the store as the evidence of a post that was deleted."""
+
+
+def mark_of(post: StoredPost) -> StoredPost:
+    """Return what stands in the store in place of a post that was deleted."""
+    return StoredPost(post.position, "", post.time, "", None, DELETED)
 
 
 class Decision(NamedTuple):
@@ -104,6 +118,15 @@ class Match:
     hamming_distance: int
     verifier: str
     length_band: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostList:
+    """Some posts of a window, newest first."""
+
+    posts: list[StoredPost]
+    after: int | None
+    """The position after which the list goes on, with older posts; None = it ends here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +188,5 @@ class WindowStats:
     """The 95 % interval of the estimate."""
     audit: AuditCounts = AuditCounts()
     recipe_id: str = ""
+    n_deleted: int = 0
+    """Posts that `Window.delete` took out."""

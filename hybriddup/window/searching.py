@@ -130,5 +130,6 @@ def count_window(state: LookedInto) -> WindowStats:
         estimated_recall=audit.estimated_recall,
         recall_interval=recall_interval(audit),
         audit=audit,
+        n_deleted=posts["deleted"],
         recipe_id=state.steps.components.recipe_id(),
     )

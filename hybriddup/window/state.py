@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -20,17 +21,25 @@ from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.counts import Counts
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.deriving import build_derived_state
+from hybriddup.window.derived.deriving import build_derived_state, prepare_stored
 from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.learning import learn_from
-from hybriddup.window.meta import EDGES, LOG_TOKEN, WATERMARK, pack_float, stored_watermark
+from hybriddup.window.meta import (
+    DELETED,
+    EDGES,
+    LOG_TOKEN,
+    WATERMARK,
+    deleted_positions,
+    pack_float,
+    stored_watermark,
+)
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
+from hybriddup.window.records import Decision, Evidence, Post, PostId, PostList, StoredPost, decision_of
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
 
@@ -141,7 +150,7 @@ class WindowState:
         self.audit(prepared, times, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
-            self.remember_or_derive(prepared, times, verdicts)
+            self.change_or_derive(partial(self.remember, prepared, times, verdicts))
         self.count(stored, prepared, times)
         self.warn_if_ahead(now)
         self.learn_if_due()
@@ -240,10 +249,10 @@ class WindowState:
         bands = self.steps.components.bands
         return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
 
-    def remember_or_derive(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Remember a batch. It is on disk, so where that fails no caller is told: memory is derived anew."""
+    def change_or_derive(self, change: Callable[[], None]) -> None:
+        """Have memory follow the store. Where that fails no caller is told: memory is derived anew."""
         try:
-            self.remember(prepared, times, verdicts)
+            change()
         except Exception as error:
             logger.warning("the index is built anew from the store: %s: %s", type(error).__name__, error)
             self.n_remembered = NOTHING
@@ -323,6 +332,27 @@ class WindowState:
             self.store.set_meta({WATERMARK: pack_float(moment), EDGES: self.edges.pack()})
             self.watermark = self.last_time = moment
         return seconds
+
+    def posts_before(self, position: int | None, n: int) -> PostList:
+        """Return the posts at the ``n`` positions before one, but for those deleted; None = the latest."""
+        first, end = self.store.first_position, self.store.next_position
+        end = end if position is None else max(min(position, end), first)
+        start = max(end - n, first)
+        posts = self.store.posts(np.arange(end - 1, start - 1, -1, dtype=np.int64))
+        return PostList([post for post in posts if not post.deleted], start if start > first else None)
+
+    def delete(self, post_id: PostId) -> bool:
+        """Take a post out, of the store as well; see `hybriddup.Window.delete`."""
+        self.catch_up()
+        post = self.store.find_ids([post_id])[0]
+        if post is None:
+            return False
+        gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
+        self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
+        if post.kept:
+            self.change_or_derive(lambda: self.derived.delete(prepare_stored(self.steps, [post])))
+        self.counts.posts["deleted"] += 1
+        return True
 
     def warn_if_ahead(self, now: float) -> None:
         """Say in the log, once, that the watermark is far ahead of the clock."""

@@ -19,10 +19,11 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.explaining import explainer_of
+from hybriddup.window.listing import list_posts
 from hybriddup.window.looked_into import LookedInto
 from hybriddup.window.opened import AnyWindow, Asked
 from hybriddup.window.posts import as_post, as_posts
-from hybriddup.window.records import Decision, Match, Post, PostId, StoredPost, WindowStats
+from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats
 from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.urls import secrets_hidden, url_of
 
@@ -51,6 +52,7 @@ class Window:
     def __init__(self, open_state: Callable[[], LookedInto], asked: Asked) -> None:
         self._state: LookedInto | None = undisturbed(open_state)
         self._timed = asked.timing.time_of == "event"
+        self._read_only = asked.read_only
         self._lock = RLock()
         self._process = os.getpid()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
@@ -143,7 +145,7 @@ class Window:
         WindowError
             The window is closed, or was opened by another process; or its clock does not say the time.
         """
-        self._check_process()  # a lock that another thread held when the process was forked stays locked
+        self._check_writes("takes no posts")  # a lock that another thread held when the process was forked stays locked
         checked = as_posts(posts, timed=self._timed)
         return undisturbed(lambda: self._decide(checked))
 
@@ -211,6 +213,9 @@ class Window:
     def match(self, text: str, limit: int = 10) -> list[Match]:
         """Return the kept posts most similar to a text, best first, without adding it.
 
+        It looks for posts that the text repeats, or nearly repeats. A post that merely contains the text, or is a part
+        of it, is mostly not found: `posts` searches for what stands in texts.
+
         Parameters
         ----------
         text
@@ -256,6 +261,64 @@ class Window:
         """
         return self._ask(lambda state: state.store.find_ids([post_id])[0])
 
+    def posts(
+        self, limit: int = 100, *, after: int | None = None, text: str = "", of: PostId | None = None
+    ) -> PostList:
+        """Return posts, kept or not, newest first.
+
+        One call looks at 10,000 posts at most, whether it has found enough or not, and says where to go on. Posts are
+        decided meanwhile.
+
+        Parameters
+        ----------
+        limit
+            So many at most.
+        after
+            A position, such as the list before ended with: only older posts are listed.
+        text
+            Only posts with this in their text as it was sent; case does not matter.
+        of
+            Only duplicates of the post with this id.
+
+        Raises
+        ------
+        InputError
+            The limit is below 1.
+        UnsupportedError
+            Several processes share the window.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> with hybriddup.Window.open() as window:
+        ...     _ = window.add_many(["good morning", "what is for lunch?", "Good night"])
+        ...     [post.text for post in window.posts(text="good").posts]
+        ['Good night', 'good morning']
+        """
+
+        def posts_before(position: int | None, n: int) -> PostList:
+            return self._ask(lambda state: state.posts_before(position, n))
+
+        return list_posts(posts_before, limit, after, text, of)
+
+    def delete(self, post_id: PostId) -> bool:
+        """Take the post with this id out of the window, kept or not; return whether there was one.
+
+        When it returns, that is on disk. From then on posts are decided as if the post had not come: later ones that
+        match it are kept, and its id can be sent again, for a new post. Answers that were given stay: a duplicate of
+        the post stays one, and when it is sent again gets the same answer, which names the post. To have it decided
+        anew, delete it too, and send it again.
+
+        Raises
+        ------
+        WindowError
+            The window is closed, or only looks.
+        StoreError
+            It could not be written; the post is still there.
+        """
+        self._check_writes("deletes nothing")
+        return self._ask(lambda state: state.delete(post_id))
+
     def stats(self) -> WindowStats:
         """Return counts of the window."""
         return self._ask(count_window)
@@ -280,6 +343,7 @@ class Window:
         StoreError
             It could not be written.
         """
+        self._check_writes("cannot put the time back")
         return self._ask(lambda state: state.rewind(to))
 
     def close(self) -> None:
@@ -304,6 +368,15 @@ class Window:
         if self._state is None:
             raise WindowError("the window is closed. Open it again with hybriddup.Window.open.")
         return self._state
+
+    def _check_writes(self, refusal: str) -> None:
+        """Raise WindowError where the window only looks, is closed, or was opened by another process."""
+        self._open_state()
+        if self._read_only:
+            raise WindowError(
+                f"the window was opened with read_only=True and {refusal}. Use the window that writes to this store; "
+                "where there is none, open this one without read_only."
+            )
 
     def _check_process(self) -> None:
         """Raise WindowError in a process that was forked from the one that opened the window: both would write."""

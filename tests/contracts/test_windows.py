@@ -43,6 +43,20 @@ class Changed:
         return self.window.add_many(posts)
 
 
+class DeletesNothing(Changed):
+    """Says that a post is gone, and leaves it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.gone: list[Any] = []
+
+    def delete(self, post_id: Any) -> bool:
+        """Say so once of each post."""
+        was_there = self.get(post_id) is not None and repr(post_id) not in self.gone
+        self.gone.append(repr(post_id))
+        return was_there
+
+
 class KeepsIds(Changed):
     """Forgets no id."""
 
@@ -57,6 +71,10 @@ class KeepsIds(Changed):
 
     def get(self, post_id: Any) -> Any:
         return self.seen.get(post_id)
+
+    def delete(self, post_id: Any) -> bool:
+        self.seen.pop(post_id, None)
+        return bool(self.window.delete(post_id))
 
 
 class DecidesTwice(Changed):
@@ -180,6 +198,7 @@ TWO_IDS = "a number and the same digits as text are two ids"
             with_method("get", lambda window, post_id: window.get(int(post_id))),
             "get returns None for an id that is not there",
         ),
+        (DeletesNothing, "a post that was deleted is found no more"),
         (with_options(horizon="300d"), "a kept post matches no more after the horizon"),
         (with_options(horizon=500.0), "a kept post matches within the horizon"),
         (with_options(time="arrival"), "a post without a time is refused where times count"),

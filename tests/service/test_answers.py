@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from hybriddup.service.limits import Limits
 from hybriddup.service.openapi import openapi_schema
 from hybriddup.window import Window
 from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, ask, make_service, running
+from tests.window.shared.plain_store import Opener
 
 SCHEMA = openapi_schema(with_token=False)
 
@@ -288,3 +290,89 @@ def test_what_cannot_be_listed_is_refused(asked: str) -> None:
     answer = ask(talk)
     assert answer.status_code == 422
     assert set(answer.json()) == SHAPE
+
+
+def test_a_post_that_is_deleted_is_gone_for_all_that_is_asked_later() -> None:
+    """It is found, listed and named no more, its id is free, and what repeats it is kept; once it is not there, 404."""
+
+    async def talk(client: httpx.AsyncClient) -> list[Any]:
+        await client.post("/v1/posts", json=[{"id": 7, "text": REPEATED}, {"id": "b", "text": NEARLY}])
+        first = await client.delete("/v1/posts/7?type=int")
+        check("DeletedAnswer", first.json())
+        again, by_text = await client.delete("/v1/posts/7?type=int"), await client.delete("/v1/posts/7")
+        left = (await client.get("/v1/posts")).json()["posts"]
+        new = (await client.post("/v1/posts", json=[{"id": 7, "text": OTHER}, {"id": "c", "text": NEARLY}])).json()
+        latest = (await client.get("/v1/decisions")).json()["decisions"]
+        return [first, again, by_text, left, new, latest, await client.get("/metrics")]
+
+    first, again, by_text, left, new, latest, metrics = ask(talk)
+    assert first.json() == {"id": 7, "deleted": True}
+    assert (again.status_code, by_text.status_code) == (404, 404)
+    assert set(again.json()) == SHAPE
+    assert [(one["id"], one["of"], "of_text" in one) for one in left] == [("b", 7, False)]
+    assert [(one["decision"], one["repeated"]) for one in new] == [("kept", False)] * 2
+    assert [(one["id"], "of_text" in one) for one in latest] == [("c", False), (7, False), ("b", False)]
+    assert "hybriddup_deleted_posts_total 1.0" in metrics.text
+
+
+def test_posts_are_listed_and_searched_newest_first() -> None:
+    """With the text that each repeats, so many at a time, by what is in them or by the post that they repeat."""
+    posts = [{"id": 1, "text": REPEATED}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}, {"text": "Hello"}]
+
+    async def talk(client: httpx.AsyncClient) -> list[Any]:
+        await client.post("/v1/posts", json=posts)
+        pages = [(await client.get("/v1/posts?limit=3")).json()]
+        pages.append((await client.get(f"/v1/posts?limit=3&after={pages[0]['after']}")).json())
+        wanted: list[dict[str, str]]
+        wanted = [{"q": "回家"}, {"q": "HELL"}, {"of": "1", "type": "int"}, {"of": "1"}, {"q": "nowhere"}]
+        pages += [(await client.get("/v1/posts", params=one)).json() for one in wanted]
+        wrong = [
+            await client.get(f"/v1/posts?{one}") for one in ("after=x", "limit=0", "of=x&type=int", "type=no&of=1")
+        ]
+        return [pages, [(one.status_code, set(one.json())) for one in wrong]]
+
+    pages, wrong = ask(talk)
+    for page in pages:
+        check("PostsAnswer", page)
+    ids = [[one["id"] for one in page["posts"]] for page in pages]
+    assert ids == [["#3", "c", "b"], [1], ["c", 1], ["#3"], ["c"], [], []]
+    assert [page["after"] for page in pages] == [1, None, None, None, None, None, None]
+    assert pages[0]["posts"][1]["of_text"] == REPEATED
+    assert wrong == [(422, SHAPE)] * 4
+
+
+def test_what_a_window_cannot_do_is_said_so() -> None:
+    """As a shared one cannot list its posts: 501."""
+
+    async def talk() -> httpx.Response:
+        service = make_service(open_window=lambda: Opener()("shared"))
+        async with running(service) as client:
+            return await client.get("/v1/posts")
+
+    answer = asyncio.run(talk())
+    assert (answer.status_code, answer.json()["error"]) == (501, "not_supported")
+
+
+def test_each_request_has_a_line_in_the_access_log() -> None:
+    """With what is asked and how it went, and neither text nor token nor what an address could break a line with."""
+    lines: list[str] = []
+
+    async def talk(client: httpx.AsyncClient) -> None:
+        headers = {"authorization": "Bearer 0123456789abcdef"}
+        await client.post("/v1/posts", json={"id": "a\nb", "text": "secret"}, headers=headers)
+        await client.get("/v1/posts?q=secret", headers=headers)
+        await client.get("/v1/posts/a%0Ab", headers=headers)
+        await client.get("/v1/stats", headers={"authorization": "Bearer wrong"})
+
+    ask(talk, token="0123456789abcdef", log=lines.append)  # noqa: S106  of this test alone
+    patterns = ["POST /v1/posts 200", "GET /v1/posts 200", "GET /v1/posts/a%0Ab 200", "GET /v1/stats 401"]
+    assert len(lines) == 4
+    for line, pattern in zip(lines, patterns, strict=True):
+        assert re.fullmatch(rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ 127\.0\.0\.1 {pattern} \d+\.\d{{4}} s", line)
+
+
+def test_metrics_tell_of_the_process() -> None:
+    """Its memory, its time, and what collecting garbage does."""
+    text = ask(lambda client: client.get("/metrics")).text
+    names = {family.name for family in text_string_to_metric_families(text)}
+    assert {"process_resident_memory_bytes", "process_cpu_seconds", "python_info", "python_gc_collections"} <= names

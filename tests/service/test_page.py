@@ -182,6 +182,58 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+def test_a_narrow_screen_can_be_read(page: Any) -> None:
+    """Names of steps take two lines at most, texts have the whole width, and numbers of the chart 12 px."""
+    page.set_viewport_size({"width": 360, "height": 700})
+    find(page, NEARLY)
+    page.get_by_role("button", name="Explain match “a”").click()
+    page.locator("#explanation").wait_for()
+    lines = "e => e.clientHeight / parseFloat(getComputedStyle(e).lineHeight)"
+    assert all(name.evaluate(lines) < 2.5 for name in page.locator("#steps tbody th").all())
+    assert all(text.evaluate("e => e.clientWidth") > 250 for text in page.locator("#steps td").all())
+    assert page.locator("#steps mark").all_inner_texts()[:4] == ["喊", "哦", "叫", "啦"]
+    page.locator("#chart text").first.wait_for()
+    page.wait_for_function("document.querySelector('#chart').viewBox.baseVal.width < 360")
+    scale = page.evaluate("document.querySelector('#chart').getScreenCTM().a")
+    assert 12 * scale >= 11.9
+
+
+def test_posts_are_searched_and_deleted(page: Any, served: Served) -> None:
+    """By what is in their text, with what repeats one of them; a post that is deleted is gone."""
+    text = "this one was sent by mistake, sorry"
+    httpx.post(f"{served.address}/v1/posts", json=[{"id": "x&y", "text": text}, {"id": 5, "text": f"{text}!"}])
+    page.get_by_label("Words in the text").fill("BY MISTAKE")
+    page.get_by_role("button", name="Search", exact=True).click()
+    playwright.expect(page.locator("#search-status")).to_have_text("2 posts.")
+    page.get_by_role("button", name="What repeats it: post “x&y”").click()
+    playwright.expect(page.locator("#search-status")).to_have_text("1 post that repeats x&y.")
+    assert page.locator("#found .post").all_inner_texts() == [f"{text}!", text]
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete: post number 5").click()
+    playwright.expect(page.locator("#search-status")).to_have_text("Post number 5 is deleted.")
+    assert httpx.get(f"{served.address}/v1/posts/5?type=int").status_code == 404
+    page.get_by_role("button", name="Search", exact=True).click()
+    playwright.expect(page.locator("#search-status")).to_have_text("1 post.")
+
+
+def test_what_requests_there_are_is_told_without_a_network(page: Any, served: Served) -> None:
+    """All that the schema has, on a narrow screen, in light and in dark."""
+    page.set_viewport_size({"width": 360, "height": 700})
+    page.get_by_role("link", name="HTTP service").click()
+    page.locator("#types section").first.wait_for()
+    schema = httpx.get(f"{served.address}/openapi.json").json()
+    told = page.locator("#requests h2").all_inner_texts()
+    assert told == [f"{method.upper()} {path}" for path, methods in schema["paths"].items() for method in methods]
+    assert page.locator("#types h2").all_inner_texts() == list(schema["components"]["schemas"])
+    assert page.evaluate(
+        "[...document.querySelectorAll('a[href^=\"#\"]')].every((a) => document.querySelector(a.hash))"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(LOW_CONTRAST) == []
+
+
 def test_the_latest_decisions_come_by_themselves(page: Any, served: Served) -> None:
     """With the kept post, and what only one of them has marked; of one outcome where that is chosen."""
     text = "你妈妈叫你回家吃饭咯，回家罗回家罗"

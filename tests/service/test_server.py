@@ -211,3 +211,16 @@ def test_token_from_a_file_is_asked_for(tmp_path: Path) -> None:
         assert httpx.get(f"{served.address}/v1/stats").status_code == 401
         headers = {"authorization": "Bearer 0123456789abcdef"}
         assert json.loads(httpx.get(f"{served.address}/v1/stats", headers=headers).content)["n_posts"] == 0
+
+
+def test_an_access_log_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
+    """To standard error, a line for each request; nothing of them otherwise."""
+    for arguments, n in (["--access-log"], 2), ([], 0):
+        with serving(tmp_path / "window", *arguments) as served:
+            httpx.get(f"{served.address}/v1/posts?q=secret")
+            httpx.get(f"{served.address}/nowhere")
+            _, said = served.end()
+        lines = [line.split() for line in said.splitlines() if " GET " in line]
+        told = [line[2:5] for line in lines]
+        assert told == [["GET", "/v1/posts", "200"], ["GET", "/nowhere", "404"]][:n]
+        assert "secret" not in said

@@ -76,6 +76,18 @@ class ReferenceWindow:
         self.answers[(type(post_id), post_id)] = Answer(post_id, keeper, self.watermark)
         return post_id, keeper
 
+    def delete(self, post_id: str | int, *, was_there: bool) -> None:
+        """Take a post out, which the window knows or may have forgotten."""
+        answer = self.answers.get((type(post_id), post_id))
+        if not was_there:
+            assert answer is None or answer.watermark <= self.watermark - self.horizon
+            return
+        assert answer is not None
+        del self.answers[type(post_id), post_id]
+        if answer.keeper is None:
+            places = [place for place, kept in enumerate(self.kept) if is_same(kept.id, post_id)]
+            del self.kept[places[-1]]
+
     def let_come(self, post: Post) -> None:
         """Move the time on, by half a horizon at most."""
         before = self.watermark if self.by_event else self.at_batch
@@ -98,6 +110,11 @@ class ReferenceWindow:
             if matches(post.text, text):
                 return post.id
         return None
+
+
+def is_same(one: str | int, other: str | int) -> bool:
+    """Whether two ids are one."""
+    return type(one) is type(other) and one == other
 
 
 def matches(a: str, b: str) -> bool:

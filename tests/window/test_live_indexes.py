@@ -16,7 +16,7 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.testing.contract import ContractError
-from hybriddup.testing.live_indexes import check_live_index, with_keys
+from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts
 from hybriddup.window.index.choosing import make_live_index
 from hybriddup.window.index.live_lists import LiveLists
@@ -304,3 +304,29 @@ def test_fingerprints_of_other_widths_are_refused() -> None:
     """The message says which there may be."""
     with pytest.raises(ConfigError, match=r"fingerprint\.bits must be 64 or 128 for a live window; got 256"):
         make_live_index(Scan(), WindowSize(10, 256))
+
+
+@pytest.mark.parametrize(("most", "n_removed"), [(9, 1), (1000, 100)], ids=["crowded", "all are read"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_text_that_is_removed_leaves_its_place_in_lists_to_others(most: int, n_removed: int, seed: int) -> None:
+    """What is found then, and how deep it stands, is as if the text had not been added."""
+    rng, index = np.random.default_rng(seed), FewKeys()
+    index.max_bucket_size = most
+    index.prepare(64, 20)
+    texts = some_texts(rng, 64, 20, index)
+    live, oracle = LiveLists(WindowSize(WINDOW, 64), index), Oracle(texts, most)
+    edge = oracle.positions[300]
+    live.add(texts.take(slice(0, 700)), np.ones(700, np.bool_))
+    oracle.add(range(700), np.ones(700, np.bool_), 0)
+    live.forget_before(edge)
+    rows = rng.choice(np.arange(300, 700), n_removed, replace=False)
+    live.remove(texts.take(rows))
+    live.remove(texts.take(slice(0, 10)))  # forgotten before
+    for row in rows.tolist():
+        for key in set(oracle.keys[row]) - {int(NO_KEY)}:
+            oracle.rows_with[key].remove(row)
+    for first in (700, 750):
+        later = range(first, first + 50)
+        check_look_up(live, oracle, texts.take(slice(first, first + 50)), later, edge)
+        live.add(texts.take(slice(first, first + 50)), np.ones(50, np.bool_))
+        oracle.add(later, np.ones(50, np.bool_), edge)

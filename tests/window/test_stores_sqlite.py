@@ -304,3 +304,18 @@ def test_a_directory_that_cannot_be_written_to_is_an_error(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(StoreError, match="cannot be written to"):
         SqliteStore.open(tmp_path)
+
+
+def test_nothing_of_a_deleted_text_is_left_in_the_files(tmp_path):
+    """Once the store is closed: neither in the file nor in its log."""
+    secret, store = "a text that somebody regrets, 后悔的话 " * 200, SqliteStore.open(tmp_path)
+    store.append([post(0, "a"), post(1, "b", secret), post(2, "c")])
+    store.delete(1, {"deleted": b"1"})
+    store.close()
+    left = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert "后悔".encode() not in left
+    assert b"regrets" not in left
+    with closing(SqliteStore.open(tmp_path)) as again:
+        assert again.find_ids(["a", "b", "c"])[1] is None
+        assert again.posts(np.array([0, 2])) == [post(0, "a"), post(2, "c")]
+        assert again.meta("deleted") == b"1"

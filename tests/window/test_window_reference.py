@@ -1,4 +1,4 @@
-"""A window answers as one written for plainness, whatever comes: batches, repeated ids, time, opening again."""
+"""A window answers as one written for plainness, whatever comes: batches, repeated ids, deletions, time, reopening."""
 
 from __future__ import annotations
 
@@ -62,6 +62,14 @@ class WindowMachine(RuleBasedStateMachine):
         found = {match.id for match in self.window.match(text, limit=100) if match.is_match}
         keeper = self.reference.keeper_of(text)
         assert keeper in found if keeper is not None else not found
+
+    @rule(post_id=st.integers(0, 20) | st.integers(0, 20).map(str) | st.integers(0, 60).map("#{}".format))
+    def delete(self, post_id: str | int) -> None:
+        """A post is gone at once, and its id is free."""
+        was_there = self.window.get(post_id) is not None
+        assert self.window.delete(post_id) == was_there
+        assert self.window.get(post_id) is None
+        self.reference.delete(post_id, was_there=was_there)
 
     @rule()
     def count(self) -> None:

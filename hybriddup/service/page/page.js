@@ -1,17 +1,8 @@
 "use strict";
-// Texts of posts only ever become text nodes, never markup.
 
 const REFRESH_MS = 2000;
 const MOST_REASONS = 8;
 const TOKEN_KEY = "hybriddup-token";
-const byId = (id) => document.getElementById(id);
-
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
 
 function drawn(name, attributes, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -27,14 +18,14 @@ const keepLargeNumber = (key, value, context) =>
 const spelledId = (id) => (id !== null && typeof id === "object" ? id.number : JSON.stringify(id));
 const shownId = (id) => (typeof id === "string" ? `“${id}”` : `number ${spelledId(id)}`);
 
-async function ask(address, body) {
+async function ask(address, body, method = body ? "POST" : "GET") {
   const headers = {};
   const token = sessionStorage.getItem(TOKEN_KEY);
   if (token) headers["Authorization"] = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   let answer;
   try {
-    answer = await fetch(address, { method: body ? "POST" : "GET", headers, body });
+    answer = await fetch(address, { method, headers, body });
   } catch {
     throw new Error("The service does not answer.");
   }
@@ -83,7 +74,7 @@ async function findMatches(event) {
     const repeats = matches.filter((match) => match.is_match).length;
     const similar = matches.length - repeats;
     say("find-status", matches.length === 0
-      ? "No kept post is similar."
+      ? "No kept post is similar. One that merely contains the text is found by searching, below."
       : `${repeats ? `Repeats ${repeats} kept ${repeats === 1 ? "post" : "posts"}` : "Repeats no kept post"}` +
         `${similar ? `; ${similar} more ${similar === 1 ? "is" : "are"} similar, but not enough` : ""}.`);
   } catch (error) {
@@ -111,11 +102,13 @@ function stepRow(name, a, b, className = "") {
   return element("tr", {}, element("th", { scope: "row" }, name), cell(a, "Kept post"), cell(b, "Your text"));
 }
 
+const markedRow = (name, a, b) => stepRow(name, ...(Math.max(a.length, b.length) > MOST_SHOWN ? [a, b] : differences(a, b)));
+
 function stepRows({ a, b }) {
   return [
-    stepRow("Text", a.text, b.text),
-    stepRow("Normalized", a.normalized, b.normalized),
-    stepRow("Compared", a.compared, b.compared),
+    markedRow("Text", a.text, b.text),
+    markedRow("Normalized", a.normalized, b.normalized),
+    markedRow("Compared", a.compared, b.compared),
     stepRow("Characters", String(a.length), String(b.length)),
     stepRow("Tokens; dashed: not in the other", tokensOf(a, b), tokensOf(b, a), "tokens"),
     stepRow("Fingerprint", a.fingerprint, b.fingerprint, "mono"),
@@ -124,14 +117,13 @@ function stepRows({ a, b }) {
 
 function pairRows(found) {
   const limit = found.max_hamming_distance === null ? "exact repeats only" : `at most ${found.max_hamming_distance} allowed`;
-  const keys = found.keys_in_common === null ? "not told by this block index"
-    : `${found.keys_in_common} of ${found.n_keys} in common (${found.block_index})`;
   const score = found.score === null ? "none"
     : `${found.verifier} score ${found.score.toFixed(4)}, threshold ${found.threshold}`;
   const rows = [
     ["Length band", `${found.length_band}, of the shorter text`],
     ["Distance", `${found.hamming_distance} bits differ, ${limit}`],
-    ["Block keys", keys],
+    ...(found.keys_in_common === null ? []
+      : [["Block keys", `${found.keys_in_common} of ${found.n_keys} in common (${found.block_index})`]]),
     ["Numbers", found.numbers_match ? "the same" : "different"],
     ["Second look", score],
     ...(found.reasons.length ? [["Because", found.reasons.slice(0, MOST_REASONS).join("; ")]] : []),
@@ -239,7 +231,7 @@ async function showLatest() {
 // ---- counts and chart
 
 const whole = (number) => number.toLocaleString("en");
-const share = (part, all) => (all ? ` (${((100 * part) / all).toFixed(1)} %)` : "");
+const share = (part, all) => (all ? [" ", element("small", {}, `${((100 * part) / all).toFixed(1)} %`)] : []);
 
 function size(bytes) {
   const units = ["bytes", "KB", "MB", "GB", "TB"];
@@ -249,22 +241,23 @@ function size(bytes) {
 
 function showCounts(stats) {
   const recall = stats.estimated_recall === null ? "not yet"
-    : `${stats.estimated_recall.toFixed(4)} (${stats.recall_interval.map((bound) => bound.toFixed(3)).join(" to ")})`;
+    : [stats.estimated_recall.toFixed(4), " ", element("small", {}, stats.recall_interval.map((bound) => bound.toFixed(3)).join(" to "))];
   const counts = [
     ["posts decided", whole(stats.n_posts)],
-    ["kept", whole(stats.n_kept) + share(stats.n_kept, stats.n_posts)],
-    ["near repeats", whole(stats.n_near) + share(stats.n_near, stats.n_posts)],
-    ["exact repeats", whole(stats.n_exact) + share(stats.n_exact, stats.n_posts)],
-    ["sent again", whole(stats.n_repeated_ids)],
-    ["late", whole(stats.n_late)],
-    ["waiting", whole(stats.n_waiting)],
+    ["kept", [whole(stats.n_kept), ...share(stats.n_kept, stats.n_posts)]],
+    ["near repeats", [whole(stats.n_near), ...share(stats.n_near, stats.n_posts)]],
+    ["exact repeats", [whole(stats.n_exact), ...share(stats.n_exact, stats.n_posts)]],
+    ["sent again with the same id", whole(stats.n_repeated_ids)],
+    ["older than the horizon", whole(stats.n_late)],
+    ["deleted", whole(stats.n_deleted)],
+    ["waiting to be decided", whole(stats.n_waiting)],
     ["kept posts in the window", whole(stats.n_kept_in_window)],
-    ["index", size(stats.index_bytes)],
-    ["store", size(stats.store_bytes)],
-    ["recall, estimated", recall],
+    ["memory of the index", size(stats.index_bytes)],
+    ["size of the store", size(stats.store_bytes)],
+    ["near repeats found, estimated share", recall],
   ];
   byId("counts").replaceChildren(
-    ...counts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+    ...counts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, ...[value].flat()))),
   );
   const bands = Object.entries(stats.by_band).sort(([a], [b]) => parseInt(a, 10) - parseInt(b, 10));
   byId("bands").tBodies[0].replaceChildren(...bands.map(([band, one]) => element(
@@ -279,7 +272,7 @@ function rounded(largest) {
   return power * [1, 2, 5, 10].find((step) => step * power >= largest);
 }
 
-const BOX = { left: 52, top: 8, width: 680, height: 140 };
+const BOX = { left: 52, top: 8, width: 680, height: 140 }; // its width is that of the page
 
 function barsOf(slot, place, unit, barWidth) {
   let bottom = BOX.top + BOX.height;
@@ -310,12 +303,15 @@ function showChart(history) {
   const now = slots.length ? slots[slots.length - 1].start : 0;
   const totals = slots.map((slot) => slot.kept + slot.near + slot.exact);
   const largest = rounded(Math.max(2, ...totals));
+  const chart = byId("chart");
+  BOX.width = Math.max(chart.clientWidth, 240) - BOX.left - 8;
+  chart.setAttribute("viewBox", `0 0 ${BOX.left + BOX.width + 8} ${BOX.top + BOX.height + 32}`);
   const barWidth = BOX.width / nSlots;
   const bars = slots.flatMap((slot) => {
     const place = nSlots - 1 - (now - slot.start) / seconds;
     return place < 0 ? [] : barsOf(slot, place, BOX.height / largest, barWidth);
   });
-  byId("chart").replaceChildren(...axes(largest), ...bars);
+  chart.replaceChildren(...axes(largest), ...bars);
   const all = totals.reduce((sum, n) => sum + n, 0);
   const most = Math.max(0, ...totals);
   say("chart-summary", `${whole(all)} decisions; ${whole(most)} in the busiest ten seconds.`);
@@ -328,7 +324,7 @@ async function refresh() {
     showChart(stats.history);
     await showLatest();
     byId("token-section").hidden = true;
-    say("status", `Ready. Index: ${stats.index}.`);
+    say("status", `Ready: ${whole(stats.n_kept_in_window)} kept posts in the window. Index: ${stats.index}.`);
   } catch (error) {
     say("status", error.message, true);
   }

@@ -35,7 +35,7 @@ class DerivedState:
 
         ``earlier`` int64[n] are positions, ``places`` int64[n] those of the later posts in the batch.
         """
-        stay = np.ones(len(earlier), np.bool_)
+        stay = ~self.kept.are_deleted(earlier)
         # next to all are young enough for every post of the batch
         edges = times.edges(self.horizon)
         unsure = np.flatnonzero(earlier < self.kept.first_after(float(edges.max())))
@@ -70,6 +70,12 @@ class DerivedState:
         if looked_up is None or is_kept is None:
             looked_up, is_kept = columns.texts, np.ones(len(columns.texts.prints), np.bool_)
         self.index.add(looked_up, is_kept)
+
+    def delete(self, prepared: PreparedTexts) -> None:
+        """Find a kept post no more, of which this is the text."""
+        self.kept.delete(prepared.positions)
+        self.exact.remove(prepared.hashes, int(prepared.positions[0]))
+        self.index.remove(prepared.live)
 
     def forget(self, watermark: float, first: int = 0) -> int:
         """Forget kept posts that match no more, and those before the position ``first``; return how many."""

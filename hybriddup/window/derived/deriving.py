@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.kept_columns import KeptColumns, columns_of
+from hybriddup.window.derived.kept_columns import KeptColumns, columns_of, without
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index.choosing import FEWEST_TEXTS, make_live_index
 from hybriddup.window.index.ring_index import WindowSize
-from hybriddup.window.meta import stored_watermark
+from hybriddup.window.meta import deleted_positions, stored_watermark
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import WindowStore
@@ -63,10 +63,10 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: K
 
 def read_log(derived: DerivedState, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
     """Fill an empty memory with the posts of a log; those that match no more are left out where many are together."""
-    edge = stored_watermark(store) - derived.horizon
+    edge, deleted = stored_watermark(store) - derived.horizon, deleted_positions(store)
     for columns in log.resume(form):
         if max(columns.watermarks[-1], columns.times.max()) > edge:
-            derived.add(columns)
+            derived.add(without(columns, deleted) if len(deleted) else columns)
 
 
 def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:

@@ -15,10 +15,13 @@ FULLEST = 2 / 3
 class ExactTexts:
     """Kept posts by the hash of what they must be equal in. Equal hashes are looked at, and unequal texts told apart.
 
-    Of posts with one text only the latest can still match: while an earlier one did, the latest was not kept.
+    Of posts with one text only the latest can still match: while an earlier one did, the latest was not kept. Where the
+    latest is removed, the one before takes its place.
     """
 
     def __init__(self) -> None:
+        self._before: dict[int, int] = {}
+        """The kept post before, by the position of one with the same text."""
         self._hold(SMALLEST)
 
     def _hold(self, n_slots: int) -> None:
@@ -40,7 +43,19 @@ class ExactTexts:
         """Make kept posts findable; those before ``first_remembered`` are dropped when room is needed."""
         if self._n + len(hashes) > FULLEST * len(self._hashes):
             self._make_room(len(hashes), first_remembered)
-        self._n += int(insert_hashes(self._hashes, self._positions, hashes, positions))
+        n_new, before = insert_hashes(self._hashes, self._positions, hashes, positions)
+        self._n += int(n_new)
+        same = np.flatnonzero(before >= first_remembered)
+        self._before.update(zip(positions[same].tolist(), before[same].tolist(), strict=True))
+
+    def remove(self, hash_of_text: UInt64s, position: int) -> None:
+        """Find a kept post no more; ``hash_of_text`` uint64[1] is that of its text."""
+        before = self._before.pop(position, -1)
+        if self.find(hash_of_text)[0] == position:
+            insert_hashes(self._hashes, self._positions, hash_of_text, np.array([before]))
+        for later, one in self._before.items():
+            if one == position:
+                self._before[later] = before
 
     def entries(self, first_remembered: int) -> tuple[UInt64s, Int64s]:
         """Return the hashes and positions from a position on."""
@@ -49,8 +64,9 @@ class ExactTexts:
 
     def _make_room(self, n_more: int, first_remembered: int) -> None:
         hashes, positions = self.entries(first_remembered)
+        self._before = {later: one for later, one in self._before.items() if one >= first_remembered}
         n_slots = SMALLEST
         while FULLEST * n_slots < 1.5 * len(hashes) + n_more:
             n_slots *= 2
         self._hold(n_slots)
-        self._n = int(insert_hashes(self._hashes, self._positions, hashes, positions))
+        self._n = int(insert_hashes(self._hashes, self._positions, hashes, positions)[0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
@@ -23,6 +25,18 @@ class KeptColumns(NamedTuple):
     """uint64[n]: of what each must be equal in to be an exact repeat."""
     texts: LiveTexts
     """Those that could have near repeats; their positions tell which they are."""
+
+
+def without(columns: KeptColumns, positions: Int64s) -> KeptColumns:
+    """Return what is to be remembered but for the posts at some positions."""
+    stay, texts = ~np.isin(columns.positions, positions), columns.texts
+    return KeptColumns(
+        columns.positions[stay],
+        columns.times[stay],
+        columns.watermarks[stay],
+        columns.hashes[stay],
+        texts.take(~np.isin(texts.prints.positions, positions)),
+    )
 
 
 def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptColumns:

@@ -27,6 +27,8 @@ class KeptPosts:
         self._latest: Float64s = np.zeros(SMALLEST)
         """The largest time or watermark up to each, so that they never fall."""
         self._first = self._end = 0
+        self._deleted: Int64s = np.zeros(0, np.int64)
+        """Positions that are in the columns still."""
         self._longest_lag = 0.0
         """Seconds by which the time of a remembered post is before the largest up to it, at most."""
 
@@ -70,8 +72,20 @@ class KeptPosts:
         held = slice(self._first, self._end)
         return self._positions[held], self._times[held], self._latest[held]
 
+    def delete(self, positions: Int64s) -> None:
+        """Remember posts no more."""
+        deleted = np.union1d(self._deleted, positions)
+        self._deleted = deleted[deleted >= self.first_position]
+
+    def are_deleted(self, positions: Int64s) -> Bools:
+        """Return bool[n]: whether posts were deleted."""
+        return np.isin(positions, self._deleted)
+
     def times_of(self, positions: Int64s) -> Float64s:
         """Return float64[n]: the times of kept posts, minus infinity for positions that are not remembered."""
+        return np.where(self.are_deleted(positions), -np.inf, self._times_at(positions))
+
+    def _times_at(self, positions: Int64s) -> Float64s:
         held = self._positions[self._first : self._end]
         places = np.searchsorted(held, positions)
         known: Bools = places < len(held)
@@ -110,7 +124,8 @@ class KeptPosts:
         """Return how many remembered posts have a later time; only those are looked at whose time may be before."""
         _, times, _ = self.columns()
         n = self._n_unsure(time)
-        return len(times) - n + int((times[:n] > time).sum())
+        n_deleted = int((self._times_at(self._deleted) > time).sum())
+        return len(times) - n + int((times[:n] > time).sum()) - n_deleted
 
     def first_after(self, time: float) -> int:
         """Return a position from which on all remembered posts have a later time; by arrival time, the first one."""

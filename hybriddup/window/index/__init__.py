@@ -105,6 +105,13 @@ class LiveIndex(LooksUp, Protocol):
         """
         ...
 
+    def remove(self, texts: LiveTexts) -> None:
+        """Have some texts that were added take up no room among the newest of their keys.
+
+        Pairs with them may still be returned: whoever asks leaves them out.
+        """
+        ...
+
     def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
         """Compare these with every text from a position on, up to about so many, and return all the pairs.
 

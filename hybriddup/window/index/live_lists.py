@@ -37,6 +37,13 @@ class LiveLists(RingIndex):
         numbers = self._ring.numbers_of(earlier)
         return self._lists.depths_by_key(texts.probes, rows, numbers).astype(np.int64)
 
+    def remove(self, texts: LiveTexts) -> None:
+        """Take texts out of the lists of their keys."""
+        numbers = self._ring.numbers_at(texts.prints.positions)
+        for keys, number in zip(texts.keys, numbers.tolist(), strict=True):
+            if number >= 0:
+                self._lists.remove(keys, number, self._ring.first)
+
     def add(self, texts: LiveTexts, is_kept: Bools) -> None:
         """Make the kept ones findable, and count the look-ups of all that met a crowded key."""
         kept = texts.take(is_kept)

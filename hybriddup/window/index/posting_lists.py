@@ -22,6 +22,7 @@ from hybriddup.kernels.posting_lists import (
     Postings,
 )
 from hybriddup.kernels.posting_look_ups import look_up
+from hybriddup.kernels.posting_removing import remove_number
 from hybriddup.kernels.posting_table import PAGE_BITS, sweep_shards
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
@@ -147,6 +148,13 @@ class PostingLists:
             n_crowded += n_more
         self._sweep(len(numbers))
         return int(n_crowded)
+
+    def remove(self, keys: UInt64s, number: int, first_live: int) -> None:
+        """Take a live text out of the lists of its keys uint64[n_keys]; see `add`.
+
+        Of a list that had more texts than are kept of it, those that are gone do not come back.
+        """
+        remove_number(self._postings, self._checked(keys), number, first_live)
 
     def add_probing(
         self, keys: UInt64s, probes: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int

@@ -85,6 +85,9 @@ class RingIndex(ABC):
         if len(kept.prints):
             self._ring.append(kept.prints, kept.sketches)
 
+    def remove(self, texts: LiveTexts) -> None:  # noqa: B027  not for each to write
+        """Do nothing: where every text is looked at, none takes the room of another."""
+
     def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
         """Compare these with every text from a position on, up to about so many."""
         return self._ring.scan_from(position, n_texts, as_later(later, sketches))

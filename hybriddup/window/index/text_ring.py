@@ -176,6 +176,17 @@ class TextRing:
         numbers: Int64s = numbers_from(self.columns, self.first, self.next, self._turn, positions)
         return numbers
 
+    def numbers_at(self, positions: Int64s) -> Int64s:
+        """Return int64[n]: the number of the text at each position, -1 where there is none."""
+        numbers = self.numbers_of(positions).tolist()
+        return np.array(
+            [
+                number if number < self.next and self._position(number) == position else -1
+                for number, position in zip(numbers, positions.tolist(), strict=True)
+            ],
+            np.int64,
+        )
+
     def runs(self) -> list[tuple[int, int]]:
         """Return the bounds of the slots in use, in order: two ranges where they go past the end."""
         return self._runs(self.first, self.next)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hybriddup.errors import WindowError
@@ -12,7 +12,6 @@ from hybriddup.window.learning import keep_recipe, prepare_blocks, use_kept
 from hybriddup.window.meta import RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
-from hybriddup.window.records import Decision, Post
 from hybriddup.window.shared.state import SharedState
 from hybriddup.window.shared.store import Needs, SharedStore
 from hybriddup.window.weights import learns, pack_recipe, refuse_other_recipe, use_stored_weights
@@ -36,8 +35,7 @@ def open_shared(open_store: Callable[[Needs], SharedStore], asked: Asked, lease:
         Seconds after which a process that shows no sign of life is not waited for. A process that was only slow begins
         anew then.
     """
-    kind = ReadOnlySharedWindow if asked.read_only else Window
-    return kind(lambda: open_state(open_store, asked, lease), asked)
+    return Window(lambda: open_state(open_store, asked, lease), asked)
 
 
 def open_state(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: float) -> SharedState:
@@ -99,19 +97,3 @@ def prepare_verifiers(steps: Steps, values: SharedValues) -> None:
             use_kept(verifier, name, kept)
         else:
             verifier.prepare(nothing)
-
-
-class ReadOnlySharedWindow(Window):
-    """Answers questions about the posts that other processes add."""
-
-    def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:  # noqa: ARG002
-        """Take no posts: raise WindowError."""
-        raise self._refusal("takes no posts")
-
-    def rewind(self, to: float | None = None) -> float:  # noqa: ARG002
-        """Change nothing: raise WindowError."""
-        raise self._refusal("cannot put the time back")
-
-    def _refusal(self, what: str) -> WindowError:
-        self._open_state()  # a window that is closed says so
-        return WindowError(f"the window was opened with read_only=True and {what}. Open it without.")

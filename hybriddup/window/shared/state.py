@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs
-from hybriddup.errors import InputError, StoreError
+from hybriddup.errors import InputError, StoreError, UnsupportedError
 from hybriddup.steps.options import quote
 from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.counts import Counts
@@ -20,7 +20,7 @@ from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveReport, LiveTexts
 from hybriddup.window.posts import MADE_ID
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Post, PostId, StoredPost
+from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPost
 from hybriddup.window.shared.batch import SharedBatch
 from hybriddup.window.shared.candidates import meetings_of, near_meetings, near_pairs
 from hybriddup.window.shared.protocol import Call, Wait, decide
@@ -124,9 +124,10 @@ class SharedState:
         """Move the time on, and take duplicates out of the buckets. What was decided stands if that fails."""
         try:
             self.shared.note(batch.watermark_before, batch.watermark, batch.kept_times)
-            self.shared.leave(batch.duplicates_keyed())
         except StoreError as error:
-            logger.warning("posts were decided, and what follows from that could not be written: %s", error)
+            logger.warning("posts were decided, and the time of the window could not be moved on: %s", error)
+            return
+        self._leave(batch.duplicates_keyed())
 
     def _lapsed(self, asked: Wait) -> list[int]:
         """Wait a moment; return the positions whose posts have been undecided for longer than a lease."""
@@ -198,6 +199,37 @@ class SharedState:
         """Return the length band of each text by itself."""
         bands = self.steps.components.bands
         return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
+
+    def posts_before(self, position: int | None, n: int) -> PostList:  # noqa: ARG002
+        """Raise UnsupportedError: a store has its posts by position, many of which nobody uses."""
+        raise UnsupportedError(
+            "a window that several processes share cannot list its posts. Get posts by id, or look for similar ones."
+        )
+
+    def delete(self, post_id: PostId) -> bool:
+        """Remove the record of a post, which decides; then take the post out of its buckets.
+
+        A post without a record is to all processes as one that was given up: it takes part in nothing, and its id is
+        free. A batch that read the record before is decided as if it had come before the deletion.
+        """
+        post = self.store.find_ids([post_id])[0]
+        if post is None:
+            return False
+        self.shared.remove(post.position, post.time if post.kept else None)
+        self.counts.posts["deleted"] += 1
+        if post.kept:
+            one = Post(post.text, None, post.time)
+            batch = SharedBatch([one], self.steps, self.timing, self.timing.now(), [post.normalized_text])
+            batch.begin(Taken(post.position, self.watermark))
+            self._leave(batch.keyed())
+        return True
+
+    def _leave(self, texts: Keyed) -> None:
+        """Take posts out of their buckets. What was decided, or deleted, stands if that fails."""
+        try:
+            self.shared.leave(texts)
+        except StoreError as error:
+            logger.warning("posts that no other can match still take room in the store: %s", error)
 
     def rewind(self, to: float | None) -> float:
         """Put the watermark back; see `hybriddup.Window.rewind`."""

@@ -152,6 +152,16 @@ class SharedStore(Protocol):
         """
         ...
 
+    def remove(self, position: int, kept: float | None) -> None:
+        """Remove the record of a post that is decided, with its text; its position stays unused.
+
+        Parameters
+        ----------
+        kept
+            The time of a kept post, which is counted no more; None = the post is a duplicate.
+        """
+        ...
+
     def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
         """Return the position of the post that has each id; None where none has."""
         ...

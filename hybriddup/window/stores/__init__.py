@@ -96,6 +96,13 @@ class WindowStore(Protocol):
         """
         ...
 
+    def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
+        """Put a mark in place of a post (`hybriddup.window.records.mark_of`), and store values with it, all or none.
+
+        The post's text is gone from the store, and its id is free. Raises as `texts` does.
+        """
+        ...
+
     def meta(self, key: str) -> bytes | None:
         """Return the value last stored under a key, None where there is none."""
         ...

@@ -6,9 +6,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+import numpy as np
+
 from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
-from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.records import PostId, StoredPost, mark_of
 from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 
 BATCH = 4096
@@ -91,6 +93,15 @@ class MemoryStore:
         self._first = max(self._first, position)
         self._clear(FEWEST_CLEARED)
 
+    def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
+        """Put a mark in place of a post; see `WindowStore`."""
+        post = self.posts(np.array([position]))[0]
+        if not post.deleted:
+            self._posts[position] = mark_of(post)
+            self._text_bytes -= _text_bytes(post) - _text_bytes(self._posts[position])
+            del self._ids[post.id]
+        self._meta.update(meta)
+
     def meta(self, key: str) -> bytes | None:
         """Return the value under a key."""
         self._check_open()
@@ -126,7 +137,7 @@ class MemoryStore:
         for position in range(self._cleared, end):
             post = self._posts.pop(position)
             self._text_bytes -= _text_bytes(post)
-            if self._ids[post.id] == position:
+            if self._ids.get(post.id) == position:
                 del self._ids[post.id]
         self._cleared = max(end, self._cleared)
 

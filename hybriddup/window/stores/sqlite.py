@@ -16,7 +16,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.records import PostId, StoredPost, mark_of
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 from hybriddup.window.stores.checkpoints import Checkpoints
@@ -171,6 +171,14 @@ class SqliteStore:
             check_edge(position, self._next)
             self._first = max(self._first, position)
 
+    def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
+        """Write a mark over a post; see `WindowStore`."""
+        post = self.posts(np.array([position]))[0]
+        self._read = {}
+        with self._writing() as connection, transaction(connection):
+            queries.overwrite_post(connection, mark_of(post))
+            queries.insert_meta(connection, meta)
+
     def meta(self, key: str) -> bytes | None:
         """Return the value under a key."""
         with self._reading() as connection:
@@ -243,6 +251,7 @@ class SqliteStore:
             raise damaged(self._path, "it does not say which posts it holds")
         (first, self._next), self._id_key = state, id_key
         self._first = max(self._first, first)
+        self._read = {}  # another process may have deleted a post
         self._read_cleared(connection)
         self._read_ids(connection)
 
@@ -291,13 +300,15 @@ class SqliteStore:
         found: list[StoredPost | None] = [None] * len(ids)
         hits = np.flatnonzero(places >= self._first)
         for hit, post in zip(hits.tolist(), self.posts(places[hits]), strict=True):
-            found[hit] = post if post.id == ids[hit] else self._find_among_equal(ids[hit], hashes[hit])
+            is_it = post.id == ids[hit] and not post.deleted
+            found[hit] = post if is_it else self._find_among_equal(ids[hit], hashes[hit])
         return found
 
     def _find_among_equal(self, post_id: PostId, hash_of_id: np.uint64) -> StoredPost | None:
-        """Return the post of an id whose hash another, later id has as well, which next to never happens."""
+        """Return the post of an id whose hash another, later id has as well, or whose latest post was deleted."""
         places = self._ids.all(hash_of_id)
-        return next((post for post in self.posts(places[places >= self._first]) if post.id == post_id), None)
+        posts = self.posts(places[places >= self._first])
+        return next((post for post in posts if post.id == post_id and not post.deleted), None)
 
     def _hashes_of_new(self, posts: Sequence[StoredPost]) -> UInt64s:
         """Return the hashes of the ids of posts, after checking that no id is there already."""

@@ -42,6 +42,15 @@ def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], ha
         connection.execute("INSERT INTO id_hashes VALUES (?, ?, ?)", (first, packed, seal_of(first, packed)))
 
 
+def overwrite_post(connection: sqlite3.Connection, post: StoredPost) -> None:
+    """Write a post over the one at its position, nothing of which is left in the file."""
+    connection.execute("PRAGMA secure_delete = ON").fetchall()
+    try:
+        connection.execute(INSERT_POST, row_of(post))
+    finally:
+        connection.execute("PRAGMA secure_delete = OFF").fetchall()
+
+
 def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> None:
     """Insert values under their keys, in place of earlier ones."""
     connection.executemany(INSERT_META, [(key, value, seal_of(key, value)) for key, value in values.items()])

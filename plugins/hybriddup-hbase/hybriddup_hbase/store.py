@@ -151,6 +151,13 @@ class HBaseStore:
             self._decided = {}
         return states
 
+    def remove(self, position: int, kept: float | None) -> None:
+        """Remove a post, and count it no more; its state, which others may remember, says nothing without it."""
+        row = row_of(b"r", position)
+        self._table.delete([Place(row, POST), Place(row, EVIDENCE)])
+        if kept is not None:
+            self._table.add(Place(COUNTS, b"d:n%d" % self._time_slice(kept)), -1)
+
     def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
         """Return the position of the post that has each id."""
         rows = [b"i" + id_bytes(one) for one in ids]

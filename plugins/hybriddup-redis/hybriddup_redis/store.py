@@ -218,6 +218,13 @@ class RedisStore:
                     states[place] = State(int(state)) if state else State.GONE
         return states
 
+    def remove(self, position: int, kept: float | None) -> None:
+        """Remove the record of a post, and count it no more."""
+        with self._told():
+            was_there = self._client.delete(self._record_key(position)[1])
+            if was_there and kept is not None:
+                self._client.hincrby(self._key("k"), str(self._time_slice(kept)), -1)
+
     def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
         """Return the position of the post that has each id."""
         with self._told():

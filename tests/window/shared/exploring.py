@@ -149,6 +149,9 @@ class World(NamedTuple):
     processes: tuple[Process, ...]
     crashes: int
     lapses: int
+    deletions: int
+    deleted: tuple[tuple[int, int], ...] = ()
+    """The positions of posts that were deleted, each with the next one that was to be taken then."""
 
 
 def local_state(steps: Steps | None) -> str:
@@ -198,9 +201,9 @@ class Explorer:
             asked = None
         return asked, batch, steps
 
-    def explore(self, crashes: int = 0, lapses: int = 0) -> int:
+    def explore(self, crashes: int = 0, lapses: int = 0, deletions: int = 0) -> int:
         """Go through all states, checking each; return how many there are."""
-        first = World(Content(), tuple(Process() for _ in self.batches), crashes, lapses)
+        first = World(Content(), tuple(Process() for _ in self.batches), crashes, lapses, deletions)
         seen, left = {first}, [first]
         while left:
             world = left.pop()
@@ -230,6 +233,15 @@ class Explorer:
                 gone = Process(is_gone=True)
                 yield self.with_process(world, number, gone)._replace(crashes=world.crashes - 1)
             yield from self.steps_of(world, number)
+        for one in world.content.records if world.deletions else ():
+            if one.state in (State.KEPT, State.DUPLICATE):
+                yield self.without(world, one)
+
+    def without(self, world: World, one: Record) -> World:
+        """Return a state in which a post is deleted: it is to all as one that was given up."""
+        content = written(world.content, one._replace(state=State.GONE))
+        deleted = (*world.deleted, (one.post.position, content.next))
+        return world._replace(content=content, deletions=world.deletions - 1, deleted=deleted)
 
     def is_unnoticed(self, world: World, number: int) -> bool:
         """Return whether the next step writes a record that nobody can know of, or asks for what is settled."""
@@ -239,6 +251,8 @@ class Explorer:
             return False
         if asked.method == "announce":
             return len(process.partly) < len(asked.arguments[0])
+        if world.deletions:
+            return False
         if asked.method not in ("records", "change") or not len(asked.arguments[0]):
             return asked.method in ("records", "change")
         one = asked.arguments[0][len(process.partly)]
@@ -300,7 +314,10 @@ class Explorer:
     # ---- what must hold
 
     def check(self, world: World) -> None:
-        """Of posts that match each other, no two are kept; a duplicate names a kept post that it matches."""
+        """Of posts that match each other, no two are kept; a duplicate names a kept post that it matches.
+
+        Or one that was kept, and deleted when the duplicate was being decided or later.
+        """
         records = world.content.records
         kept = {one.post.position: one.post.text for one in records if one.state is State.KEPT}
         names = list(kept.values())
@@ -310,6 +327,10 @@ class Explorer:
         for one in records:
             if one.state is State.DUPLICATE:
                 assert one.post.evidence is not None
+                next_then = dict(world.deleted).get(one.post.evidence.of_position)
+                if next_then is not None:
+                    assert one.post.position < next_then, f"{one.post.text} names a post that was deleted before"
+                    continue
                 keeper = kept.get(one.post.evidence.of_position)
                 assert keeper is not None, f"{one.post.text} names a post that is not kept"
                 assert frozenset((one.post.text, keeper)) in self.matching
@@ -325,12 +346,14 @@ class Explorer:
             assert sorted([*batch.outcomes, *batch.answers]) == list(range(len(batch.names)))
             for place, outcome in batch.outcomes.items():
                 record = world.content.records[batch.position[place]]
+                if record.post.position in dict(world.deleted):
+                    continue
                 assert record.state is (State.KEPT if outcome is None else State.DUPLICATE)
                 assert record.post.evidence == outcome
                 self.note_answer(by_id, batch, place, record)
             for place, record in batch.answers.items():
                 self.note_answer(by_id, batch, place, record)
-        assert all(len(answers) == 1 for answers in by_id.values()), by_id
+        assert world.deleted or all(len(answers) == 1 for answers in by_id.values()), by_id
 
     def note_answer(self, by_id: dict[str, set[tuple[int, bool]]], batch: ToyBatch, place: int, record: Record) -> None:
         """Note the answer that an id got."""

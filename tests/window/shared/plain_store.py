@@ -91,6 +91,11 @@ class PlainStore:
             record = self.content.records[one.position] = record._replace(state=one.to, post=post)
         return record.state
 
+    def remove(self, position: int, kept: float | None) -> None:
+        del self.content.records[position]
+        if kept is not None:
+            self.content.kept.remove(kept)
+
     def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
         return [self.content.holders.get((type(one), one)) for one in ids]
 

@@ -46,6 +46,23 @@ def test_in_every_order_the_promises_hold(
     assert Explorer(batches, matching, ids).explore(crashes, lapses) > 50
 
 
+@pytest.mark.parametrize(
+    ("batches", "matching", "ids"),
+    [
+        ([("a",), ("b",)], ["ab"], NO_IDS),
+        ([("a", "b"), ("c",)], ["ab", "bc"], NO_IDS),
+        ([("a",), ("b",)], ["ab"], {"a": "1", "b": "1"}),
+        pytest.param([("a",), ("b",), ("c",)], ["ab", "bc", "ac"], NO_IDS, marks=pytest.mark.slow),
+    ],
+    ids=["two", "chain in a batch", "one id and alike", "three alike"],
+)
+def test_posts_may_be_deleted_at_any_moment(
+    batches: Sequence[tuple[str, ...]], matching: Sequence[str], ids: Mapping[str, str]
+) -> None:
+    """No two kept posts match, and no post names one that was deleted before it came."""
+    assert Explorer(batches, matching, ids).explore(crashes=1, deletions=2) > 50
+
+
 def never_challenges(batch: ToyBatch) -> Steps:
     """The protocol without its fifth rule."""
     rivals = batch.rivals
