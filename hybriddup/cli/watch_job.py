@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections import Counter
@@ -11,7 +10,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO
 
-import orjson
 import typer
 
 from hybriddup.cli.line_feed import LineFeed
@@ -22,7 +20,7 @@ from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.cli.windows import open_window
 from hybriddup.data.corpus import BadRecord
 from hybriddup.errors import InputError
-from hybriddup.files.jsonl import Broken, parse_line
+from hybriddup.files.jsonl import Broken, json_line, parse_line
 from hybriddup.files.text import why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
@@ -98,7 +96,7 @@ class Watcher:
         for one in read:
             answer = one if isinstance(one, BadLine) else next(decisions)
             self.count(answer)
-            self.output.write(to_line(answer.to_dict()))
+            self.output.write(json_line(answer.to_dict()))
         self.output.flush()
 
     def count(self, answer: Decision | BadLine) -> None:
@@ -159,14 +157,6 @@ def batches(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
     rest = iter(lines)
     while batch := list(islice(rest, LARGEST_BATCH)):
         yield batch
-
-
-def to_line(answer: dict[str, Any]) -> bytes:
-    """Return an answer as a line of JSON; lone surrogates come out as escapes."""
-    try:
-        return orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:
-        return json.dumps(answer, separators=(",", ":")).encode() + b"\n"
 
 
 def recall_line(stats: WindowStats) -> str:

@@ -155,10 +155,11 @@ def write_removed(target: BinaryIO, removed: Sequence[Removed]) -> None:
     for first in range(0, len(removed), BATCH_ROWS):
         some = slice(first, first + BATCH_ROWS)
         values = removed.values(some) if isinstance(removed, RemovedPosts) else map(attrgetter(*names), removed[some])
-        target.writelines(_json_line(dict(zip(names, one, strict=True))) for one in values)
+        target.writelines(json_line(dict(zip(names, one, strict=True))) for one in values)
 
 
-def _json_line(record: dict[str, Any]) -> bytes:
+def json_line(record: Any) -> bytes:
+    """Return a record, or other plain data, as a line of JSON in UTF-8; lone surrogates come out as escapes."""
     try:
         return orjson.dumps(record, default=str, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY)
     except TypeError:  # lone surrogates and whole numbers past 64 bits, which are legal JSON all the same
