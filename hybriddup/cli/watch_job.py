@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections import Counter
@@ -11,7 +10,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO
 
-import orjson
 import typer
 
 from hybriddup.cli.line_feed import LineFeed
@@ -24,6 +22,7 @@ from hybriddup.data.corpus import BadRecord
 from hybriddup.data.fields import find_or, find_text
 from hybriddup.errors import InputError
 from hybriddup.files.jsonl import parse_line
+from hybriddup.files.tables import json_line
 from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
@@ -103,7 +102,7 @@ class Watcher:
         for one in read:
             answer = one if isinstance(one, BadLine) else next(decisions)
             self.count(answer)
-            self.output.write(to_line(answer.to_dict()))
+            self.output.write(json_line(answer.to_dict()))
         self.output.flush()
 
     def count(self, answer: Decision | BadLine) -> None:
@@ -164,14 +163,6 @@ def batches(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
     rest = iter(lines)
     while batch := list(islice(rest, LARGEST_BATCH)):
         yield batch
-
-
-def to_line(answer: dict[str, Any]) -> bytes:
-    """Return an answer as a line of JSON; lone surrogates come out as escapes."""
-    try:
-        return orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:
-        return json.dumps(answer, separators=(",", ":")).encode() + b"\n"
 
 
 def recall_line(stats: WindowStats) -> str:

@@ -61,7 +61,7 @@ LISTED = [
     LIMIT,
     in_query("after", "Only posts before this position, as the answer before says where to go on.", type="integer"),
     in_query("q", "Only posts with this in their text; case does not matter.", type="string"),
-    in_query("of", "Only repeats of the post with this id.", type="string"),
+    in_query("of", "Only repeats that name this id, also where the post that had it was deleted.", type="string"),
     TYPE,
 ]
 

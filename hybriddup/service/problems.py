@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -12,12 +13,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hybriddup.errors import HybriddupError, InputError, UnsupportedError
-from hybriddup.service.json import json_response
+from hybriddup.files.jsonl import json_line
 from hybriddup.steps.options import quote
 from hybriddup.window.records import PostId
 
+MEDIA_TYPE = "application/json"
 LONGEST_MESSAGE = 1000
 """Characters of a message, whatever of the request it repeats."""
+
+
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer in JSON, which browsers take for nothing else."""
+    return Response(json_line(data), status, {"x-content-type-options": "nosniff", **(headers or {})}, MEDIA_TYPE)
 
 
 class RequestError(Exception):

@@ -13,9 +13,8 @@ from starlette.types import Scope
 from hybriddup.errors import InputError
 from hybriddup.files.jsonl import parse_line
 from hybriddup.files.text import Broken
-from hybriddup.service.json import MEDIA_TYPE
 from hybriddup.service.limits import LARGE_BODY, Limits
-from hybriddup.service.problems import RequestError
+from hybriddup.service.problems import MEDIA_TYPE, RequestError
 from hybriddup.steps.options import quote
 from hybriddup.window import Post
 from hybriddup.window.event_time import TimeOf, event_time

@@ -14,10 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hybriddup.service.json import json_response
 from hybriddup.service.latest import OUTCOMES, plain_post
 from hybriddup.service.limits import DEFAULT_LISTED, MAX_LISTED
-from hybriddup.service.problems import RequestError
+from hybriddup.service.problems import RequestError, json_response
 from hybriddup.service.reading import check_length
 from hybriddup.service.service import Service
 from hybriddup.service.shapes import ExplainRequest, MatchRequest, checked

@@ -278,7 +278,7 @@ class Window:
         text
             Only posts with this in their text as it was sent; case does not matter.
         of
-            Only duplicates of the post with this id.
+            Only duplicates that name this id, also where the post that had it was deleted.
 
         Raises
         ------

@@ -28,12 +28,12 @@ async function search(given, goesOn = false) {
     after = null;
     found.replaceChildren();
   }
-  wanted = given;
+  const mine = wanted = { ...given };
   const enough = found.children.length + A_PAGE;
   for (let round = 0; round < MOST_ROUNDS && found.children.length < enough && (round === 0 || after !== null); round++) {
     const asked = new URLSearchParams({ limit: A_PAGE, ...given, ...(after === null ? {} : { after }) });
     const answer = await ask(`/v1/posts?${asked}`);
-    if (wanted !== given) return; // something else is searched for by now
+    if (wanted !== mine) return; // something else is searched for by now
     after = answer.after;
     found.append(...answer.posts.map(foundItem));
   }
