@@ -87,17 +87,13 @@ class Result:
         return labels
 
     def filter(self, posts: Posts) -> Posts:
-        """Return the kept ones of the posts.
+        """Return the kept ones of the posts, in the type that was given.
 
         Parameters
         ----------
         posts
             What ``dedupe`` was given, or as many others in the same order, such as a data frame whose column of texts
             was given: a list, a tuple, an array, or a data frame or series of pandas or polars.
-
-        Returns
-        -------
-        The same type; of pandas with the index of the kept rows.
 
         Raises
         ------
@@ -130,8 +126,8 @@ class Result:
     def near_misses(self, n: int = 20) -> list[NearMiss]:
         """Return the pairs of kept posts that came nearest to being repeats, nearest first.
 
-        A near miss is a pair whose fingerprints stage 1 would compare, and whose score is less than its threshold by at
-        most 0.1. The kept posts are compared anew, which takes about as long as a run over them.
+        A near miss is a pair that stage 1 finds, and whose score is less than its threshold by 0.1 or less. The kept
+        posts are compared anew when this is first called, which takes about as long as a run over them.
 
         Parameters
         ----------
@@ -140,7 +136,7 @@ class Result:
 
         Returns
         -------
-        Fewer where there are not so many. Of more than 200,000 kept posts, the first 200,000 are looked at.
+        Fewer where there are not so many. Of more than 100,000 kept posts, the first 100,000 are looked at.
 
         Raises
         ------
