@@ -44,6 +44,7 @@ class Origin(NamedTuple):
     corpus: Corpus
     settings: Settings
     judge: Judge
+    """Judges other pairs of them by the recipe of the run."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,8 +93,8 @@ class Result:
         Parameters
         ----------
         posts
-            What ``dedupe`` was given, or as many others in the same order, such as a data frame whose column of texts
-            was given: a list, a tuple, an array, or a data frame or series of pandas or polars.
+            What ``dedupe`` was given, or as many others in the same order: a list, a tuple, an array, a data frame or
+            series of pandas or polars, or a data set of Hugging Face.
 
         Raises
         ------
@@ -221,14 +222,15 @@ class Result:
         else:
             raise InputError(f"times must be as many as there are rows, {self.n_rows:,}; got {len(times):,}.")
         removed = cast("RemovedPosts", self.removed)  # as every run makes them
-        page = render(Contents(self.summary, settings, corpus, removed, self._all_near_misses, times))
+        contents = Contents(self.summary, settings, corpus, removed, self.dropped, self._all_near_misses, times)
+        page = render(contents)
         if isinstance(target, (str, Path)):
             save_whole(target, lambda file: file.write(page))
         else:
             target.write(page)
 
     def __repr__(self) -> str:
-        return str(self.summary)
+        return f"Result: {self.summary.in_one_line}"
 
     def _repr_html_(self) -> str:
         return removed_html(repr(self), self.removed)

@@ -115,6 +115,14 @@ def test_times_are_as_many_as_rows() -> None:
         hybriddup.dedupe(PAIR).report(BytesIO(), times=["2026-11-24"])
 
 
+def test_posts_that_were_left_out_are_not_counted_as_kept() -> None:
+    """By day, they are a series of their own."""
+    result = hybriddup.dedupe([*PAIR, "", ""], config={"without_text": "drop"})
+    page = page_of(result, times=["2026-11-24"] * 4)
+    (chart,) = (svg for svg in regex.findall("<svg.*?</svg>", page) if "left out" in svg)
+    assert regex.findall('<title class="value">(.*?)</title>', chart) == ["1", "0", "1", "2"]
+
+
 def test_missing_packages_are_said_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is looked at."""
     real: Callable[..., Any] = importlib.util.find_spec
