@@ -51,8 +51,8 @@ def histogram(series: Mapping[str, NDArray[Any]], lines: Mapping[str, Sequence[f
     first = np.floor(np.round(values.min() / bin_width, 6))
     last = max(first + 1, np.ceil(np.round(values.max() / bin_width + shift, 6)))
     step = max(1, int(-(-(last - first) // MOST_BINS)))
-    edges = np.round((first + step * np.arange(-(-(last - first) // step) + 1)) * bin_width - shift, 6)
-    counts = {name: np.histogram(of, edges)[0] for name, of in series.items()}
+    edges = np.round((first + step * np.arange(-(-(last - first) // step) + 1)) * bin_width - shift, 9)
+    counts = {name: np.histogram(np.round(of, 9), edges)[0] for name, of in series.items()}
     top = max(1, *(int(count.max(initial=0)) for count in counts.values()))
     half = LINE_SHARE / 2 * (edges[-1] - edges[0])
     chart = _chart(pygal.Histogram, range=(0, top), x_value_formatter=lambda value: f"{value:g}")

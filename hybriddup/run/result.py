@@ -218,7 +218,7 @@ class Result:
         if times is None:
             times = corpus.order_values.get(TIME_FIELD)
         elif len(times) == self.n_rows:
-            times = [times[row] for row in corpus.rows.tolist()]
+            times = list(map(list(times).__getitem__, corpus.rows.tolist()))
         else:
             raise InputError(f"times must be as many as there are rows, {self.n_rows:,}; got {len(times):,}.")
         removed = cast("RemovedPosts", self.removed)  # as every run makes them

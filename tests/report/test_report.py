@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import regex
 
@@ -107,6 +108,15 @@ def test_clusters_show_their_most_frequent_texts_once() -> None:
     assert "<strong>6 removed</strong> for row 0" in page
     assert "3 times" in page
     assert "1 more, the same text or others" in page
+
+
+def test_times_may_be_a_column_of_a_data_frame() -> None:
+    """Whatever its index; each post has the time at its place."""
+    times = pd.Series(pd.to_datetime(["2026-11-23", "2026-11-24"]), index=[1, 0])
+    (chart,) = (
+        svg for svg in regex.findall("<svg.*?</svg>", page_of(hybriddup.dedupe(PAIR), times=times)) if "kept" in svg
+    )
+    assert regex.findall('<title class="value">(.*?)</title>', chart) == ["1", "0", "0", "0", "0", "1"]
 
 
 def test_times_are_as_many_as_rows() -> None:
