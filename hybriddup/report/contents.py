@@ -99,8 +99,9 @@ class Contents:
         """What else there is to say of the run; nothing that differs from one time to the next."""
         of = self.summary
         recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
+        interval = f" ± {margin:.4f}" if margin else ""
         return [
-            ("recall of stage 1", "not estimated" if recall is None else f"{recall:.4f} ± {margin:.4f}, estimated"),
+            ("recall of stage 1", "not estimated" if recall is None else f"{recall:.4f}{interval}, estimated"),
             ("candidate pairs", f"{of.n_candidate_pairs:,}"),
             ("verified pairs", f"{of.n_verified_pairs:,}"),
             ("posts without text", f"{of.n_without_text:,}"),
