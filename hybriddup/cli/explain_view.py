@@ -5,10 +5,7 @@ from __future__ import annotations
 import typer
 
 from hybriddup.cli.tables import print_table
-from hybriddup.study.explain import ExplainedText, Explanation
-
-MOST_REASONS = 8
-"""Lines of what makes a score; JSON has all of them."""
+from hybriddup.study.explain import MOST_REASONS, ExplainedText, Explanation
 
 
 def print_explanation(explanation: Explanation) -> None:

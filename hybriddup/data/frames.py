@@ -82,8 +82,10 @@ def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
         raise InputError(f"dedupe was given {n_rows:,} posts, and these are {len(posts):,}; give the same posts.")
     if hasattr(posts, "iloc"):
         return posts.iloc[list(rows)]
-    if not isinstance(posts, Sequence):
+    if hasattr(posts, "to_numpy") or isinstance(posts, np.ndarray):
         return posts[np.array(rows, np.int64)]
+    if hasattr(posts, "select"):  # a data set of Hugging Face
+        return posts.select(list(rows))
     taken = [posts[row] for row in rows]
     return tuple(taken) if isinstance(posts, tuple) else taken
 

@@ -43,36 +43,51 @@ def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> 
 def histogram(series: Mapping[str, NDArray[Any]], lines: Mapping[str, Sequence[float]], bin_width: float) -> Svg:
     """Return how many values of each series fall into bins, with lines at some values, by the names of their colors.
 
-    The bins of ``bin_width`` begin at multiples of it, and are made wider where there would be more than fifty.
+    The bins begin at multiples of ``bin_width``, and are made wider where there would be more than fifty. A width of 1
+    is for whole numbers: each stands in the middle of its bar, and lines behind it.
     """
-    values = np.concatenate([*series.values(), *(np.array(at, np.float64) for at in lines.values())])
-    first, last = values.min() // bin_width, values.max() // bin_width + 1
-    edges = bin_width * np.arange(first, last + 1, -(-(last - first) // MOST_BINS))
-    edges = np.append(edges, edges[-1] + edges[1] - edges[0]).round(6)
-    counts = {name: np.histogram(of, edges)[0] for name, of in series.items()}
+    shift = 0.5 if bin_width == 1 else 0.0
+    values = np.concatenate([*series.values(), *map(np.asarray, lines.values())])
+    first = np.floor(np.round(values.min() / bin_width, 6))
+    last = max(first + 1, np.ceil(np.round(values.max() / bin_width + shift, 6)))
+    step = max(1, int(-(-(last - first) // MOST_BINS)))
+    edges = np.round((first + step * np.arange(-(-(last - first) // step) + 1)) * bin_width - shift, 9)
+    counts = {name: np.histogram(np.round(of, 9), edges)[0] for name, of in series.items()}
     top = max(1, *(int(count.max(initial=0)) for count in counts.values()))
     half = LINE_SHARE / 2 * (edges[-1] - edges[0])
     chart = _chart(pygal.Histogram, range=(0, top), x_value_formatter=lambda value: f"{value:g}")
     for name, count in counts.items():
         bars = zip(count.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-        chart.add(name, [bar for bar in bars if bar[0]], formatter=lambda bar: f"{bar[1]:g} to {bar[2]:g}: {bar[0]:,}")
+        chart.add(
+            name, [bar for bar in bars if bar[0]], formatter=lambda bar: f"{_range(bar[1], bar[2], shift)}: {bar[0]:,}"
+        )
     for name, places in lines.items():
-        marks = [(top, place - half, place + half) for place in places]
-        chart.add(name, marks, formatter=lambda bar: f"{(bar[1] + bar[2]) / 2:g}")
+        marks = [
+            {"value": (top, at + shift - half, at + shift + half), "formatter": lambda _, at=at: f"{at:g}"}
+            for at in places
+        ]
+        chart.add(name, marks)
     return _svg(chart, [*series, *lines])
+
+
+def _range(first: float, end: float, shift: float) -> str:
+    """Return the values of a bin, which ends before the next one begins."""
+    first, last = first + shift, end - shift
+    return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
 
 def _chart(kind: Any, **options: Any) -> Any:
     font = pygal.style.Style(label_font_size=FONT, major_label_font_size=FONT, legend_font_size=FONT)
     return kind(
-        css=(), js=(), style=font, width=WIDTH, height=HEIGHT, margin=4, spacing=6, legend_at_bottom=True,
-        legend_box_size=FONT, truncate_legend=-1, truncate_label=-1, value_formatter=lambda value: f"{value:,.0f}",
-        y_labels_major_every=2, show_minor_y_labels=False, no_data_text="none", **options,
+        css=(), js=(), style=font, width=WIDTH, height=HEIGHT, margin=4, spacing=6,
+        legend_at_bottom=True, legend_box_size=FONT, truncate_legend=-1, truncate_label=-1,
+        y_labels_major_every=2, show_minor_y_labels=False, value_formatter=lambda value: f"{value:,.0f}", **options,
     )  # fmt: skip
 
 
 def _svg(chart: Any, colors: Sequence[str]) -> Svg:
     """Return a chart without scripts, styles, and the date of its drawing; values are tooltips of the browser."""
+    chart.legend_at_bottom_columns = min(3, len(colors))
     root = chart.render_tree()
     root.set("role", "img")
     for parent in list(root.iter()):

@@ -64,6 +64,8 @@ class Contents:
     settings: Settings
     corpus: Corpus
     removed: RemovedPosts
+    dropped: Sequence[int]
+    """The rows that were left out for having no text."""
     misses: NearMisses
     times: Sequence[Any] | None
     """When each post of the corpus was made; None where nobody knows."""
@@ -97,8 +99,9 @@ class Contents:
         """What else there is to say of the run; nothing that differs from one time to the next."""
         of = self.summary
         recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
+        interval = f" ± {margin:.4f}" if margin else ""
         return [
-            ("recall of stage 1", "not estimated" if recall is None else f"{recall:.4f} ± {margin:.4f}, estimated"),
+            ("recall of stage 1", "not estimated" if recall is None else f"{recall:.4f}{interval}, estimated"),
             ("candidate pairs", f"{of.n_candidate_pairs:,}"),
             ("verified pairs", f"{of.n_verified_pairs:,}"),
             ("posts without text", f"{of.n_without_text:,}"),
@@ -123,10 +126,11 @@ class Contents:
         """Return what became of the posts of each day; None where posts have no times."""
         if self.times is None:
             return None
-        outcomes = np.zeros(len(self.corpus.rows), np.int64)
-        exact = self.removed.columns.is_exact
-        outcomes[np.searchsorted(self.corpus.rows, self.removed.rows)] = np.where(exact, 1, 2)
-        return days_of(self.times, outcomes, ("kept", "exact repeats", "near repeats"))
+        rows, names = self.corpus.rows, ("kept", "exact repeats", "near repeats", "left out")
+        outcomes = np.zeros(len(rows), np.int64)
+        outcomes[np.searchsorted(rows, self.removed.rows)] = np.where(self.removed.columns.is_exact, 1, 2)
+        outcomes[np.searchsorted(rows, self.dropped)] = 3
+        return days_of(self.times, outcomes, names if self.dropped else names[:3])
 
     @property
     def thresholds(self) -> list[float]:

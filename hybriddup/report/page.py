@@ -93,7 +93,7 @@ def charts_of(contents: Contents) -> Iterator[dict[str, Any]]:
             "svg": stacked_bars(contents.band_names, contents.by_band()),
         }
     if (days := contents.by_day()) is not None:
-        without = f" {days.n_without:,} posts have no time." if days.n_without else ""
+        without = f" Posts without a time: {days.n_without:,}." if days.n_without else ""
         yield {
             "title": f"Posts by {days.unit}",
             "hint": f"By the {days.unit} in which they were made.{without}",

@@ -14,8 +14,8 @@ from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 
 WITHIN = 0.1
 """A score that is less than the threshold by so much, at most, is a near miss."""
-MOST_POSTS = 200_000
-"""The first so many kept posts are looked at: comparing them takes some seconds, and copies mostly come soon."""
+MOST_POSTS = 100_000
+"""The first so many kept posts are looked at: comparing them takes seconds, and copies mostly come soon."""
 
 
 @dataclass(frozen=True, slots=True)

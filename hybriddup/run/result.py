@@ -44,6 +44,7 @@ class Origin(NamedTuple):
     corpus: Corpus
     settings: Settings
     judge: Judge
+    """Judges other pairs of them by the recipe of the run."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,17 +91,13 @@ class Result:
         return labels
 
     def filter(self, posts: Posts) -> Posts:
-        """Return the kept ones of the posts.
+        """Return the kept ones of the posts, in the type that was given.
 
         Parameters
         ----------
         posts
-            What ``dedupe`` was given, or as many others in the same order, such as a data frame whose column of texts
-            was given: a list, a tuple, an array, or a data frame or series of pandas or polars.
-
-        Returns
-        -------
-        The same type; of pandas with the index of the kept rows.
+            What ``dedupe`` was given, or as many others in the same order: a list, a tuple, an array, a data frame or
+            series of pandas or polars, or a data set of Hugging Face.
 
         Raises
         ------
@@ -135,8 +132,8 @@ class Result:
     def near_misses(self, n: int = 20) -> list[NearMiss]:
         """Return the pairs of kept posts that came nearest to being repeats, nearest first.
 
-        A near miss is a pair whose fingerprints stage 1 would compare, and whose score is less than its threshold by at
-        most 0.1. The kept posts are compared anew, which takes about as long as a run over them.
+        A near miss is a pair that stage 1 finds, and whose score is less than its threshold by 0.1 or less. The kept
+        posts are compared anew when this is first called, which takes about as long as a run over them.
 
         Parameters
         ----------
@@ -145,7 +142,7 @@ class Result:
 
         Returns
         -------
-        Fewer where there are not so many. Of more than 200,000 kept posts, the first 200,000 are looked at.
+        Fewer where there are not so many. Of more than 100,000 kept posts, the first 100,000 are looked at.
 
         Raises
         ------
@@ -227,18 +224,19 @@ class Result:
         if times is None:
             times = corpus.order_values.get(TIME_FIELD)
         elif len(times) == self.n_rows:
-            times = [times[row] for row in corpus.rows.tolist()]
+            times = list(map(list(times).__getitem__, corpus.rows.tolist()))
         else:
             raise InputError(f"times must be as many as there are rows, {self.n_rows:,}; got {len(times):,}.")
         removed = cast("RemovedPosts", self.removed)  # as every run makes them
-        page = render(Contents(self.summary, settings, corpus, removed, self._all_near_misses, times))
+        contents = Contents(self.summary, settings, corpus, removed, self.dropped, self._all_near_misses, times)
+        page = render(contents)
         if isinstance(target, (str, Path)):
             save_whole(target, lambda file: file.write(page))
         else:
             target.write(page)
 
     def __repr__(self) -> str:
-        return str(self.summary)
+        return f"Result: {self.summary.in_one_line}"
 
     def _repr_html_(self) -> str:
         return removed_html(repr(self), self.removed)

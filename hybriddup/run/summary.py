@@ -56,10 +56,12 @@ class Summary:
     notes: list[str] = field(default_factory=list)
     """Remarks for the user, such as why a tokenizer ran in one process only."""
 
-    def __str__(self) -> str:
+    @property
+    def in_one_line(self) -> str:
+        """What became of the posts."""
         n_removed = self.n_exact + self.n_near
         return (
-            f"Result: kept {self.n_kept:,} of {self.n_read:,}, removed {n_removed:,} "
+            f"kept {self.n_kept:,} of {self.n_read:,}, removed {n_removed:,} "
             f"({self.n_exact:,} exact, {self.n_near:,} near)"
         )
 

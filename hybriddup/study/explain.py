@@ -21,6 +21,9 @@ from hybriddup.steps.exact import find_equal_texts
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.number_guard import number_keys
 
+MOST_REASONS = 8
+"""Lines of what makes a score that people are shown; plain data has all of them."""
+
 
 @dataclass(frozen=True)
 class ExplainedText:
@@ -79,7 +82,7 @@ class Explanation:
         facts = [("distance", f"{bits}, {limit}"), ("length band", self.length_band)]
         if self.score is not None:
             facts.append(("second look", f"{self.verifier} score {self.score:.4g}, threshold {self.threshold:g}"))
-        facts += [("because", reason) for reason in self.reasons]
+        facts += [("because", reason) for reason in self.reasons[:MOST_REASONS]]
         return pair_html(self.verdict, (self.a.text, self.b.text), facts)
 
 

@@ -30,7 +30,7 @@ def test_report_counts_by_the_days_that_posts_name(run: Run, tmp_path: Path) -> 
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Posts by day" in page
     assert "2026-11-24" in page
-    assert "1 posts have no time" in page
+    assert "Posts without a time: 1." in page
     assert "created_at" not in ran.err
 
 

@@ -226,6 +226,19 @@ def test_taken_posts_have_the_type_that_was_given(make: Any, rows: list[int]) ->
     assert list(column) == [["a", "b", "c"][row] for row in rows]
 
 
+def test_taken_posts_of_a_data_set_are_selected() -> None:
+    """As those of Hugging Face, which are no sequences of Python."""
+
+    class DataSet:
+        def __len__(self) -> int:
+            return 3
+
+        def select(self, rows: list[int]) -> list[str]:
+            return [f"selected {row}" for row in rows]
+
+    assert take_posts(DataSet(), [0, 2], 3) == ["selected 0", "selected 2"]
+
+
 def test_taken_posts_of_pandas_keep_their_index_and_columns() -> None:
     """Rows are positions, whatever pandas calls them."""
     taken = take_posts(pd.DataFrame(COLUMNS, index=[5, 5, 2]), [1, 2], 3)

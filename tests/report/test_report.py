@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import regex
 
@@ -109,10 +110,27 @@ def test_clusters_show_their_most_frequent_texts_once() -> None:
     assert "1 more, the same text or others" in page
 
 
+def test_times_may_be_a_column_of_a_data_frame() -> None:
+    """Whatever its index; each post has the time at its place."""
+    times = pd.Series(pd.to_datetime(["2026-11-23", "2026-11-24"]), index=[1, 0])
+    (chart,) = (
+        svg for svg in regex.findall("<svg.*?</svg>", page_of(hybriddup.dedupe(PAIR), times=times)) if "kept" in svg
+    )
+    assert regex.findall('<title class="value">(.*?)</title>', chart) == ["1", "0", "0", "0", "0", "1"]
+
+
 def test_times_are_as_many_as_rows() -> None:
     """Otherwise it is not known whose they are."""
     with pytest.raises(InputError, match="times must be as many as there are rows, 2; got 1"):
         hybriddup.dedupe(PAIR).report(BytesIO(), times=["2026-11-24"])
+
+
+def test_posts_that_were_left_out_are_not_counted_as_kept() -> None:
+    """By day, they are a series of their own."""
+    result = hybriddup.dedupe([*PAIR, "", ""], config={"without_text": "drop"})
+    page = page_of(result, times=["2026-11-24"] * 4)
+    (chart,) = (svg for svg in regex.findall("<svg.*?</svg>", page) if "left out" in svg)
+    assert regex.findall('<title class="value">(.*?)</title>', chart) == ["1", "0", "1", "2"]
 
 
 def test_missing_packages_are_said_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
