@@ -35,7 +35,7 @@ def parse_time(value: object) -> float | None:
     True
     """
     if isinstance(value, str):
-        value = _from_text(value.strip())
+        value = read_time(value)
     if isinstance(value, datetime):
         return _seconds(value)
     if not isinstance(value, (int, float)) or isinstance(value, bool):
@@ -52,7 +52,9 @@ def _seconds(moment: datetime) -> float | None:
     return seconds if FIRST_MOMENT <= seconds <= LAST_MOMENT else None
 
 
-def _from_text(text: str) -> datetime | float | None:
+def read_time(text: str) -> datetime | float | None:
+    """Return the moment that a text says, in its zone, or the number that it is; None where it is neither."""
+    text = text.strip()
     if len(text) > LONGEST:
         return None
     if DIGITS.fullmatch(text):

@@ -52,7 +52,7 @@ def batched(rows: Iterable[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
-def json_line(record: dict[str, Any], encoding: str = UTF_8) -> bytes:
+def json_line(record: Any, encoding: str = UTF_8) -> bytes:
     """Return one line of JSON."""
     if encoding != UTF_8:
         return _in_ascii(record)
@@ -62,7 +62,7 @@ def json_line(record: dict[str, Any], encoding: str = UTF_8) -> bytes:
         return _in_ascii(record)
 
 
-def _in_ascii(record: dict[str, Any]) -> bytes:
+def _in_ascii(record: Any) -> bytes:
     return json.dumps(record, default=str, separators=(",", ":")).encode() + b"\n"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
@@ -10,14 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Int64s
+from hybriddup.data.times import parse_time, read_time
 
 MOST_BARS = 62
 CODES = {"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}
-ISO = re.compile(r"\s*(\d{4})[-/](\d\d?)[-/](\d\d?)")
-OF_APIS = "%a %b %d %H:%M:%S %z %Y"
-"""As Weibo and Twitter write it: ``Wed Jan 07 13:00:00 +0800 2026``."""
-FIRST_OF_MILLISECONDS = 1e11
-"""Larger numbers are milliseconds since 1970, smaller ones seconds."""
 
 
 class Days(NamedTuple):
@@ -63,36 +58,18 @@ def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Day
 def day_of(time: Any) -> date | None:
     """Return the day of a time; None where it is none.
 
-    That is a date, a number of seconds or milliseconds since 1970 (in UTC), or text: such a number, a date of ISO 8601
-    with or without a time, or what the APIs of Weibo and Twitter write.
+    That is a date, or what `hybriddup.data.times.parse_time` takes: text has its day in its own zone, numbers in UTC.
 
     Examples
     --------
     >>> [str(day_of(time)) for time in ("2026-11-24T23:00:00+08:00", 1e9, "Wed Jan 07 13:00:00 +0800 2026", "soon")]
     ['2026-11-24', '2001-09-09', '2026-01-07', 'None']
     """
-    try:
-        if isinstance(time, str):
-            return _day_of_text(time)
-        if isinstance(time, date):
-            return date(time.year, time.month, time.day)
-        if time is None or isinstance(time, bool):
-            return None
-        if isinstance(time, np.datetime64):
-            time = time.astype("datetime64[s]").astype(np.int64)
-        seconds = float(time)
-        return datetime.fromtimestamp(seconds / 1000 if seconds > FIRST_OF_MILLISECONDS else seconds, UTC).date()
-    except (TypeError, ValueError, OverflowError, OSError):
-        return None
-
-
-def _day_of_text(text: str) -> date:
-    if found := ISO.match(text):
-        return date(*map(int, found.groups()))
-    try:
-        return datetime.strptime(text.strip(), OF_APIS).date()
-    except ValueError:
-        day = day_of(float(text))
-        if day is None:
-            raise
-        return day
+    if isinstance(time, np.datetime64):
+        time = time.item()
+    if isinstance(time, str):
+        time = read_time(time)
+    if isinstance(time, date):
+        return None if time != time else date(time.year, time.month, time.day)
+    seconds = parse_time(time)
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).date()

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hybriddup.errors import HybriddupError, InputError, UnsupportedError
-from hybriddup.files.jsonl import json_line
+from hybriddup.files.tables import json_line
 from hybriddup.steps.options import quote
 from hybriddup.window.records import PostId
 

@@ -25,7 +25,7 @@ NAMES = ("kept", "removed")
         int(datetime(2026, 11, 24, 12, tzinfo=UTC).timestamp() * 1000),
         str(int(datetime(2026, 11, 24, 12, tzinfo=UTC).timestamp())),
         "2026-11-24",
-        " 2026/11/24 08:00",
+        " 2026-11-24 08:00",
         "2026-11-24T23:59:00+08:00",
         "Tue Nov 24 23:59:00 +0800 2026",
     ],
