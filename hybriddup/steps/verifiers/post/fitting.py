@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -23,48 +21,27 @@ PLACES = 4
 """Decimals of the values and contributions of a fitted model."""
 
 
-class Fitted(NamedTuple):
-    """A model and how it does on pairs that it was not fitted to."""
-
-    model: PostModel
-    """Its score of 0.5 is the threshold that was chosen."""
-    matches: Bools
-    """bool[n_pairs]: what a model that was fitted to the other folds, and its threshold, say of each pair."""
-
-
-def fit_model(features: Float64s, labels: Bools, *, precision: float, seed: int = 0) -> Fitted:
-    """Return the model that finds most of the pairs that match, at a precision.
+def fit_to(features: Float64s, labels: Bools, precision: float, seed: int) -> PostModel:
+    """Return the model that finds most of the pairs that match, at a precision; its score of 0.5 is the threshold.
 
     Parameters
     ----------
     features
         float64[n_pairs, n_features], as `hybriddup.steps.verifiers.post.features.pair_features` returns them.
     labels
-        bool[n_pairs]: which match; at least `FOLDS` squared of either kind.
+        bool[n_pairs]: which match; at least `FOLDS` of either kind. The threshold is chosen by folds of them.
     precision
         0.0 to 1.0: at least this share of the pairs that are called matches should be. Where no threshold reaches it,
         the best F1 is looked for.
     """
-    matches = np.zeros(len(labels), np.bool_)
-    for others, fold in folds(seed).split(features, labels):
-        matches[fold] = fit_to(features[others], labels[others], precision, seed).scores(features[fold]) >= 0.5
-    return Fitted(fit_to(features, labels, precision, seed), matches)
-
-
-def folds(seed: int) -> StratifiedKFold:
-    """Return how pairs are divided."""
-    return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-
-
-def fit_to(features: Float64s, labels: Bools, precision: float, seed: int) -> PostModel:
-    """Return the model of some pairs, of which the threshold is chosen by folds of these."""
     knots = [np.unique(np.quantile(column, QUANTILES).round(PLACES)) for column in features.T]
     pipeline = make_pipeline(
         FunctionTransformer(bends, kw_args={"knots": knots}),
         StandardScaler(),
         LogisticRegression(C=STRENGTH, max_iter=5000),
     )
-    scores = cross_val_predict(pipeline, features, labels, cv=folds(seed + 1), method="decision_function")
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed + 1)
+    scores = cross_val_predict(pipeline, features, labels, cv=folds, method="decision_function")
     return model_of(pipeline.fit(features, labels), knots, threshold_for(scores, labels, precision))
 
 
