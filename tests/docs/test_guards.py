@@ -169,6 +169,11 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
+def test_readme_is_read_in_two_minutes() -> None:
+    """It has at most 250 lines; the rest stands beside what it describes."""
+    assert len(README.read_text("utf-8").splitlines()) <= 250
+
+
 @pytest.mark.parametrize("path", sorted({*DOCUMENTS, *GUIDES}), ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     """Every relative link has its file, and its heading where it names one."""

@@ -23,9 +23,10 @@ import pytest
 
 import hybriddup
 from hybriddup.testing.services import running_service
-from tests.docs.markdown import block_with
+from tests.docs.markdown import README, block_with
 
-FIRST, NEARLY, OTHER = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗", "明天下雨吗，要不要带伞出门"
+FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
+OTHER = "明天下雨吗，要不要带伞出门"
 POSTS = [{"id": "a", "text": FIRST}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}]
 
 
@@ -95,23 +96,28 @@ def test_pipeline_of_scrapy_drops_what_an_earlier_crawl_kept(site: str, tmp_path
 
 # ---------------------------------------------------------------- Kafka
 
+SENT = [("kept", "a", "a"), ("kept", "b", "b")]
+"""Topic, key and id of the posts that stay."""
+
 
 class Broker:
-    """Stands in for consumer and producer: notes what is sent and when it is committed."""
+    """Stands in for consumer and producer: notes what is sent, and how much of it when a batch is committed."""
 
     def __init__(self, failure: str | None = None) -> None:
         self.failure = failure
-        self.sent: list[tuple[str, str]] = []
+        self.sent: list[tuple[str, str, str]] = []
         self.committed: list[int] = []
 
     def produce(self, topic: str, value: bytes, key: str, on_delivery: Any) -> None:
         on_delivery(self.failure, None)
-        self.sent.append((topic, json.loads(value)["id"]))
+        self.sent.append((topic, key, json.loads(value)["id"]))
 
     def flush(self, timeout: float) -> int:
+        assert timeout > 0
         return 0
 
     def commit(self, *, asynchronous: bool) -> None:
+        assert not asynchronous
         self.committed.append(len(self.sent))
 
 
@@ -130,7 +136,7 @@ def test_consumer_of_kafka_passes_on_what_stays_and_commits_after_it(batches: li
     with hybriddup.Window.open() as window:
         pass_on(batches, window, broker, broker)
 
-    assert (broker.sent, broker.committed) == ([("kept", "a"), ("kept", "b")], [2, 2])
+    assert (broker.sent, broker.committed) == (SENT, [2, 2])
 
 
 def test_consumer_of_kafka_passes_on_again_what_was_not_committed(batches: list[list[Any]]) -> None:
@@ -143,7 +149,7 @@ def test_consumer_of_kafka_passes_on_again_what_was_not_committed(batches: list[
         pass_on(batches, window, broker, broker)
 
     assert failing.committed == []
-    assert broker.sent == [("kept", "a"), ("kept", "b")]
+    assert broker.sent == SENT
 
 
 def test_batches_of_kafka_leave_out_errors_and_empty_polls() -> None:
@@ -154,7 +160,7 @@ def test_batches_of_kafka_leave_out_errors_and_empty_polls() -> None:
     class Consumer:
         polls = iter([[], [error], [error, post]])
 
-        def consume(self, count: int, timeout: float) -> list[Any]:
+        def consume(self, *_: Any, **__: Any) -> list[Any]:
             return next(self.polls)
 
     assert next(names_of(block_with("python", "def batches_of"))["batches_of"](Consumer())) == [post]
@@ -192,6 +198,36 @@ def test_datasette_shows_the_query(store: Path) -> None:
     assert [(row["id"], row["keeper"]) for row in json.loads(ran.stdout)] == [("c", "a")], ran.stderr
 
 
+# ---------------------------------------------------------------- data frames
+
+
+def test_kept_rows_choose_the_kept_posts_of_a_frame_of_polars() -> None:
+    """README.md's expression gives a frame."""
+    import polars
+
+    frame = polars.DataFrame(POSTS)
+
+    kept = eval(expression("frame[result.kept]"), {"frame": frame, "result": hybriddup.dedupe(frame)})  # noqa: S307
+
+    assert kept["id"].to_list() == ["a", "b"]
+
+
+def test_kept_rows_choose_the_kept_posts_of_a_data_set() -> None:
+    """README.md's expression gives a data set of Hugging Face."""
+    dataset = pytest.importorskip("datasets").Dataset.from_list(POSTS)
+    names = {"dataset": dataset, "result": hybriddup.dedupe(dataset)}
+
+    kept = eval(expression("dataset.select(result.kept)"), names)  # noqa: S307
+
+    assert kept["id"][:] == ["a", "b"]
+
+
+def expression(code: str) -> str:
+    """Return a line of code that README.md shows in running text."""
+    assert f"`{code}`" in README.read_text("utf-8")
+    return code
+
+
 # ---------------------------------------------------------------- httpx
 
 
@@ -218,7 +254,7 @@ def test_async_client_gets_decisions_of_several_requests(tmp_path: Path) -> None
     with running_service(str(tmp_path / "window")) as address:
         answers = asyncio.run(main(address, [POSTS[:1], POSTS[1:2]]))
 
-    assert [[(one["id"], one["decision"]) for one in answer] for answer in answers] == [[("a", "kept")], [("b", "kept")]]
+    assert [(one["id"], one["decision"]) for (one,) in answers] == [("a", "kept"), ("b", "kept")]
 
 
 def test_async_client_sends_again_when_an_answer_is_lost(tmp_path: Path) -> None:
@@ -242,7 +278,8 @@ def test_async_client_sends_again_when_an_answer_is_lost(tmp_path: Path) -> None
 def test_async_client_waits_while_the_service_is_busy() -> None:
     """It sends again after 429 and 503, and gives up after so many attempts."""
     send = names_of(block_with("python", "async def send"))["send"]
-    answers = iter([httpx.Response(429, headers={"Retry-After": "0"}), httpx.Response(503), httpx.Response(200, json=[])])
+    busy = httpx.Response(429, headers={"Retry-After": "0"})
+    answers = iter([busy, httpx.Response(503), httpx.Response(200, json=[])])
 
     async def talk(attempts: int) -> Any:
         transport = httpx.MockTransport(lambda _: next(answers))
