@@ -26,7 +26,7 @@ def at_line(block: Block) -> str:
 
 def job_of(command: str) -> str:
     """The part of the first command after installing, for an environment that has hybriddup already."""
-    _, _, job = command.strip().partition("pip install '.[serve]' && ")
+    _, _, job = command.strip().partition("pip install '.[report,serve]' && ")
     return job.replace(FRESH, "")
 
 
