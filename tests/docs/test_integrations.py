@@ -87,7 +87,7 @@ def test_pipeline_of_scrapy_drops_what_an_earlier_crawl_kept(site: str, tmp_path
     for page in ("1.html", "2.html"):
         (tmp_path / "spider.py").write_text(f"{SPIDER}\n    start_urls = [{f'{site}/{page}'!r}]\n", "utf-8")
         command = [sys.executable, "-m", "scrapy", "runspider", "spider.py"]
-        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True)
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=140, check=True)
 
     kept = [json.loads(line)["url"].rpartition("/")[2] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
     assert kept == ["1.html#0", "1.html#1", "2.html#1"], ran.stderr
