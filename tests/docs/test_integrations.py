@@ -23,7 +23,7 @@ import pytest
 
 import hybriddup
 from hybriddup.testing.services import running_service
-from tests.docs.markdown import README, block_with
+from tests.docs.markdown import block_with
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"
@@ -210,15 +210,11 @@ def test_a_result_filters_a_frame_of_polars() -> None:
     assert hybriddup.dedupe(frame).filter(frame)["id"].to_list() == ["a", "b"]
 
 
-def test_kept_rows_choose_the_kept_posts_of_a_data_set() -> None:
-    """README.md's expression gives a data set of Hugging Face."""
-    dataset = pytest.importorskip("datasets").Dataset.from_list(POSTS)
-    code = "dataset.select(result.kept)"
-    assert f"`{code}`" in README.read_text("utf-8")
+def test_a_result_filters_a_data_set() -> None:
+    """What remains is a data set of Hugging Face, too."""
+    posts = pytest.importorskip("datasets").Dataset.from_list(POSTS)
 
-    kept = eval(code, {"dataset": dataset, "result": hybriddup.dedupe(dataset)})  # noqa: S307  the document's own code
-
-    assert kept["id"][:] == ["a", "b"]
+    assert hybriddup.dedupe(posts).filter(posts)["id"][:] == ["a", "b"]
 
 
 # ---------------------------------------------------------------- httpx
