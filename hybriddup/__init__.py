@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hybriddup.steps.options import Options
     from hybriddup.window import Window
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "HybriddupError",

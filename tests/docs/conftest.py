@@ -20,6 +20,13 @@ Shell = Callable[[str], subprocess.CompletedProcess[str]]
 SAMPLES = ROOT / "tests" / "samples"
 TABLE = "id,body\n1,the early train was late again\n2,the early train was late again!\n3,what is for lunch today?\n"
 
+PLUGINS = (
+    ("five_grams", "def five_grams", "five_grams"),
+    ("word_pairs", "class WordPairs", "word_pairs"),
+    ("every_role", "def both_ends", "both_ends"),
+)
+"""File names of the documents' plugins and configurations, and what to know the code and the configuration by."""
+
 
 def make_workspace(work: Path) -> Path:
     """Make a directory with the files that README.md names: posts, configurations and plugins, as it has them."""
@@ -30,9 +37,9 @@ def make_workspace(work: Path) -> Path:
     (work / "monday.csv.gz").write_bytes(gzip.compress(TABLE.encode()))
     (work / "tuesday.csv").write_text(TABLE, "utf-8")
     (work / "mine.yaml").write_text(block_with("yaml", "lengths:"), "utf-8")
-    for name, marker in (("five_grams", "def five_grams"), ("word_pairs", "class WordPairs")):
+    for name, marker, component in PLUGINS:
         (work / f"{name}.py").write_text(block_with("python", marker), "utf-8")
-        (work / f"{name}.yaml").write_text(block_with("yaml", f"use: {name}"), "utf-8")
+        (work / f"{name}.yaml").write_text(block_with("yaml", f"use: {component}"), "utf-8")
     return work
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-REFERENCE = [ROOT / folder / "README.md" for folder in ("configs", "plugins", "hybriddup/cli", "hybriddup/window")]
+FOLDERS = ("configs", "plugins", "hybriddup/cli", "hybriddup/window", "hybriddup/service")
+REFERENCE = [ROOT / folder / "README.md" for folder in FOLDERS]
 """What README.md leaves to a document beside the thing itself."""
 GUIDES = [README, *REFERENCE, ROOT / "tests" / "benchmarks" / "README.md"]
 """The documents for users."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import typer
 
 import hybriddup
+from hybriddup import testing
 from hybriddup.cli import options
 from hybriddup.cli.app import app
 from hybriddup.config import load_settings
@@ -132,6 +134,24 @@ def test_table_of_roles_is_that_of_the_registry() -> None:
     assert table_under("| role |") == [[role.label, ", ".join(registry.names(role.name))] for role in ROLES.values()]
 
 
+def test_table_of_plugins_has_every_role_with_its_function_methods_and_check() -> None:
+    """What the registry asks of a component is what the table says, and the check that it names is there."""
+    rows = {row[0].removeprefix("add_"): row[1:] for row in table_under("| add it with |")}
+
+    functions = {name: row[0].replace("none", "") for name, row in rows.items()}
+    methods = {name: set(re.findall(r"\w+", row[1])) for name, row in rows.items()}
+    assert functions == {name: role.per_text for name, role in ROLES.items()}
+    assert [name for name, role in ROLES.items() if methods[name].isdisjoint(role.methods)] == []
+    assert [row[2] for row in rows.values() if row[2] not in testing.__all__] == []
+
+
+def test_public_records_are_where_the_table_says() -> None:
+    """Each name can be imported from its module."""
+    rows = [(row[0], name) for row in table_under("| module | names |") for name in row[1].split(", ")]
+
+    assert [f"{module}.{name}" for module, name in rows if not hasattr(import_module(module), name)] == []
+
+
 def describe_band(band: LengthBand) -> str:
     """A length band as the table of shipped configurations writes it."""
     length = "longer" if band.up_to is None else f"up to {band.up_to}"
@@ -168,6 +188,11 @@ def anchors(path: Path) -> set[str]:
     """The anchors of a document's headings."""
     headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_readme_is_read_in_two_minutes() -> None:
+    """It has at most 250 lines; the rest stands beside what it describes."""
+    assert len(README.read_text("utf-8").splitlines()) <= 250
 
 
 @pytest.mark.parametrize("path", sorted({*DOCUMENTS, *GUIDES}), ids=lambda path: str(path.relative_to(ROOT)))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hybriddup.testing import check_tokenizer
+from hybriddup import testing
 from tests.docs.conftest import Shell, make_shell, make_workspace, read_ids
 from tests.docs.markdown import README, ROOT, Block, block_with, blocks_in
 
@@ -25,7 +25,7 @@ def at_line(block: Block) -> str:
 
 def job_of(command: str) -> str:
     """The part of the first command after installing, for an environment that has hybriddup already."""
-    _, _, job = command.strip().partition("pip install . && ")
+    _, _, job = command.strip().partition("pip install '.[report,serve]' && ")
     return job.replace(FRESH, "")
 
 
@@ -134,7 +134,7 @@ def test_ten_line_tokenizer_keeps_the_contract(workspace: Path, monkeypatch: pyt
     monkeypatch.syspath_prepend(workspace)
     import five_grams  # type: ignore[import-not-found]
 
-    check_tokenizer(five_grams.five_grams)
+    testing.check_tokenizer(five_grams.five_grams)
 
 
 def test_plugin_with_options_is_loaded_by_the_configuration(shell: Shell) -> None:
@@ -151,3 +151,30 @@ def test_plugin_with_options_refuses_wrong_ones(shell: Shell, workspace: Path) -
     ran = shell("hybriddup config check word_pairs.yaml --plugin word_pairs")
 
     assert (ran.returncode, "tokenizer.reach" in ran.stderr) == (2, True)
+
+
+def test_plugin_with_every_role_removes_repeats_of_its_own_format(shell: Shell, workspace: Path) -> None:
+    """Its reader finds the posts, its components the repeat, and its writer leaves that out."""
+    posts = ["the early train was late again", "what is for lunch today?", "The early train was late again!"]
+    (workspace / "mine.posts").write_text("\n\n".join(posts), "utf-8")
+
+    ran = shell("hybriddup dedupe mine.posts --plugin every_role --config every_role.yaml -o kept.posts")
+
+    assert ran.returncode == 0, ran.stderr
+    assert (workspace / "kept.posts").read_text("utf-8").split("\n\n") == [*posts[:2], ""]
+
+
+def test_components_of_every_role_keep_their_contracts(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks that the table names pass."""
+    monkeypatch.syspath_prepend(workspace)
+    import every_role as plugin  # type: ignore[import-not-found]
+
+    content, texts = b"one\n\ntwo\n\nthree", ["one", "two", "three"]
+    testing.check_normalizer(plugin.squeeze)
+    testing.check_tokenizer(plugin.bigrams)
+    testing.check_weighter(plugin.by_length)
+    testing.check_hasher(plugin.blake)
+    testing.check_block_index(plugin.both_ends)
+    testing.check_verifier(plugin.same_beginning)
+    testing.check_reader(plugin.Paragraphs, content=content, texts=texts)
+    testing.check_writer(plugin.Paragraphs, reader=plugin.Paragraphs, content=content)
