@@ -10,9 +10,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -79,3 +81,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what only an ordinary user can notice."""
     if item.get_closest_marker("ordinary_user") and may_write_anywhere():
         pytest.skip("permissions do not hold back this user")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real Chromium; tests that want one are skipped where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no chromium is installed (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as engine:
+        # the sandbox needs rights that a container's root has not; the only pages opened are our own
+        chromium = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()

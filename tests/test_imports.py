@@ -23,7 +23,7 @@ FLOORS = [
     {"plugin"},
     {"config"},
     {"files"},
-    {"report", "run"},
+    {"run"},
     {"study"},
     {"__init__", "api", "estimators"},
     {"window"},

@@ -32,9 +32,9 @@ from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.files.tables import check_table, write_table
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
-from hybriddup.report.page import check_installed
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
+from hybriddup.run.report.page import check_installed
 from hybriddup.run.result import TIME_FIELD, Result
 from hybriddup.run.summary import StepTiming, Summary
 from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress

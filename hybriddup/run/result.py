@@ -18,12 +18,12 @@ from hybriddup.data.records import Int32s, Int64s, Removed
 from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts, removed_rows, rows_with_keepers
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
-from hybriddup.report.notebook import removed_html
 from hybriddup.run.bands import Bands
 from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
+from hybriddup.run.report.notebook import removed_html
 from hybriddup.run.summary import Summary
 
 NO_PAIR = np.int64(-1)
@@ -216,8 +216,8 @@ class Result:
         InputError
             These are not as many times as there are rows.
         """
-        from hybriddup.report.contents import Contents
-        from hybriddup.report.page import check_installed, render
+        from hybriddup.run.report.contents import Contents
+        from hybriddup.run.report.page import check_installed, render
 
         check_installed()
         corpus, settings, _ = self._origin

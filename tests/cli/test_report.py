@@ -50,7 +50,7 @@ def test_missing_packages_stop_the_run_before_it_begins(
 ) -> None:
     """Nothing is written, and the message says what to install."""
     real: Callable[..., Any] = importlib.util.find_spec
-    monkeypatch.setattr("hybriddup.report.page.find_spec", lambda name: None if name == "jinja2" else real(name))
+    monkeypatch.setattr("hybriddup.run.report.page.find_spec", lambda name: None if name == "jinja2" else real(name))
     name = write_posts(tmp_path / "posts.jsonl", REPEATED)
     ran = run("dedupe", name, "--report", "report.html")
     assert ran.code == 2

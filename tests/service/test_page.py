@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ from hybriddup.plugin.manager import create_plugin_manager
 from tests.service.support import NEARLY, OTHER, REPEATED, Served, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed (Debian: apt-get install chromium)")
 
 MARKUP = "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> & more of it"
 ARABIC = "صباح الخير يا أصدقاء، كيف حالكم اليوم في هذا الطقس الجميل"
@@ -37,15 +34,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with serving(tmp_path_factory.mktemp("page") / "window") as running:
         httpx.post(f"{running.address}/v1/posts", json=posts).raise_for_status()
         yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as engine:
-        # the sandbox needs rights that a container's root has not; the only pages opened are our own
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

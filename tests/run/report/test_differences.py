@@ -9,7 +9,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.report.differences import MOST_SHOWN, MarkedText, marked_texts
+from hybriddup.run.report.differences import MOST_SHOWN, MarkedText, marked_texts
 
 TEXTS = st.text(alphabet=st.sampled_from("ab1 你好<&\"'👍\u200d"), max_size=20)
 

@@ -7,7 +7,7 @@ from html import escape
 
 from hybriddup.data.records import Removed
 from hybriddup.data.spread import spread_rows
-from hybriddup.report.differences import marked_texts
+from hybriddup.run.report.differences import marked_texts
 
 PAIRS_SHOWN = 5
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.report.charts import MOST_BINS, histogram, stacked_bars
+from hybriddup.run.report.charts import MOST_BINS, histogram, stacked_bars
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</svg><script>alert(1)</script>&\"'"

@@ -15,7 +15,7 @@ import regex
 
 import hybriddup
 from hybriddup.errors import HybriddupError, InputError
-from hybriddup.report.contents import evenly_by_score
+from hybriddup.run.report.contents import evenly_by_score
 from hybriddup.run.result import Result
 from hybriddup.run.summary import Summary
 from tests.posts import load_sample
@@ -136,7 +136,7 @@ def test_posts_that_were_left_out_are_not_counted_as_kept() -> None:
 def test_missing_packages_are_said_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is looked at."""
     real: Callable[..., Any] = importlib.util.find_spec
-    monkeypatch.setattr("hybriddup.report.page.find_spec", lambda name: None if name == "pygal" else real(name))
+    monkeypatch.setattr("hybriddup.run.report.page.find_spec", lambda name: None if name == "pygal" else real(name))
     with pytest.raises(
         HybriddupError, match=r"a report needs pygal, which is not installed; run: pip install 'hybriddup\[report\]'"
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,6 @@ import regex
 
 import hybriddup
 from tests.posts import load_sample
-
-playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed (Debian: apt-get install chromium)")
 
 POSTS = load_sample("posts.jsonl")
 MARKUP = "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> & more of it"
@@ -29,15 +24,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     posts = [*POSTS, {"id": "<b>bold</b>", "text": MARKUP}, {"id": "again", "text": f"{MARKUP} !"}]
     hybriddup.dedupe(posts).report(path, times=[f"2026-11-{1 + row % 30:02}" for row in range(len(posts))])
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as engine:
-        # the sandbox needs rights that a container's root has not; the only pages opened are our own
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(params=[(size, scheme) for size in SIZES for scheme in ("light", "dark")], ids="-".join)

@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 
 from hybriddup.errors import HybriddupError
-from hybriddup.report.contents import Contents
-from hybriddup.report.differences import shortened
 from hybriddup.run.near_misses import MOST_POSTS
+from hybriddup.run.report.contents import Contents
+from hybriddup.run.report.differences import shortened
 
 FOLDER = Path(__file__).parent
 NEEDED = ("jinja2", "pygal")
@@ -84,7 +84,7 @@ def shown_score(score: float) -> str:
 
 def charts_of(contents: Contents) -> Iterator[dict[str, Any]]:
     """Yield the charts that there is something to draw for, each with its title and a sentence."""
-    from hybriddup.report.charts import histogram, stacked_bars
+    from hybriddup.run.report.charts import histogram, stacked_bars
 
     if len(contents.removed):
         yield {

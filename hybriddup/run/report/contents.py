@@ -15,9 +15,9 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, Removed
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.spread import spread_rows
-from hybriddup.report.days import Days, days_of
-from hybriddup.report.differences import MarkedText, marked_texts
 from hybriddup.run.near_misses import NearMiss, NearMisses
+from hybriddup.run.report.days import Days, days_of
+from hybriddup.run.report.differences import MarkedText, marked_texts
 from hybriddup.run.summary import Summary
 
 NEAR_SHOWN, EXACT_SHOWN, MISSES_SHOWN = 200, 20, 30
