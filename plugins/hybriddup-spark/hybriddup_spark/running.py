@@ -40,7 +40,7 @@ OUTPUTS = "kept", "removed", "bad", "summary"
 
 @dataclass
 class SparkSummary:
-    """Counts of a run; ``to_dict`` of the data class gives plain data for machines."""
+    """Counts of a run."""
 
     n_read: int = 0
     n_bad: int = 0
