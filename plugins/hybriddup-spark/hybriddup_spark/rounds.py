@@ -56,7 +56,7 @@ from hybriddup_spark.verifying import find_links, with_earlier_texts
 FIRST_ROUND = 2**20
 """Posts of the first round; each later one has as many as all before it, so that copies meet few of their kind."""
 POSTS_A_ROUND = 2**22
-"""Posts of a round, at most: the driver keeps some 100 bytes of each."""
+"""Posts of a round, at most: the driver keeps some 500 bytes of each."""
 
 Blocks = tuple[DataFrame, pa.Schema]
 """`BLOCKS`, and the schema of the rows in them."""

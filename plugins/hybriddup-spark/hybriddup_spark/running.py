@@ -133,7 +133,7 @@ def dedupe(
         What was learned before. None = what the configuration names as ``recipe:``, or it is learned from some 50,000
         posts spread over all.
     posts_a_round
-        The driver keeps some 100 bytes of so many posts at a time; fewer take more rounds.
+        The driver keeps some 500 bytes of each of so many posts at a time; fewer take more rounds.
     advance
         Told after each round how many posts are decided.
 
