@@ -39,7 +39,9 @@ LIMITS: list[dict[str, Any]] = [
 PARTS = ["good morning ", "明天下雨吗", "回家吃饭哦，", "the cat sat on the mat ", "1", "2", " ", "，", "😀"]
 
 
-def compare(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int]) -> int:
+def check_against_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int]
+) -> int:
     """Check that rounds decide as a run does; return how many posts were decided together."""
     config = changes.get("config", changes)
     chosen = load_settings(config).to_dict()
@@ -86,7 +88,7 @@ def test_rounds_decide_as_a_run(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int]
 ) -> None:
     """Corpora of many equal and near texts, in rounds of any size."""
-    compare(monkeypatch, changes, texts, rounds)
+    check_against_a_run(monkeypatch, changes, texts, rounds)
 
 
 @pytest.mark.parametrize("bits", [64, 128])
@@ -96,7 +98,7 @@ def test_long_texts_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, bit
     articles = ["".join(chance.choices(PARTS, k=600)) for _ in range(20)]
     texts = [article.replace("1", chance.choice(["1", "2"]), 3) for article in articles for _ in range(5)]
     changes = {**load_settings("articles").to_dict(), "fingerprint": {"bits": bits}}
-    compare(monkeypatch, changes, chance.sample(texts, len(texts)), (30, 40))
+    check_against_a_run(monkeypatch, changes, chance.sample(texts, len(texts)), (30, 40))
 
 
 @pytest.mark.parametrize("changes", LIMITS, ids=str)
@@ -113,5 +115,5 @@ def test_copies_of_templates_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyP
         return text
 
     texts = [edited(chance.choice(templates)) for _ in range(3 * FEWEST_CROWDED)]
-    together = compare(monkeypatch, changes, texts + texts[::3], (100, 500))
+    together = check_against_a_run(monkeypatch, changes, texts + texts[::3], (100, 500))
     assert together > 0 or changes.get("blocks", {}).get("use") in {"blocks", "probing"}
