@@ -83,9 +83,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("permissions do not hold back this user")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real Chromium; tests that want one are skipped where there is none."""
+    """A real Chromium; tests that want one are skipped where there is none.
+
+    It is closed after a module's tests, as until then Playwright has an event loop running in this thread, in which
+    other tests cannot run theirs.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
