@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockReport
@@ -218,7 +218,7 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
         return _none()
     near = group_batch(batch).pairs(rows, BlockReport(), 1)
     near = near.take(entries.positions[near.earlier] != entries.positions[near.later])
-    is_sure = np.ones(len(near.later), np.bool_) if not most else n_newer[near.earlier] < most
+    is_sure = np.ones(len(near.later), np.bool_) if not most else n_between(entries, n_newer, near) < most
     earlier, later = entries.positions[near.earlier], entries.positions[near.later]
     keys = entries.keys[near.later]
     forwards = _meetings(later, earlier, keys, near.distances, np.where(is_sure, SURE, UNSURE))
@@ -226,6 +226,16 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
     return pa.concat_tables(
         [forwards, _meetings(earlier[back], later[back], keys[back], near.distances[back], BACKWARDS)]
     )
+
+
+def n_between(entries: Entries, n_newer: Int64s, near: NearPairs) -> Int64s:
+    """Return int64[n_pairs]: how many texts stand between the two of each pair, under the key that they share.
+
+    The copies of a later text that goes are looked up where they stand: where there are some in the round, all texts
+    behind the earlier one count.
+    """
+    later = np.where(entries.is_repeated, 0, n_newer + entries.is_own)[near.later]
+    return np.asarray(n_newer[near.earlier] - later)
 
 
 def n_after(entries: Entries) -> Int64s:
