@@ -103,12 +103,14 @@ class OpenPosts:
         others = members.take(~is_open)
         known = self.status_at(self.links.earlier)
         is_other = (known != OPEN) & (known != GONE)
+        is_met = np.isin(others.keys, self.crowded.keys)  # of other keys, the pairs are listed
         return pa.concat_tables(
             [
                 wanted_others(
                     np.concatenate([self.links.earlier[is_other], others.positions]),
                     np.concatenate([bins[self.rows(self.links.later[is_other])], key_bins.of(others.keys)]),
                     np.concatenate([self.links.keys[is_other], others.keys]),
+                    np.concatenate([np.ones(int(is_other.sum()), np.bool_), is_met]),
                 ),
                 wanted_open(self.positions, bins, copies),
             ]
@@ -158,10 +160,10 @@ def pack(sizes: Int64s, n_bins: int) -> Int64s:
     return bins
 
 
-def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s) -> pa.Table:
+def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s, is_met: Bools) -> pa.Table:
     """Return texts that go into bins by some of their keys as `WANTED`, given each with one key at a time."""
     order = np.lexsort((keys, bins, positions))
-    positions, bins, keys = positions[order], bins[order], keys[order]
+    positions, bins, keys, is_met = positions[order], bins[order], keys[order], is_met[order]
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(positions) != 0) | (np.diff(bins) != 0)
     firsts = np.flatnonzero(is_first)
@@ -171,6 +173,7 @@ def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s) -> pa.Table:
         position=positions[firsts],
         bin=bins[firsts],
         is_open=np.zeros(len(firsts), np.bool_),
+        is_met=np.logical_or.reduceat(is_met, firsts) if len(firsts) else is_met,
         keys=[np.unique(keys[first:end]).tobytes() for first, end in zip(firsts.tolist(), ends.tolist(), strict=True)],
         copies=[b""] * len(firsts),
     )
@@ -187,6 +190,7 @@ def wanted_open(positions: Int64s, bins: Int64s, copies: pa.Table) -> pa.Table:
         position=positions,
         bin=bins,
         is_open=np.ones(len(positions), np.bool_),
+        is_met=np.ones(len(positions), np.bool_),
         keys=[b""] * len(positions),
         copies=[at[begin:end].tobytes() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)],
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup_spark.blocks import Batches, Task
@@ -139,6 +140,7 @@ def _together(posts: pa.RecordBatch, wanted: pa.Table) -> pa.RecordBatch:
     given = wanted.column("keys").to_pylist()
     keys = [own if whole else some for own, some, whole in zip(of_post, given, is_open.tolist(), strict=True)]
     columns = {"bin": wanted.column("bin"), "is_open": is_open, "keys": keys, "copies": wanted.column("copies")}
+    columns["text"] = pc.if_else(pa.array(bools(wanted, "is_met")), posts.column("text"), None)
     arrays = [
         pa.array(_plain(columns[field.name]), field.type) if field.name in columns else posts.column(field.name)
         for field in TOGETHER

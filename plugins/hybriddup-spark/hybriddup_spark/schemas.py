@@ -110,9 +110,11 @@ REMOVED = pa.schema(
 MEMBERS = pa.schema([("position", long), ("key", long)])
 """Which texts have which key."""
 
-WANTED = pa.schema([("position", long), ("bin", small), ("is_open", flag), ("keys", packed), ("copies", packed)])
+WANTED = pa.schema(
+    [("position", long), ("bin", small), ("is_open", flag), ("is_met", flag), ("keys", packed), ("copies", packed)]
+)
 """Texts that go into bins: open ones, with the positions of their later copies; others by the keys alone under which
-open ones may find them."""
+open ones may find them. Those that no open one is near (not ``is_met``) only count among the newest of a key."""
 
 TOGETHER = pa.schema(
     [
@@ -129,7 +131,8 @@ TOGETHER = pa.schema(
     ]
 )
 """Texts that are decided together in one task: those that are not decided yet (``is_open``), the positions of whose
-later copies are int64s one after another, and the kept ones that they may meet."""
+later copies are int64s one after another, and the kept ones that they may meet. Those without a text only count among
+the newest of a key."""
 
 SETTLED = pa.schema([*REMOVED, ("is_kept", flag), ("n_cut", long)])
 """What came of texts that were decided together: each of their posts, removed or kept."""

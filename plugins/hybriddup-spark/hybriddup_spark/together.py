@@ -37,6 +37,9 @@ from hybriddup_spark.columns import bools, ints, key_lists, key_matrix, longs, t
 from hybriddup_spark.meeting import text_columns
 from hybriddup_spark.schemas import SETTLED
 
+NEAR_NONE = -1
+"""In the place of the bits that may differ: no other text is near. The limit of the shorter text of a pair counts."""
+
 
 def decide_together(components: Components, table: pa.Table, first_new: int) -> pa.Table:
     """Return what becomes of the open posts of one bin, as `SETTLED`.
@@ -74,10 +77,17 @@ def equal_texts(numbers: Int64s) -> EqualTexts:
 
 def index_of(components: Components, table: pa.Table, numbers: Int64s) -> RunIndex:
     """Return the index of a run over some texts, ``numbers`` being the text at each place."""
-    compared = components.compared(texts(table))
+    compared = components.compared(known_texts(table))
     groups = group_keys(components.block_index, key_matrix(*key_lists(table)))
     columns = text_columns(components, table)
+    only_count = table.column("text").is_null().to_numpy()
+    columns.lengths[only_count], columns.max_distances[only_count] = 0, NEAR_NONE
     return RunIndex(components.block_index, groups, columns, compared, numbers, 1)
+
+
+def known_texts(table: pa.Table) -> list[str]:
+    """Return the texts, empty ones for those that only count among the newest of a key."""
+    return texts(table.select(["text"]).set_column(0, "text", table.column("text").fill_null("")))
 
 
 def group_keys(index: BlockIndex, keys: UInt64s) -> Groups:
@@ -97,7 +107,7 @@ def group_keys(index: BlockIndex, keys: UInt64s) -> Groups:
 
 def verifier(components: Components, table: pa.Table, is_open: Bools) -> Verify:
     """Return what verifies pairs of rows of the table; of the texts that are not open it is known that they stay."""
-    normalized = texts(table)
+    normalized = known_texts(table)
     context = components.verifier_context(normalized, components.compared(normalized), 1)
     components.plan.prepare(context, is_learned=True)
     lengths, number_keys = text_lengths(context.texts), components.bands.number_keys(context.texts)
