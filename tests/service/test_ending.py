@@ -51,6 +51,7 @@ def answers(served: Served) -> list[str]:
     return [answer["decision"] for answer in posted.json()]
 
 
+@pytest.mark.slow
 def test_while_it_loads_it_ends_at_once(tmp_path: Path, slow: Path) -> None:
     """It answers and is not ready meanwhile; the next start finds everything."""
     with serving(tmp_path / "window", *ARGUMENTS) as served:
@@ -100,6 +101,7 @@ def test_told_to_end_it_waits_for_the_answer_that_is_being_made(tmp_path: Path, 
         assert served.end() == (0, "")
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_waits_for_nothing(tmp_path: Path, slow: Path) -> None:
     """What was not answered may be lost; the store is whole."""
     with serving(tmp_path / "window", *ARGUMENTS) as served:

@@ -58,6 +58,7 @@ def check_all_there(client: httpx.Client, n_acknowledged: int) -> None:
         assert all(answer["repeated"] for answer in send(client, first).raise_for_status().json())
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
     """507 for posts, 503 for readiness, and all is well when there is room again, without a restart."""
     ballast = small_disk / "ballast"
@@ -84,6 +85,7 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) 
         check_all_there(client, n)
 
 
+@pytest.mark.slow
 def test_where_files_may_not_grow_posts_are_refused_until_they_may(tmp_path: Path) -> None:
     """As with a limit or a quota of the system."""
     with serving(tmp_path / "window") as served, httpx.Client(base_url=served.address, timeout=60) as client:

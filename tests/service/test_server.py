@@ -63,6 +63,7 @@ def test_of_matching_posts_sent_by_64_clients_exactly_one_is_kept(tmp_path: Path
     ]
 
 
+@pytest.mark.slow
 def test_told_to_end_it_answers_what_it_accepted(tmp_path: Path) -> None:
     """Every answer given is in the store, no request is cut off, and nothing new is accepted."""
     answered: dict[str, int] = {}
@@ -192,6 +193,7 @@ def test_a_token_must_be_one(tmp_path: Path) -> None:
     assert "cannot be read" in refusal_at_once(tmp_path, "--token-file", str(tmp_path / "none"))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_opened_ends_the_server_with_a_message(tmp_path: Path) -> None:
     """A port that is taken, a configuration that is wrong, a store that another process has."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

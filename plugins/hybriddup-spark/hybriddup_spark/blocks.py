@@ -52,7 +52,18 @@ def unpack(blocks: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
 
 
-def mapped(frame: DataFrame, task: Task, schema: pa.Schema, *, in_blocks: bool = False) -> DataFrame:
+def uncounted(_: int) -> None:
+    """Count nothing."""
+
+
+def mapped(
+    frame: DataFrame,
+    task: Task,
+    schema: pa.Schema,
+    *,
+    in_blocks: bool = False,
+    count: Callable[[int], None] = uncounted,
+) -> DataFrame:
     """Return what a task makes of the rows of a data frame.
 
     Parameters
@@ -61,13 +72,17 @@ def mapped(frame: DataFrame, task: Task, schema: pa.Schema, *, in_blocks: bool =
         Of what the task makes.
     in_blocks
         Whether the rows of the data frame travel as blocks.
+    count
+        Told how many bytes the task makes.
     """
 
     def run(batches: Batches) -> Batches:
         given = _unpacked(batches) if in_blocks else batches
         for batch in task(given):
             if batch.num_rows:  # behind an empty one, some readers see nothing more
-                yield pack(batch) if PART in schema.names else batch
+                made = pack(batch) if PART in schema.names else batch
+                count(made.nbytes)
+                yield made
 
     return frame.mapInArrow(run, in_spark(travelling(schema)))
 
@@ -78,12 +93,24 @@ def _unpacked(batches: Batches) -> Batches:
             yield from pa.ipc.open_stream(block.as_buffer())
 
 
-def merging(merge: Merge, left: pa.Schema, right: pa.Schema, schema: pa.Schema, count: Callable[[int], None]) -> Merge:
-    """Return what merges blocks, given what merges their rows, and all three schemas; ``count`` is told their bytes."""
+def merging(merge: Merge, left: pa.Schema, right: pa.Schema, count: Callable[[int], None]) -> Merge:
+    """Return what merges blocks, given what merges their rows, and their schemas; ``count`` is told their bytes."""
 
     def run(a: pa.Table, b: pa.Table) -> pa.Table:
         count(a.nbytes + b.nbytes)
-        merged = merge(unpack(a, left), unpack(b, right))
-        return pa.Table.from_batches([pack(merged)]) if PART in schema.names else merged
+        return _packed(merge(unpack(a, left), unpack(b, right)))
 
     return run
+
+
+def unpack_and(make: Callable[[pa.Table], pa.Table], given: pa.Schema) -> Callable[[pa.Table], pa.Table]:
+    """Return what makes blocks of blocks, given what makes rows of their rows, and the schema of these."""
+
+    def run(blocks: pa.Table) -> pa.Table:
+        return _packed(make(unpack(blocks, given)))
+
+    return run
+
+
+def _packed(rows: pa.Table) -> pa.Table:
+    return pa.Table.from_batches([pack(rows)]) if PART in rows.schema.names else rows

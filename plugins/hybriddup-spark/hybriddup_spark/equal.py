@@ -6,14 +6,16 @@ import numpy as np
 import pyarrow as pa
 
 from hybriddup_spark.columns import longs, table_of
+from hybriddup_spark.divided import Earlier
 from hybriddup_spark.schemas import COPIES
 
 NONE = -1
 
 
-def find_copies(kept: pa.Table, posts: pa.Table) -> pa.Table:
-    """Return the `COPIES` among the posts of a round, given the kept ones of earlier rounds; both are `EQUAL`."""
-    both = pa.concat_tables([kept, posts.cast(kept.schema)])
+def find_copies(posts: pa.Table, earlier: Earlier) -> pa.Table:
+    """Return the `COPIES` among the posts of a round, given `EQUAL` of these and of all before."""
+    kept, new = earlier.split(posts)
+    both = pa.concat_tables([kept, new])
     a, b, positions = longs(both, "equal_a"), longs(both, "equal_b"), longs(both, "position")
     is_kept = np.arange(len(both)) < len(kept)
     order = np.lexsort((positions, b, a))

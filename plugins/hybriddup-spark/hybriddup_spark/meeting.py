@@ -21,6 +21,7 @@ from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.within_batch import group_batch
 from hybriddup_spark.blocks import Batches, Task
 from hybriddup_spark.columns import bools, ints, key_lists, longs, table_of, words
+from hybriddup_spark.divided import Earlier
 from hybriddup_spark.picking import Parts, is_among
 from hybriddup_spark.preparing import counts_characters
 from hybriddup_spark.schemas import MEETINGS, MEMBERS, NOTES
@@ -61,12 +62,12 @@ class Entries:
     @classmethod
     def of(cls, components: Components, kept: pa.Table, new: pa.Table) -> Entries:
         """Return the `ENTRIES` of both tables."""
-        table = pa.concat_tables([kept, new.cast(kept.schema)])
+        table = pa.concat_tables([kept, new])
         keys, positions = longs(table, "key").view(np.uint64), longs(table, "position")
         order = np.lexsort((positions, keys))
         own, probe, repeated = (bools(table, name)[order] for name in ("is_own", "is_probe", "is_repeated"))
         columns, is_new = text_columns(components, table).take(order), order >= len(kept)
-        return cls(keys[order], positions[order], own, probe, repeated, columns, is_new)
+        return cls(keys[order], positions[order], own, probe, repeated & is_new, columns, is_new)
 
     def take(self, chosen: slice | Int64s) -> Entries:
         """Return some of them."""
@@ -88,17 +89,25 @@ def text_columns(components: Components, table: pa.Table) -> TextColumns:
     return TextColumns(bits, *components.bands.limits_of(lengths), sketches)
 
 
-def find_meetings(components: Components, kept: pa.Table, new: pa.Table, parts: Parts) -> pa.Table:
+def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, parts: Parts) -> pa.Table:
     """Return the `MEETINGS` of the texts of a round with each other and with those kept before.
 
     Parameters
     ----------
-    kept, new
-        `ENTRIES` of the same keys: of texts kept in earlier rounds, and of texts of the round.
+    entries
+        `ENTRIES` of some keys, of this round and of all before.
     parts
         What pairs are dealt to, by earlier text.
     """
-    entries = Entries.of(components, kept, new)
+    kept, new = earlier.split(entries)
+    found = met(components, Entries.of(components, kept.filter(kept.column("is_own")), new))
+    at = np.where(np.isin(longs(found, "kind"), PAIRED), longs(found, "earlier"), longs(found, "later"))
+    part = pa.array(parts.of(at.view(np.uint64)), pa.int32())
+    return found.set_column(0, "part", part)
+
+
+def met(components: Components, entries: Entries) -> pa.Table:
+    """Return the `MEETINGS` of some entries, dealt to no parts."""
     most = components.block_index.max_bucket_size
     entries, n_cut = without_oldest(entries, most)
     nothing = np.zeros(1, np.int64)
@@ -108,10 +117,7 @@ def find_meetings(components: Components, kept: pa.Table, new: pa.Table, parts: 
         found.append(_noted(some, crowded & some.is_new, CROWDED))
         found.append(_noted(some, (crowded | may_be_cut(some, most)) & some.is_own, MEMBER))
         found.append(pairs_in(some.take(np.flatnonzero(~crowded)) if crowded.any() else some, most))
-    met = pa.concat_tables(found)
-    at = np.where(np.isin(longs(met, "kind"), PAIRED), longs(met, "earlier"), longs(met, "later"))
-    part = pa.array(parts.of(at.view(np.uint64)), pa.int32())
-    return met.set_column(0, "part", part)
+    return pa.concat_tables(found)
 
 
 def notes_of(batches: Batches) -> Batches:

@@ -34,13 +34,11 @@ class Parts:
         return self.values[((mixed ^ (mixed >> np.uint64(32))) % np.uint64(len(self.values))).astype(np.int64)]
 
 
-def equal_of(parts: Parts, first: int = 0, chosen: Bools | None = None) -> Task:
-    """Return what makes `EQUAL` of `POSTS`: of all of them, or of the chosen ones from position ``first`` on."""
+def equal_of(parts: Parts) -> Task:
+    """Return what makes `EQUAL` of `POSTS`."""
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:
-            if chosen is not None:
-                batch = batch.filter(pa.array(chosen[longs(batch, "position") - first]))
             part = parts.of(longs(batch, "equal_a").view(np.uint64))
             rest = [batch.column(field.name) for field in list(EQUAL)[1:]]
             yield pa.record_batch([pa.array(part, pa.int32()), *rest], schema=EQUAL)
@@ -48,9 +46,7 @@ def equal_of(parts: Parts, first: int = 0, chosen: Bools | None = None) -> Task:
     return pick
 
 
-def entries_of(
-    parts: Parts, first: int, chosen: Bools, repeated: Bools | None, *, probes: bool, keep_probes: bool
-) -> Task:
+def entries_of(parts: Parts, first: int, chosen: Bools, repeated: Bools, *, probes: bool) -> Task:
     """Return what makes `ENTRIES` of the `POSTS` of a round that are chosen and could be near repeats.
 
     Parameters
@@ -58,11 +54,9 @@ def entries_of(
     first
         The position of the first post of the round.
     chosen, repeated
-        bool[n_posts]: which posts are wanted, and which have copies in the round; None = none.
+        bool[n_posts]: which posts are wanted, and which have copies in the round.
     probes
         Whether texts are looked up by other keys than their own.
-    keep_probes
-        Whether entries of these keys are wanted, too.
     """
 
     def pick(batches: Batches) -> Batches:
@@ -70,11 +64,11 @@ def entries_of(
             rows = longs(batch, "position") - first
             wanted = np.flatnonzero(chosen[rows] & bools(batch, "is_near"))
             some = batch.take(pa.array(wanted))
-            is_repeated = np.zeros(len(wanted), np.bool_) if repeated is None else repeated[rows[wanted]]
+            is_repeated = repeated[rows[wanted]]
             own, n_own = key_lists(some, "keys")
             both = np.ones(len(own), np.bool_)
             yield _entries(parts, some, own, n_own, (both, both if not probes else ~both), is_repeated)
-            if probes and keep_probes:
+            if probes:
                 probed, n_probed = key_lists(some, "probes")
                 is_probe = np.ones(len(probed), np.bool_)
                 yield _entries(parts, some, probed, n_probed, (~is_probe, is_probe), is_repeated)

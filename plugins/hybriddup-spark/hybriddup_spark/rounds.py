@@ -15,10 +15,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from hybriddup.data.records import Int8s, Int32s, Int64s
+from hybriddup.data.records import Bools, Int8s, Int32s, Int64s
 from hybriddup_spark.blocks import PART, Merge, mapped, merging, travelling
 from hybriddup_spark.columns import bools, ints, longs, table_of
 from hybriddup_spark.contest import COPY, GONE, KEPT, OF_INDEX, OPEN, RoundLinks, decide_by_links
+from hybriddup_spark.divided import Divided, Earlier
 from hybriddup_spark.equal import NONE, find_copies
 from hybriddup_spark.gathering import Keyed, OpenPosts
 from hybriddup_spark.making import Maker
@@ -35,7 +36,6 @@ from hybriddup_spark.picking import (
     texts_at,
 )
 from hybriddup_spark.schemas import (
-    BLOCKS,
     COPIES,
     ENTRIES,
     EQUAL,
@@ -93,11 +93,17 @@ class Rounds:
     def decide_all(self, advance: Callable[[int], None] = lambda _: None) -> Decided:
         """Decide all posts; what is removed is written to the directory ``removed``, as `REMOVED`."""
         counted = Decided()
-        for number, (first, last) in enumerate(self.bounds()):
-            removed = Round(self, number, first, last, counted).decide()
-            self.keep(number, first, last, removed)
+        equal, entries = (Divided(schema, len(self.parts.values), self.count_bytes) for schema in (EQUAL, ENTRIES))
+        kept = np.ones(self.n_posts, np.bool_)
+        for first, last in self.bounds():
+            removed = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted).decide()
+            kept[longs(removed, "position")] = False
+            whole = removed.combine_chunks()  # behind an empty chunk, Spark 4.3 reads nothing more
+            self.write(self.spark.createDataFrame(whole), f"removed/round={counted.rounds}")
             counted.rounds += 1
             advance(last)
+        equal.let_go()
+        entries.let_go()
         return counted
 
     def bounds(self) -> Iterator[tuple[int, int]]:
@@ -108,30 +114,9 @@ class Rounds:
             first += size
             size = min(max(first, size), self.posts_a_round)
 
-    def keep(self, number: int, first: int, last: int, removed: pa.Table) -> None:
-        """Write what a round removed, and what later rounds need of what it kept."""
-        whole = removed.combine_chunks()  # behind an empty chunk, Spark 4.3 reads nothing more
-        self.write(self.spark.createDataFrame(whole), f"removed/round={number}")
-        if last == self.n_posts:
-            return
-        kept = np.ones(last - first, np.bool_)
-        kept[longs(removed, "position") - first] = False
-        some = self.some(first, last)
-        probes = self.maker.components().block_index.probes_others
-        entries = entries_of(self.parts, first, kept, None, probes=probes, keep_probes=False)
-        self.write(mapped(some.select(*OF_ENTRIES), entries, ENTRIES), f"index/round={number}")
-        self.write(mapped(some.select(*OF_EQUAL), equal_of(self.parts, first, kept), EQUAL), f"equal/round={number}")
-
     def some(self, first: int, last: int) -> DataFrame:
         """Return the posts of a round."""
         return between(self.posts, first, last)
-
-    def kept(self, name: str, number: int) -> DataFrame:
-        """Return what the rounds before a given one have kept, as `BLOCKS`."""
-        if not number:
-            return self.spark.createDataFrame([], in_spark(BLOCKS))
-        paths = [f"{self.work}/{name}/round={before}" for before in range(number)]
-        return self.spark.read.schema(in_spark(BLOCKS)).parquet(*paths)
 
     def write(self, frame: DataFrame, name: str) -> DataFrame:
         """Write a table to the directory, and return it as it is read from there: what made it is not needed again."""
@@ -143,7 +128,7 @@ class Rounds:
         """Return what a function makes of the rows of both tables that are of one part."""
         n = len(self.parts.values)
         a, b = (frame.repartition(n, PART).groupBy(PART) for frame, _ in (left, right))
-        task = merging(merge, left[1], right[1], schema, self.count_bytes)
+        task = merging(merge, left[1], right[1], self.count_bytes)
         return a.cogroup(b).applyInArrow(task, in_spark(travelling(schema)))
 
 
@@ -168,15 +153,23 @@ class Round:
     """One round while it is decided. Its posts are known by *row*: their position, counted from the first one's."""
 
     rounds: Rounds
-    number: int
-    first: int
+    before: Earlier
     last: int
+    equal: Divided
+    """`EQUAL` of the posts of the rounds before."""
+    entries: Divided
+    """`ENTRIES` of the same, but for exact repeats."""
     counted: Decided
+
+    @property
+    def first(self) -> int:
+        """The position of the first post."""
+        return self.before.first
 
     def decide(self) -> pa.Table:
         """Return what is removed, as `REMOVED`."""
         copies = self.copies()
-        status = self.before(copies)
+        status = self.known(copies)
         meetings = self.meetings(status, copies)
         notes = Notes(_collected(mapped(meetings, notes_of, NOTES, in_blocks=True)))
         self.counted.limits["max_bucket_size"] += int(notes.positions(CUT).sum())
@@ -189,7 +182,17 @@ class Round:
         removed += self.of_copies(copies, status, links, deciding)
         if (status == OPEN).any():
             removed.append(self.together(OpenPosts.of(self.first, status, links, crowded), meetings, copies))
-        return pa.concat_tables(removed)
+        whole = pa.concat_tables(removed)
+        self.add_kept_copies(copies, whole)
+        return whole
+
+    def add_kept_copies(self, copies: pa.Table, removed: pa.Table) -> None:
+        """Add the keys of copies that stay: what removed the first of them was no longer looked at when they came."""
+        stays = np.zeros(self.last - self.first, np.bool_)
+        stays[longs(copies, "position") - self.first] = True
+        stays[longs(removed, "position") - self.first] = False
+        if stays.any():
+            self.add_entries(stays, np.zeros(len(stays), np.bool_))
 
     def posts(self) -> DataFrame:
         """Return the posts of the round."""
@@ -197,12 +200,11 @@ class Round:
 
     def copies(self) -> pa.Table:
         """Return the `COPIES` of the round."""
-        rounds = self.rounds
-        kept = rounds.kept("equal", self.number)
-        posts = mapped(self.posts().select(*OF_EQUAL), equal_of(rounds.parts), EQUAL)
-        return _collected(rounds.merge((kept, EQUAL), (posts, EQUAL), find_copies, COPIES))
+        before = self.before
+        self.equal.add(self.posts().select(*OF_EQUAL), equal_of(self.rounds.parts))
+        return _collected(self.equal.by_part(lambda posts: find_copies(posts, before), COPIES))
 
-    def before(self, copies: pa.Table) -> Int8s:
+    def known(self, copies: pa.Table) -> Int8s:
         """Return int8[n]: what is known of each post before pairs are looked for."""
         status = np.full(self.last - self.first, KEPT)
         status[longs(copies, "position") - self.first] = COPY
@@ -210,21 +212,19 @@ class Round:
 
     def meetings(self, status: Int8s, copies: pa.Table) -> DataFrame:
         """Return the `MEETINGS` of the posts that are no copies."""
-        rounds, index = self.rounds, self.rounds.maker.components().block_index
+        maker, parts, before = self.rounds.maker, self.rounds.parts, self.before
         repeated = np.zeros(len(status), np.bool_)
         firsts = longs(copies, "first")
         repeated[firsts[firsts != NONE] - self.first] = True
-        task = entries_of(
-            rounds.parts, self.first, status != COPY, repeated, probes=index.probes_others, keep_probes=True
-        )
-        new = mapped(self.posts().select(*OF_ENTRIES), task, ENTRIES)
-        maker, parts = rounds.maker, rounds.parts
+        self.add_entries(status != COPY, repeated)
+        met = self.entries.by_part(lambda some: find_meetings(maker.components(), some, before, parts), MEETINGS)
+        return self.rounds.write(met, "meetings")
 
-        def meet(kept: pa.Table, entries: pa.Table) -> pa.Table:
-            return find_meetings(maker.components(), kept, entries, parts)
-
-        met = rounds.merge((rounds.kept("index", self.number), ENTRIES), (new, ENTRIES), meet, MEETINGS)
-        return rounds.write(met, "meetings")
+    def add_entries(self, chosen: Bools, repeated: Bools) -> None:
+        """Add the keys of some posts of the round, bool[n], given which of all have copies in it."""
+        probes = self.rounds.maker.components().block_index.probes_others
+        task = entries_of(self.rounds.parts, self.first, chosen, repeated, probes=probes)
+        self.entries.add(self.posts().select(*OF_ENTRIES), task)
 
     def links(self, meetings: DataFrame, notes: Notes) -> pa.Table:
         """Return the `LINKS` of the round, by later text, then from the earliest on."""

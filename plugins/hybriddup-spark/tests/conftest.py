@@ -13,6 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 OLDEST_JAVA = 17
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+"""For the JVMs that tests start: they live for seconds, half of which would go into compiling well."""
 
 
 def java_version() -> int:

@@ -19,7 +19,6 @@ from hybriddup_spark.making import Maker
 from hybriddup_spark.picking import Parts
 from hybriddup_spark.preparing import prepare
 from hybriddup_spark.rounds import Decided, Rounds
-from hybriddup_spark.schemas import BLOCKS, in_spark
 
 from hybriddup.data.records import Int64s
 
@@ -44,6 +43,15 @@ class Frame:
 
     def repartition(self, _: int, __: str) -> Frame:
         return self
+
+    def persist(self, _: object) -> Frame:
+        return self
+
+    def unpersist(self) -> Frame:
+        return self
+
+    def union(self, other: Frame) -> Frame:
+        return Frame(pa.concat_tables([self.table, other.table]), self.names)
 
     def groupBy(self, column: str) -> Groups:  # noqa: N802
         return Groups(self, column)
@@ -80,10 +88,6 @@ class PlainRounds(Rounds):
     def write(self, frame: Any, name: str) -> Any:
         self.files[name] = [frame]
         return frame
-
-    def kept(self, name: str, number: int) -> Any:
-        tables = [self.files[f"{name}/round={before}"][0].table for before in range(number)]
-        return Frame(pa.concat_tables([BLOCKS.empty_table(), *tables]), in_spark(BLOCKS))
 
     def written(self, name: str) -> pa.Table:
         """Return what all rounds have written under a name."""

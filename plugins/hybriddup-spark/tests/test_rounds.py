@@ -101,19 +101,37 @@ def test_long_texts_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, bit
     check_against_a_run(monkeypatch, changes, chance.sample(texts, len(texts)), (30, 40))
 
 
+LETTERS = "的一是在不了有和人这中大为上个国我以要他"
+
+
+def edits_of_templates(chance: random.Random, n: int, most_edits: int) -> list[str]:
+    """Return texts that are made of three templates by up to so many edits."""
+    templates = ["".join(chance.choices(LETTERS, k=30)) for _ in range(3)]
+
+    def edited(text: str) -> str:
+        for _ in range(chance.randrange(most_edits + 1)):
+            place = chance.randrange(len(text))
+            text = text[:place] + chance.choice(LETTERS) + text[place + chance.randrange(2) :]
+        return text
+
+    return [edited(chance.choice(templates)) for _ in range(n)]
+
+
 @pytest.mark.parametrize("changes", LIMITS, ids=str)
 def test_copies_of_templates_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
     """So many that keys are crowded, and that what is looked at depends on what was kept just before."""
-    chance = random.Random(7)
-    letters = "的一是在不了有和人这中大为上个国我以要他"
-    templates = ["".join(chance.choices(letters, k=30)) for _ in range(3)]
-
-    def edited(text: str) -> str:
-        for _ in range(chance.randrange(9)):
-            place = chance.randrange(len(text))
-            text = text[:place] + chance.choice(letters) + text[place + chance.randrange(2) :]
-        return text
-
-    texts = [edited(chance.choice(templates)) for _ in range(3 * FEWEST_CROWDED)]
+    texts = edits_of_templates(random.Random(7), 3 * FEWEST_CROWDED, 8)
     together = check_against_a_run(monkeypatch, changes, texts + texts[::3], (100, 500))
     assert together > 0 or changes.get("blocks", {}).get("use") in {"blocks", "probing"}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_copies_that_stay_are_met_by_later_rounds(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """What removed the first of them was not looked at any more when they came."""
+    chance = random.Random(seed)
+    texts = edits_of_templates(chance, 300, 11)
+    texts = chance.sample(texts + texts[::2], 450)
+    later = [f"{text[:5]}，{text[6:]}" for text in chance.sample(texts, len(texts))]
+    crowded = {"use": "shingles", "n_shingles": 2, "n_dense_shingles": 2, "max_bucket_size": 1}
+    changes = {"lengths": [{"max_hamming_distance": 60, **EDIT}], "blocks": crowded}
+    check_against_a_run(monkeypatch, changes, texts + later, (len(texts), len(texts)))
