@@ -71,6 +71,9 @@ def watch(
     time_field: Annotated[
         str, typer.Option(metavar="FIELD", help="Field that holds the time of a post, for --time event.")
     ] = "created_at",
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="Encoding of the lines that come; answers are always UTF-8.")
+    ] = "utf-8",
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
@@ -93,6 +96,7 @@ def watch(
         config,
         rewind=rewind,
         fields={"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {}),
+        encoding=encoding,
         max_line=max_line,
         strict=strict,
         quiet=quiet,

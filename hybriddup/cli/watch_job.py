@@ -21,6 +21,7 @@ from hybriddup.cli.windows import open_window
 from hybriddup.data.corpus import BadRecord
 from hybriddup.data.fields import find_or, find_text
 from hybriddup.errors import InputError
+from hybriddup.files.encodings import AUTO, checked_encoding
 from hybriddup.files.jsonl import parse_line
 from hybriddup.files.tables import json_line
 from hybriddup.files.text import Broken, why_too_long
@@ -54,6 +55,7 @@ class Watcher:
     output: BinaryIO
     fields: Mapping[str, str]
     """Where a line has what a post has: ``text``, ``id``, and ``created_at`` where time is that of the event."""
+    encoding: str
     max_line: int
     strict: bool
     n_lines: int = 0
@@ -77,7 +79,7 @@ class Watcher:
         """Return the post of a line, or why there is none."""
         if reason := why_too_long(line, self.max_line):
             return BadLine(number, reason)
-        record = parse_line(line)
+        record = parse_line(line, self.encoding)
         if isinstance(record, Broken):
             return BadLine(number, str(record))
         if not isinstance(record, dict):
@@ -127,6 +129,7 @@ def perform(
     *,
     rewind: bool,
     fields: Mapping[str, str],
+    encoding: str,
     max_line: int,
     strict: bool,
     quiet: bool,
@@ -138,12 +141,13 @@ def perform(
     ----------
     rewind, opening
         As `open_window` takes them.
-    fields, max_line, strict
+    fields, encoding, max_line, strict
         As of a `Watcher`.
     """
+    encoding = encoding_of_stream(encoding)
     with open_window(store, config, rewind=rewind, **opening) as window:
         settle()
-        watcher = Watcher(window, sys.stdout.buffer, fields, max_line, strict)
+        watcher = Watcher(window, sys.stdout.buffer, fields, encoding, max_line, strict)
         feed = LineFeed(sys.stdin.fileno(), max_line)
         on_stop(feed.stop)
         for lines in feed:
@@ -156,6 +160,19 @@ def perform(
     if feed.stopped_by == signal.SIGINT:
         return EXIT_INTERRUPTED
     return EXIT_BAD_LINES if watcher.n_bad else 0
+
+
+def encoding_of_stream(name: str) -> str:
+    """Return an encoding as Python calls it; a stream cannot be looked at before it comes.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is to be told by the stream.
+    """
+    if name == AUTO:
+        raise InputError("--encoding auto: the encoding of a stream cannot be told before it comes; name it.")
+    return checked_encoding(name)
 
 
 def batches(lines: Sequence[bytes]) -> Iterator[list[bytes]]:

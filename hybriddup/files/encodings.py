@@ -48,8 +48,9 @@ def checked_encoding(name: str) -> str:
     except (LookupError, ValueError):
         pass
     raise InputError(
-        f"encoding {name!r} cannot be read: it is not known, or its ASCII characters are not single bytes. Give auto, "
-        f"or one such as utf-8, gb18030, big5, shift_jis, cp949, cp1251 or latin-1; convert UTF-16 with iconv."
+        f"encoding {name!r} cannot be read: it is not known, or its ASCII characters are not single bytes. Give one "
+        "such as utf-8, gb18030, big5, shift_jis, cp949, cp1251 or latin-1, or auto where files are read; convert "
+        "UTF-16 with iconv."
     )
 
 

@@ -54,6 +54,27 @@ def test_each_line_is_answered_in_order(start: Start) -> None:
     assert (said, code) == ("1,000 lines: 300 exact, 700 kept\n", 0)
 
 
+def test_lines_are_read_in_their_encoding(start: Start) -> None:
+    """Answers are UTF-8; a line that is not in it is answered in its place."""
+    process = start("watch", "--encoding", "gb18030", "--quiet", stdin=subprocess.PIPE)
+    lines = [jsonl({"id": one, "text": REPEATED}).encode("gb18030") for one in ("一", "二")]
+    out, _ = process.communicate(b"".join([lines[0], b'{"text": "\xff\xff"}\n', lines[1]]), timeout=120)
+    got = answers(out)
+    assert [answer.get("id") for answer in got] == ["一", None, "二"]
+    assert "gb18030" in got[1]["error"]
+    assert got[2]["of"] == "一"
+
+
+@pytest.mark.parametrize("name", ["auto", "utf-16", "nonesuch"])
+def test_an_encoding_that_cannot_be_read_is_refused(start: Start, tmp_path: Path, name: str) -> None:
+    """Before a store is made."""
+    process = start("watch", "--encoding", name, "--store", str(tmp_path / "window"), stdin=subprocess.PIPE)
+    _, said, code = finish(process, "")
+    assert code == 2
+    assert name in said
+    assert not (tmp_path / "window").exists()
+
+
 def test_a_line_is_answered_though_no_other_comes(start: Start) -> None:
     """Nothing waits for a batch to fill, or for the end."""
     process = start("watch", "--quiet", stdin=subprocess.PIPE)

@@ -169,6 +169,7 @@ FIRST_IS_KEPT = "of posts that match each other the first is kept, and the other
 TWO_IDS = "a number and the same digits as text are two ids"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
@@ -302,6 +303,7 @@ class WritesElsewhere(AnyRecipe):
             return Window.open(None, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [

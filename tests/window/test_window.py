@@ -157,9 +157,9 @@ def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> Non
     for rounds in (8, 4):
         with Window.open(tmp_path / "store", CONFIG, horizon=100, clock=lambda: now[0]) as window:
             for _ in range(rounds):
-                for _ in range(25):
-                    now[0] += 2
-                    window.add_many(["".join(random.choices("abcdefghijklmnop", k=60)) for _ in range(20)])
+                for _ in range(10):
+                    now[0] += 5
+                    window.add_many(["".join(random.choices("abcdefghijklmnop", k=60)) for _ in range(50)])
                 assert window.stats().n_kept_in_window <= 50 * 20
                 derived.append(window.stats().index_bytes)
             assert window.stats().n_expired > 350 * rounds - 300

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.storagelevel import StorageLevel
 
-from hybriddup.data.records import Bools
+from hybriddup.data.records import Bools, Int64s
 from hybriddup_spark.blocks import PART, Task, mapped, travelling, unpack_and
-from hybriddup_spark.columns import longs
 from hybriddup_spark.schemas import in_spark
 
 
@@ -30,21 +29,17 @@ class Earlier:
     first: int
     """The position of the first post of the round."""
     bits: NDArray[np.uint8]
-    """A bit for each post before it, as `numpy.packbits` packs them."""
+    """A bit for each post before it, and one for all others, which is 0, as `numpy.packbits` packs them."""
 
     @classmethod
     def of(cls, kept: Bools) -> Earlier:
         """Return what is known before a round, given bool[first]."""
-        return cls(len(kept), np.packbits(kept))
+        return cls(len(kept), np.packbits(np.append(kept, False)))
 
-    def split(self, table: pa.Table) -> tuple[pa.Table, pa.Table]:
-        """Return the rows of kept posts of earlier rounds, and those of the round."""
-        positions = longs(table, "position")
-        is_new = positions >= self.first
-        old = np.flatnonzero(~is_new)
-        at = positions[old]
-        stays = self.bits[at >> 3] >> (7 - (at & 7)).astype(np.uint8) & 1 == 1
-        return table.take(pa.array(old[stays])), table.filter(pa.array(is_new))
+    def stay(self, positions: Int64s) -> Bools:
+        """Return bool[n]: which of some posts were kept before the round; of those of the round, none."""
+        at = np.minimum(positions, self.first)
+        return np.asarray((self.bits[at >> 3] >> (7 - (at & 7)).astype(np.uint8)) & 1 == 1)
 
 
 @dataclass(frozen=True)

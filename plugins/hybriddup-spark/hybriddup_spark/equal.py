@@ -14,10 +14,10 @@ NONE = -1
 
 def find_copies(posts: pa.Table, earlier: Earlier) -> pa.Table:
     """Return the `COPIES` among the posts of a round, given `EQUAL` of these and of all before."""
-    kept, new = earlier.split(posts)
-    both = pa.concat_tables([kept, new])
-    a, b, positions = longs(both, "equal_a"), longs(both, "equal_b"), longs(both, "position")
-    is_kept = np.arange(len(both)) < len(kept)
+    at = longs(posts, "position")
+    posts = posts.filter(pa.array((at >= earlier.first) | earlier.stay(at)))
+    a, b, positions = longs(posts, "equal_a"), longs(posts, "equal_b"), longs(posts, "position")
+    is_kept = positions < earlier.first
     order = np.lexsort((positions, b, a))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(a[order]) != 0) | (np.diff(b[order]) != 0)
@@ -27,7 +27,7 @@ def find_copies(posts: pa.Table, earlier: Earlier) -> pa.Table:
     return table_of(
         COPIES,
         position=positions[rows],
-        length=longs(both, "length")[rows],
+        length=longs(posts, "length")[rows],
         keeper=keepers,
         first=np.where(keepers == NONE, positions[firsts], NONE),
     )

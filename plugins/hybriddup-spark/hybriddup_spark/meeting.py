@@ -60,13 +60,12 @@ class Entries:
     """bool[n]: which are of the round; the others are kept texts of earlier ones."""
 
     @classmethod
-    def of(cls, components: Components, kept: pa.Table, new: pa.Table) -> Entries:
-        """Return the `ENTRIES` of both tables."""
-        table = pa.concat_tables([kept, new])
+    def of(cls, components: Components, table: pa.Table, first_new: int) -> Entries:
+        """Return `ENTRIES`, given the position of the first post of the round."""
         keys, positions = longs(table, "key").view(np.uint64), longs(table, "position")
         order = np.lexsort((positions, keys))
         own, probe, repeated = (bools(table, name)[order] for name in ("is_own", "is_probe", "is_repeated"))
-        columns, is_new = text_columns(components, table).take(order), order >= len(kept)
+        columns, is_new = text_columns(components, table).take(order), positions[order] >= first_new
         return cls(keys[order], positions[order], own, probe, repeated & is_new, columns, is_new)
 
     def take(self, chosen: slice | Int64s) -> Entries:
@@ -99,11 +98,20 @@ def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, p
     parts
         What pairs are dealt to, by earlier text.
     """
-    kept, new = earlier.split(entries)
-    found = met(components, Entries.of(components, kept.filter(kept.column("is_own")), new))
+    some = that_may_meet(entries, earlier)
+    found = met(components, Entries.of(components, some, earlier.first))
     at = np.where(np.isin(longs(found, "kind"), PAIRED), longs(found, "earlier"), longs(found, "later"))
     part = pa.array(parts.of(at.view(np.uint64)), pa.int32())
     return found.set_column(0, "part", part)
+
+
+def that_may_meet(entries: pa.Table, earlier: Earlier) -> pa.Table:
+    """Return the entries of the round, and those of kept texts under keys that some of the round has."""
+    positions, keys = longs(entries, "position"), longs(entries, "key")
+    is_new = positions >= earlier.first
+    is_found = earlier.stay(positions) & bools(entries, "is_own")
+    is_found[is_found] = is_among(keys[is_found], np.unique(keys[is_new]))
+    return entries.filter(pa.array(is_new | is_found))
 
 
 def met(components: Components, entries: Entries) -> pa.Table:

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from hybriddup.data.records import Bools, Int8s, Int32s, Int64s
+from hybriddup.errors import HybriddupError
 from hybriddup_spark.blocks import PART, Merge, mapped, merging, travelling
 from hybriddup_spark.columns import bools, ints, longs, table_of
 from hybriddup_spark.contest import COPY, GONE, KEPT, OF_INDEX, OPEN, RoundLinks, decide_by_links
@@ -55,7 +56,7 @@ from hybriddup_spark.verifying import find_links, with_earlier_texts
 
 FIRST_ROUND = 2**20
 """Posts of the first round; each later one has as many as all before it, so that copies meet few of their kind."""
-POSTS_A_ROUND = 2**22
+POSTS_A_ROUND = 2**21
 """Posts of a round, at most: the driver keeps some 500 bytes of each."""
 
 Blocks = tuple[DataFrame, pa.Schema]
@@ -172,7 +173,9 @@ class Round:
         status = self.known(copies)
         meetings = self.meetings(status, copies)
         notes = Notes(_collected(mapped(meetings, notes_of, NOTES, in_blocks=True)))
-        self.counted.limits["max_bucket_size"] += int(notes.positions(CUT).sum())
+        cuts = notes.positions(CUT)
+        check_parts(len(cuts), len(self.rounds.parts.values))
+        self.counted.limits["max_bucket_size"] += int(cuts.sum())
         crowded = notes.crowded()
         status[crowded.positions - self.first] = OPEN
         links = self.links(meetings, notes)
@@ -296,6 +299,22 @@ class Round:
         self.counted.together += len(settled)
         self.counted.limits["max_candidates"] += int(longs(settled, "n_cut").sum())
         return settled.take(np.flatnonzero(~bools(settled, "is_kept"))).select(REMOVED.names)
+
+
+def check_parts(n_tasks: int, n_parts: int) -> None:
+    """Refuse what tasks have found that did not have all keys of their part; each notes one cut.
+
+    Raises
+    ------
+    HybriddupError
+        Spark 4.1 and later may give the rows of a part to several tasks, where it takes a union of tables for one that
+        is divided as they are (SPARK-59141). No version was seen to do so with tables as these.
+    """
+    if n_tasks > n_parts:
+        raise HybriddupError(
+            f"Spark made {n_tasks} tasks of {n_parts} parts, so that repeats would be missed. Set "
+            f"spark.sql.unionOutputPartitioning to false."
+        )
 
 
 def members(meetings: DataFrame, posts: OpenPosts) -> Keyed:

@@ -68,14 +68,19 @@ class Groups:
     def cogroup(self, other: Groups) -> Groups:
         return Groups(self.frame, self.column, other)
 
+    def values(self) -> list[int]:
+        """Return what there is of the column: a task for each."""
+        both = [self] if self.other is None else [self, self.other]
+        found: list[int] = np.unique(np.concatenate([longs(one.frame.table, one.column) for one in both])).tolist()
+        return found
+
     def part(self, value: int) -> pa.Table:
         table = self.frame.table
         return table.filter(pc.equal(table.column(self.column), value))
 
     def applyInArrow(self, function: Callable[..., pa.Table], names: str) -> Frame:  # noqa: N802
         both = [self] if self.other is None else [self, self.other]
-        values = np.unique(np.concatenate([longs(one.frame.table, one.column) for one in both]))
-        made = [function(*(one.part(int(value)) for one in both)) for value in values]
+        made = [function(*(one.part(value) for one in both)) for value in self.values()]
         return Frame(pa.concat_tables(made) if made else empty(names), names)
 
 

@@ -10,10 +10,11 @@ from hybriddup_spark.making import Maker
 from hybriddup_spark.meeting import FEWEST_CROWDED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plain_frames import decide_plainly
+from plain_frames import Groups, decide_plainly
 
 import hybriddup
 from hybriddup.config import load_settings
+from hybriddup.errors import HybriddupError
 from hybriddup.run.learned import LearnedRecipe
 
 EDIT = {"verifier": {"use": "edit", "threshold": 0.8}}
@@ -135,3 +136,14 @@ def test_copies_that_stay_are_met_by_later_rounds(monkeypatch: pytest.MonkeyPatc
     crowded = {"use": "shingles", "n_shingles": 2, "n_dense_shingles": 2, "max_bucket_size": 1}
     changes = {"lengths": [{"max_hamming_distance": 60, **EDIT}], "blocks": crowded}
     check_against_a_run(monkeypatch, changes, texts + later, (len(texts), len(texts)))
+
+
+def test_a_part_that_several_tasks_have_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a fault of Spark in uniting tables would have it."""
+    texts = ["good morning everybody", "good morning, everybody", "what is for lunch?"]
+    learned = hybriddup.learn(texts, config="weibo")
+    maker = Maker.of(load_settings("weibo").to_dict(), (), learned, "the recipe")
+    parts = Groups.values
+    monkeypatch.setattr(Groups, "values", lambda groups: 2 * parts(groups))
+    with pytest.raises(HybriddupError, match="unionOutputPartitioning"):
+        decide_plainly(monkeypatch, maker, texts, 10, 10)
