@@ -55,13 +55,13 @@ def test_each_line_is_answered_in_order(start: Start) -> None:
 
 
 def test_lines_are_read_in_their_encoding(start: Start) -> None:
-    """Answers are UTF-8; a line that is not in it is answered in its place."""
+    """Answers are UTF-8; a line that is not in the encoding that was named is answered in its place."""
     process = start("watch", "--encoding", "gb18030", "--quiet", stdin=subprocess.PIPE)
     lines = [jsonl({"id": one, "text": REPEATED}).encode("gb18030") for one in ("一", "二")]
     out, _ = process.communicate(b"".join([lines[0], b'{"text": "\xff\xff"}\n', lines[1]]), timeout=120)
     got = answers(out)
     assert [answer.get("id") for answer in got] == ["一", None, "二"]
-    assert "gb18030" in got[1]["error"]
+    assert "not valid GB18030" in got[1]["error"]
     assert got[2]["of"] == "一"
 
 

@@ -13,12 +13,12 @@ from functools import reduce
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.storagelevel import StorageLevel
 
 from hybriddup.data.records import Bools, Int64s
 from hybriddup_spark.blocks import PART, Task, mapped, travelling, unpack_and
+from hybriddup_spark.picking import Flags
 from hybriddup_spark.schemas import in_spark
 
 
@@ -28,23 +28,22 @@ class Earlier:
 
     first: int
     """The position of the first post of the round."""
-    bits: NDArray[np.uint8]
-    """A bit for each post before it, and one for all others, which is 0, as `numpy.packbits` packs them."""
+    kept: Flags
+    """Of each post before it, and of one of the round, which does not count."""
 
     @classmethod
     def of(cls, kept: Bools) -> Earlier:
         """Return what is known before a round, given bool[first]."""
-        return cls(len(kept), np.packbits(np.append(kept, False)))
+        return cls(len(kept), Flags.of(0, np.append(kept, False)))
 
     def stay(self, positions: Int64s) -> Bools:
         """Return bool[n]: which of some posts were kept before the round; of those of the round, none."""
-        at = np.minimum(positions, self.first)
-        return np.asarray((self.bits[at >> 3] >> (7 - (at & 7)).astype(np.uint8)) & 1 == 1)
+        return self.kept.at(np.minimum(positions, self.first))
 
 
 @dataclass(frozen=True)
 class Divided:
-    """A table, a data frame for each round. Executors keep them on their disks, and make again what gets lost."""
+    """A table, as data frames to which rounds add. Executors keep it on their disks, and make again what gets lost."""
 
     schema: pa.Schema
     n_parts: int
@@ -63,7 +62,10 @@ class Divided:
         rows = reduce(lambda a, b: a.union(b), self.frames)
         return rows.groupBy(PART).applyInArrow(task, in_spark(travelling(schema)))
 
-    def let_go(self) -> None:
+    def __enter__(self) -> Divided:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Free the disks."""
         for frame in self.frames:
             frame.unpersist()

@@ -167,7 +167,7 @@ def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s, is_met: Bools) 
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(positions) != 0) | (np.diff(bins) != 0)
     firsts = np.flatnonzero(is_first)
-    ends = np.append(firsts[1:], len(order))
+    ends = np.append(firsts, len(order))[1:]
     return table_of(
         WANTED,
         position=positions[firsts],

@@ -1,14 +1,16 @@
 """Which texts of a round meet: they share a key with an earlier text and are within its limits.
 
-A task has all texts of some keys. A pair is *sure* where the earlier text is among the newest of the key until the
-round ends, whatever is kept of it. Where texts that share a key are near one another in masses, such as copies of a
-template, their pairs are not listed: the key is *crowded*, and its texts are decided together.
+A task has all texts of some keys. A pair is *sure* where the earlier text is among the newest of the key when the later
+one comes, whatever is kept of the round; and until the round ends, where copies will be looked up. Where texts that
+share a key are near one another in masses, such as copies of a template, their pairs are not listed: the key is
+*crowded*, and its texts are decided together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +31,8 @@ from hybriddup_spark.schemas import MEETINGS, MEMBERS, NOTES
 SURE, UNSURE, CROWDED, BACKWARDS, CUT, MEMBER = range(6)
 """Kinds of what is noted: pairs, the earlier of which is or may not be looked at; that a text has a crowded key; a pair
 the other way round, for the count of candidates that copies of its earlier text will have; in the place of the earlier
-text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the round; and that a text
+text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the round, and in that of
+the key the part; and that a text
 can be found by a key of which it may matter what is kept."""
 PAIRED = SURE, UNSURE, BACKWARDS
 LATER, EARLIER = MEMBER + 1, MEMBER + 2
@@ -99,7 +102,8 @@ def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, p
         What pairs are dealt to, by earlier text.
     """
     some = that_may_meet(entries, earlier)
-    found = met(components, Entries.of(components, some, earlier.first))
+    part = longs(entries, "part")[:1].view(np.uint64)
+    found = met(components, Entries.of(components, some, earlier.first), part)
     at = np.where(np.isin(longs(found, "kind"), PAIRED), longs(found, "earlier"), longs(found, "later"))
     part = pa.array(parts.of(at.view(np.uint64)), pa.int32())
     return found.set_column(0, "part", part)
@@ -114,12 +118,12 @@ def that_may_meet(entries: pa.Table, earlier: Earlier) -> pa.Table:
     return entries.filter(pa.array(is_new | is_found))
 
 
-def met(components: Components, entries: Entries) -> pa.Table:
-    """Return the `MEETINGS` of some entries, dealt to no parts."""
+def met(components: Components, entries: Entries, part: UInt64s) -> pa.Table:
+    """Return the `MEETINGS` of the entries of a part, uint64[1], dealt to no parts."""
     most = components.block_index.max_bucket_size
     entries, n_cut = without_oldest(entries, most)
     nothing = np.zeros(1, np.int64)
-    found = [_meetings(nothing, nothing + n_cut, nothing.view(np.uint64), nothing, CUT)]
+    found = [_meetings(nothing, nothing + n_cut, part, nothing, CUT)]
     for some in slices(entries):
         crowded = crowded_keys(some)
         found.append(_noted(some, crowded & some.is_new, CROWDED))
@@ -132,14 +136,14 @@ def notes_of(batches: Batches) -> Batches:
     """Yield what the driver has to know of some `MEETINGS`, as `NOTES`.
 
     That is which texts pairs need: `LATER` and `EARLIER` ones; which texts have which `CROWDED` keys; and how often
-    keys were `CUT`, in the place of a position.
+    keys were `CUT`, in the place of a position, and in which part.
     """
     for batch in batches:
         kinds, later, earlier = (longs(batch, name) for name in ("kind", "later", "earlier"))
         is_pair, is_crowded, is_cut = np.isin(kinds, PAIRED), kinds == CROWDED, kinds == CUT
         noted = {LATER: np.unique(later[is_pair]), EARLIER: np.unique(earlier[is_pair]), CUT: earlier[is_cut],
                  CROWDED: later[is_crowded]}  # fmt: skip
-        keys = {CROWDED: longs(batch, "key")[is_crowded]}
+        keys = {kind: longs(batch, "key")[kinds == kind] for kind in (CROWDED, CUT)}
         for kind, positions in noted.items():
             of_kind = np.full(len(positions), kind, np.int8)
             columns = [of_kind, positions, keys.get(kind, np.zeros(len(positions), np.int64))]
@@ -221,7 +225,7 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
     if len(entries.keys) < 2:
         return _none()
     order = np.argsort(entries.positions, kind="stable")
-    n_newer, entries = n_after(entries)[order], entries.take(order)
+    places, entries = Places.of(entries).take(order), entries.take(order)
     own = probed = entries.keys[:, None]
     if not (entries.is_own.all() and entries.is_probe.all()):
         own = np.where(entries.is_own[:, None], own, np.uint64(NO_KEY))
@@ -232,7 +236,7 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
         return _none()
     near = group_batch(batch).pairs(rows, BlockReport(), 1)
     near = near.take(entries.positions[near.earlier] != entries.positions[near.later])
-    is_sure = np.ones(len(near.later), np.bool_) if not most else n_between(entries, n_newer, near) < most
+    is_sure = np.ones(len(near.later), np.bool_) if not most else n_between(entries, places, near) < most
     earlier, later = entries.positions[near.earlier], entries.positions[near.later]
     keys = entries.keys[near.later]
     forwards = _meetings(later, earlier, keys, near.distances, np.where(is_sure, SURE, UNSURE))
@@ -242,22 +246,38 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
     )
 
 
-def n_between(entries: Entries, n_newer: Int64s, near: NearPairs) -> Int64s:
-    """Return int64[n_pairs]: how many texts stand between the two of each pair, under the key that they share.
+class Places(NamedTuple):
+    """Where entries stand under their keys, among those that others can find."""
 
-    The copies of a later text that goes are looked up where they stand: where there are some in the round, all texts
-    behind the earlier one count.
+    n_behind: Int64s
+    """int64[n]: such entries behind each."""
+    n_repeated_before: Int64s
+    """int64[n]: entries before each of texts that come again in the round."""
+
+    @classmethod
+    def of(cls, entries: Entries) -> Places:
+        """Return the places of entries, by key, then by position."""
+        bounds = entries.key_bounds()
+        firsts, sizes = bounds[:-1], np.diff(bounds)
+        upto, repeated = np.cumsum(entries.is_own), entries.is_own & entries.is_repeated
+        n_before: Int64s = np.cumsum(repeated) - repeated
+        return cls(np.repeat(upto[bounds[1:] - 1], sizes) - upto, n_before - np.repeat(n_before[firsts], sizes))
+
+    def take(self, order: Int64s) -> Places:
+        """Return some of them."""
+        return Places(self.n_behind[order], self.n_repeated_before[order])
+
+
+def n_between(entries: Entries, places: Places, near: NearPairs) -> Int64s:
+    """Return int64[n_pairs]: how many texts may be kept between the two of each pair, under the key that they share.
+
+    Of a text that comes again, it may be a later copy that is kept. Where one of the two comes again, its copies meet
+    the other one, or what it matches, where they stand: then all behind the earlier one counts.
     """
-    later = np.where(entries.is_repeated, 0, n_newer + entries.is_own)[near.later]
-    return np.asarray(n_newer[near.earlier] - later)
-
-
-def n_after(entries: Entries) -> Int64s:
-    """Return int64[n]: how many entries stand after each under its key that others can find."""
-    bounds = entries.key_bounds()
-    upto = np.cumsum(entries.is_own)
-    total = np.repeat(upto[bounds[1:] - 1], np.diff(bounds))
-    return np.asarray(total - upto, np.int64)
+    behind_later = places.n_behind + entries.is_own
+    is_repeated = entries.is_repeated[near.later] | entries.is_repeated[near.earlier]
+    n_behind = places.n_behind[near.earlier] - np.where(is_repeated, 0, behind_later[near.later])
+    return np.asarray(n_behind + places.n_repeated_before[near.earlier])
 
 
 def _noted(entries: Entries, chosen: Bools, kind: int) -> pa.Table:

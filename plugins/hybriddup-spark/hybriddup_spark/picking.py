@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup_spark.blocks import Batches, Task
@@ -34,6 +35,26 @@ class Parts:
         return self.values[((mixed ^ (mixed >> np.uint64(32))) % np.uint64(len(self.values))).astype(np.int64)]
 
 
+@dataclass(frozen=True)
+class Flags:
+    """A bit for each of some posts that follow one another, as tasks are sent them."""
+
+    first: int
+    """The position of the first of them."""
+    bits: NDArray[np.uint8]
+    """As `numpy.packbits` packs them."""
+
+    @classmethod
+    def of(cls, first: int, flags: Bools) -> Flags:
+        """Return bool[n] in an eighth of the bytes."""
+        return cls(first, np.packbits(flags))
+
+    def at(self, positions: Int64s) -> Bools:
+        """Return bool[n]: those of some of the posts."""
+        rows = positions - self.first
+        return np.asarray((self.bits[rows >> 3] >> (7 - (rows & 7)).astype(np.uint8)) & 1 == 1)
+
+
 def equal_of(parts: Parts) -> Task:
     """Return what makes `EQUAL` of `POSTS`."""
 
@@ -46,25 +67,21 @@ def equal_of(parts: Parts) -> Task:
     return pick
 
 
-def entries_of(parts: Parts, first: int, chosen: Bools, repeated: Bools, *, probes: bool) -> Task:
+def entries_of(parts: Parts, chosen: Flags, repeated: Flags, *, probes: bool) -> Task:
     """Return what makes `ENTRIES` of the `POSTS` of a round that are chosen and could be near repeats.
 
     Parameters
     ----------
-    first
-        The position of the first post of the round.
     chosen, repeated
-        bool[n_posts]: which posts are wanted, and which have copies in the round.
+        Which posts of the round are wanted, and which come again in it.
     probes
         Whether texts are looked up by other keys than their own.
     """
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:
-            rows = longs(batch, "position") - first
-            wanted = np.flatnonzero(chosen[rows] & bools(batch, "is_near"))
-            some = batch.take(pa.array(wanted))
-            is_repeated = repeated[rows[wanted]]
+            some = batch.filter(pa.array(chosen.at(longs(batch, "position")) & bools(batch, "is_near")))
+            is_repeated = repeated.at(longs(some, "position"))
             own, n_own = key_lists(some, "keys")
             both = np.ones(len(own), np.bool_)
             yield _entries(parts, some, own, n_own, (both, both if not probes else ~both), is_repeated)

@@ -30,6 +30,7 @@ from hybriddup_spark.picking import (
     OF_ENTRIES,
     OF_EQUAL,
     OF_TEXTS,
+    Flags,
     Parts,
     binned,
     entries_of,
@@ -89,22 +90,21 @@ class Rounds:
     first_round: int = FIRST_ROUND
     posts_a_round: int = POSTS_A_ROUND
     count_bytes: Callable[[int], None] = lambda _: None
-    """Told by tasks how many bytes of blocks came to them."""
+    """Told by tasks how many bytes of blocks go from task to task."""
 
     def decide_all(self, advance: Callable[[int], None] = lambda _: None) -> Decided:
         """Decide all posts; what is removed is written to the directory ``removed``, as `REMOVED`."""
         counted = Decided()
         equal, entries = (Divided(schema, len(self.parts.values), self.count_bytes) for schema in (EQUAL, ENTRIES))
         kept = np.ones(self.n_posts, np.bool_)
-        for first, last in self.bounds():
-            removed = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted).decide()
-            kept[longs(removed, "position")] = False
-            whole = removed.combine_chunks()  # behind an empty chunk, Spark 4.3 reads nothing more
-            self.write(self.spark.createDataFrame(whole), f"removed/round={counted.rounds}")
-            counted.rounds += 1
-            advance(last)
-        equal.let_go()
-        entries.let_go()
+        with equal, entries:
+            for first, last in self.bounds():
+                removed = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted).decide()
+                kept[longs(removed, "position")] = False
+                whole = removed.combine_chunks()  # behind an empty chunk, Spark 4.3 reads nothing more
+                self.write(self.spark.createDataFrame(whole), f"removed/round={counted.rounds}")
+                counted.rounds += 1
+                advance(last)
         return counted
 
     def bounds(self) -> Iterator[tuple[int, int]]:
@@ -144,9 +144,14 @@ class Notes:
         chosen: Int64s = longs(self._table, "position")[self._kinds == kind]
         return chosen
 
+    def keys(self, kind: int) -> Int64s:
+        """Return the keys of one kind, or what stands in their place."""
+        chosen: Int64s = longs(self._table, "key")[self._kinds == kind]
+        return chosen
+
     def crowded(self) -> Keyed:
         """Return which posts have which crowded keys."""
-        return Keyed(self.positions(CROWDED), longs(self._table, "key")[self._kinds == CROWDED])
+        return Keyed(self.positions(CROWDED), self.keys(CROWDED))
 
 
 @dataclass
@@ -154,18 +159,18 @@ class Round:
     """One round while it is decided. Its posts are known by *row*: their position, counted from the first one's."""
 
     rounds: Rounds
-    before: Earlier
+    earlier: Earlier
     last: int
     equal: Divided
-    """`EQUAL` of the posts of the rounds before."""
+    """`EQUAL` of all posts up to this round's."""
     entries: Divided
-    """`ENTRIES` of the same, but for exact repeats."""
+    """`ENTRIES` of the same, but for exact repeats that go."""
     counted: Decided
 
     @property
     def first(self) -> int:
         """The position of the first post."""
-        return self.before.first
+        return self.earlier.first
 
     def decide(self) -> pa.Table:
         """Return what is removed, as `REMOVED`."""
@@ -173,9 +178,8 @@ class Round:
         status = self.known(copies)
         meetings = self.meetings(status, copies)
         notes = Notes(_collected(mapped(meetings, notes_of, NOTES, in_blocks=True)))
-        cuts = notes.positions(CUT)
-        check_parts(len(cuts), len(self.rounds.parts.values))
-        self.counted.limits["max_bucket_size"] += int(cuts.sum())
+        check_parts(notes.keys(CUT))
+        self.counted.limits["max_bucket_size"] += int(notes.positions(CUT).sum())
         crowded = notes.crowded()
         status[crowded.positions - self.first] = OPEN
         links = self.links(meetings, notes)
@@ -203,9 +207,9 @@ class Round:
 
     def copies(self) -> pa.Table:
         """Return the `COPIES` of the round."""
-        before = self.before
+        earlier = self.earlier
         self.equal.add(self.posts().select(*OF_EQUAL), equal_of(self.rounds.parts))
-        return _collected(self.equal.by_part(lambda posts: find_copies(posts, before), COPIES))
+        return _collected(self.equal.by_part(lambda posts: find_copies(posts, earlier), COPIES))
 
     def known(self, copies: pa.Table) -> Int8s:
         """Return int8[n]: what is known of each post before pairs are looked for."""
@@ -215,18 +219,19 @@ class Round:
 
     def meetings(self, status: Int8s, copies: pa.Table) -> DataFrame:
         """Return the `MEETINGS` of the posts that are no copies."""
-        maker, parts, before = self.rounds.maker, self.rounds.parts, self.before
+        maker, parts, earlier = self.rounds.maker, self.rounds.parts, self.earlier
         repeated = np.zeros(len(status), np.bool_)
         firsts = longs(copies, "first")
         repeated[firsts[firsts != NONE] - self.first] = True
         self.add_entries(status != COPY, repeated)
-        met = self.entries.by_part(lambda some: find_meetings(maker.components(), some, before, parts), MEETINGS)
+        met = self.entries.by_part(lambda some: find_meetings(maker.components(), some, earlier, parts), MEETINGS)
         return self.rounds.write(met, "meetings")
 
     def add_entries(self, chosen: Bools, repeated: Bools) -> None:
-        """Add the keys of some posts of the round, bool[n], given which of all have copies in it."""
+        """Add the keys of some posts of the round, bool[n], given which of all come again in it."""
         probes = self.rounds.maker.components().block_index.probes_others
-        task = entries_of(self.rounds.parts, self.first, chosen, repeated, probes=probes)
+        flags = (Flags.of(self.first, one) for one in (chosen, repeated))
+        task = entries_of(self.rounds.parts, *flags, probes=probes)
         self.entries.add(self.posts().select(*OF_ENTRIES), task)
 
     def links(self, meetings: DataFrame, notes: Notes) -> pa.Table:
@@ -301,8 +306,8 @@ class Round:
         return settled.take(np.flatnonzero(~bools(settled, "is_kept"))).select(REMOVED.names)
 
 
-def check_parts(n_tasks: int, n_parts: int) -> None:
-    """Refuse what tasks have found that did not have all keys of their part; each notes one cut.
+def check_parts(parts: Int64s) -> None:
+    """Refuse what tasks have found of which two had rows of the same part, int64[n_tasks].
 
     Raises
     ------
@@ -310,10 +315,10 @@ def check_parts(n_tasks: int, n_parts: int) -> None:
         Spark 4.1 and later may give the rows of a part to several tasks, where it takes a union of tables for one that
         is divided as they are (SPARK-59141). No version was seen to do so with tables as these.
     """
-    if n_tasks > n_parts:
+    if len(np.unique(parts)) < len(parts):
         raise HybriddupError(
-            f"Spark made {n_tasks} tasks of {n_parts} parts, so that repeats would be missed. Set "
-            f"spark.sql.unionOutputPartitioning to false."
+            "Spark gave the keys of one part to several tasks, so that repeats would be missed. Set "
+            "spark.sql.unionOutputPartitioning to false."
         )
 
 

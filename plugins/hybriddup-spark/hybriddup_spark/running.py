@@ -60,7 +60,8 @@ class SparkSummary:
     n_tasks: int = 0
     """Tasks of Spark, those that were done again included."""
     n_bytes_moved: int = 0
-    """Bytes that went from tasks to others while rounds were decided, before Spark compresses them."""
+    """Bytes that went from tasks to others while rounds were decided, before Spark compresses them. What Spark before
+    4.1 moves again does not count."""
     limits_hit: dict[str, int] = field(default_factory=dict)
     """How often a limit left something out; ``max_bucket_size`` counts looks at keys that were crowded before the
     round."""

@@ -33,7 +33,7 @@ from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.exact import EqualTexts
-from hybriddup_spark.columns import bools, ints, key_lists, key_matrix, longs, table_of, texts
+from hybriddup_spark.columns import bools, ints, key_lists, key_matrix, longs, table_of
 from hybriddup_spark.meeting import text_columns
 from hybriddup_spark.schemas import SETTLED
 
@@ -87,7 +87,8 @@ def index_of(components: Components, table: pa.Table, numbers: Int64s) -> RunInd
 
 def known_texts(table: pa.Table) -> list[str]:
     """Return the texts, empty ones for those that only count among the newest of a key."""
-    return texts(table.select(["text"]).set_column(0, "text", table.column("text").fill_null("")))
+    known: list[str] = table.column("text").fill_null("").to_pylist()
+    return known
 
 
 def group_keys(index: BlockIndex, keys: UInt64s) -> Groups:

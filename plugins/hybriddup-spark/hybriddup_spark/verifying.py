@@ -50,6 +50,8 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
 def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowded: Int64s, first_new: int) -> pa.Table:
     """Return the `LINKS` of some `PAIRS`, all of their later texts; ``needed`` has these texts.
 
+    Of texts that are open these are all pairs, those with the candidates of their copies included.
+
     Parameters
     ----------
     crowded
@@ -70,7 +72,7 @@ def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowde
     is_pair = kinds != BACKWARDS
     judged = Judged.of(components, later_texts, pairs, of_pair)
     matches = judged.verify_in_turn(np.flatnonzero(is_pair & ~is_open), longs(pairs, "earlier") < first_new)
-    chosen = np.flatnonzero(is_pair & (is_open | matches))
+    chosen = np.flatnonzero(is_open | (is_pair & matches))
     return judged.links(chosen, is_open[chosen])
 
 

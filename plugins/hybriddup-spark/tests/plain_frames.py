@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +64,7 @@ class Groups:
     frame: Frame
     column: str
     other: Groups | None = None
+    n_tasks_a_part: ClassVar[int] = 1
 
     def cogroup(self, other: Groups) -> Groups:
         return Groups(self.frame, self.column, other)
@@ -79,9 +80,15 @@ class Groups:
         return table.filter(pc.equal(table.column(self.column), value))
 
     def applyInArrow(self, function: Callable[..., pa.Table], names: str) -> Frame:  # noqa: N802
-        both = [self] if self.other is None else [self, self.other]
-        made = [function(*(one.part(value) for one in both)) for value in self.values()]
+        made = [function(*rows) for value in self.values() for rows in self.tasks(value)]
         return Frame(pa.concat_tables(made) if made else empty(names), names)
+
+    def tasks(self, value: int) -> list[list[pa.Table]]:
+        """Return the rows that each task has of the groups of a value."""
+        both = [one.part(value) for one in ([self] if self.other is None else [self, self.other])]
+        n = self.n_tasks_a_part
+        tasks = [[rows.take(np.arange(number, len(rows), n)) for rows in both] for number in range(n)]
+        return [task for task in tasks if any(map(len, task))]
 
 
 @dataclass(frozen=True)

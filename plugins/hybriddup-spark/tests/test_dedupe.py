@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hybriddup_spark import SparkResult, dedupe
+from hybriddup_spark.blocks import Batches, uncounted
+from hybriddup_spark.divided import Divided
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -124,3 +126,26 @@ def test_another_recipe_is_refused(session: SparkSession) -> None:
     recipe = hybriddup.learn(["good morning", "good night"], config="weibo")
     with pytest.raises(ConfigError, match="was learned with another configuration"):
         dedupe(session.createDataFrame([(1, "a")], "id long, text string"), config="articles", recipe=recipe)
+
+
+def test_keys_move_once(session: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    """What earlier rounds have divided is read where it lies: no exchange stands above it in the plan."""
+    if tuple(map(int, session.version.split(".")[:2])) < (4, 1):
+        pytest.skip("Spark before 4.1 forgets how united tables are divided")
+    schema = pa.schema([("part", pa.int32()), ("key", pa.int64())])
+    keys = session.createDataFrame(pa.table({"key": [1, 2, 3]}))
+
+    def dealt(batches: Batches) -> Batches:
+        for batch in batches:
+            keys = batch.column("key")
+            yield pa.record_batch([keys.cast(pa.int32()), keys], schema=schema)
+
+    with Divided(schema, 4, uncounted) as table:
+        for _ in range(3):
+            table.add(keys, dealt)
+        found = table.by_part(lambda rows: rows.select(["key"]), pa.schema([("key", pa.int64())]))
+        assert sorted(found.toArrow().column("key").to_pylist()) == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+        found.explain()
+    above, divided, _ = capsys.readouterr().out.partition("InMemoryTableScan")
+    assert divided
+    assert "Exchange" not in above

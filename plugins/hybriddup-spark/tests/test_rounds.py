@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from plain_frames import Groups, decide_plainly
 
 import hybriddup
-from hybriddup.config import load_settings
+from hybriddup.config import load_settings, open_session
 from hybriddup.errors import HybriddupError
 from hybriddup.run.learned import LearnedRecipe
 
+PLUGINS = ("marked",)
 EDIT = {"verifier": {"use": "edit", "threshold": 0.8}}
 LIMITS: list[dict[str, Any]] = [
     {"config": "weibo"},
@@ -45,9 +46,9 @@ def check_against_a_run(
 ) -> int:
     """Check that rounds decide as a run does; return how many posts were decided together."""
     config = changes.get("config", changes)
-    chosen = load_settings(config).to_dict()
-    learned = hybriddup.learn(texts, config=config) if texts else LearnedRecipe({}, {})
-    maker = Maker.of(chosen, (), learned, "the recipe")
+    chosen = open_session(config, PLUGINS)[0].to_dict()
+    learned = hybriddup.learn(texts, config=config, plugins=PLUGINS) if texts else LearnedRecipe({}, {})
+    maker = Maker.of(chosen, PLUGINS, learned, "the recipe")
     removed, decided = decide_plainly(monkeypatch, maker, texts, *rounds)
     names = maker.components().bands
     got = {
@@ -62,7 +63,7 @@ def check_against_a_run(
         )
         for row in removed.to_pylist()
     }
-    expected = hybriddup.dedupe(texts, config={**chosen, "audit": {"sample": 0}}).removed
+    expected = hybriddup.dedupe(texts, config={**chosen, "audit": {"sample": 0}}, plugins=PLUGINS).removed
     assert got == {
         one.row: (
             one.keeper_row,
@@ -126,6 +127,55 @@ def test_copies_of_templates_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyP
     assert together > 0 or changes.get("blocks", {}).get("use") in {"blocks", "probing"}
 
 
+def marked_texts(chance: random.Random, n: int) -> list[str]:
+    """Return texts, some of which come again, with a few keys and matches, as the plugin `marked` reads them."""
+    keys, marks = "ABCDEFGH"[: chance.randint(2, 8)], "abcdefghijkl"[: chance.randint(2, 12)]
+
+    def letters(of: str, most: int) -> str:
+        return "".join(sorted(chance.sample(of, min(chance.randint(1, most), len(of)))))
+
+    texts = [f"{letters(keys, 3)} {letters(marks, 2)} {number}" for number in range(n)]
+    return chance.choices(texts, k=chance.randint(n, 2 * n))
+
+
+def marked_config(bucket: int, candidates: int) -> dict[str, Any]:
+    """Return a configuration for texts that the plugin `marked` reads, with limits; 0 = none."""
+    blocks = {"use": "capitals", "max_bucket_size": bucket, "max_candidates": candidates}
+    band = {"max_hamming_distance": 127, "verifier": {"use": "small_letters", "threshold": 1.0}}
+    return {"normalizer": {"use": "same"}, "lengths": [band], "blocks": blocks}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_shares_keys_and_matches_is_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Copies between, under keys of which few texts are looked at, with few candidates or all."""
+    chance = random.Random(seed)
+    config = marked_config(chance.choice([0, 1, 1, 2, 3]), chance.choice([0, 0, 1, 2]))
+    for _ in range(8):
+        texts = marked_texts(chance, chance.randint(3, 25))
+        check_against_a_run(monkeypatch, config, texts, (chance.randint(1, 30), chance.randint(1, 30)))
+
+
+@pytest.mark.parametrize(
+    ("bucket", "candidates", "texts"),
+    [
+        # the second goes for the first; its copy meets neither that nor the third, and stays
+        (1, 0, ["B a 1", "AB ac 2", "A c 3", "A x 4", "B y 5", "AB ac 2"]),
+        # the copy stays, so that the last does not meet the third
+        (1, 0, ["B a 1", "AB a 2", "A e 3", "B y 4", "AB a 2", "A e 5"]),
+        # the copy is compared with the third alone, which is nearer than the first
+        (0, 1, ["A a 1", "AB a 22222222", "B y 22222222", "AB a 22222222"]),
+    ],
+)
+def test_copies_are_looked_up_where_they_stand(
+    monkeypatch: pytest.MonkeyPatch, bucket: int, candidates: int, texts: list[str]
+) -> None:
+    """Though the first of them goes."""
+    config = marked_config(bucket, candidates)
+    check_against_a_run(monkeypatch, config, texts, (100, 100))
+    kept = hybriddup.dedupe(texts, config=config, plugins=PLUGINS).kept
+    assert any(texts[row] in texts[:row] for row in kept)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 4])
 def test_copies_that_stay_are_met_by_later_rounds(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """What removed the first of them was not looked at any more when they came."""
@@ -139,11 +189,10 @@ def test_copies_that_stay_are_met_by_later_rounds(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_part_that_several_tasks_have_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a fault of Spark in uniting tables would have it."""
-    texts = ["good morning everybody", "good morning, everybody", "what is for lunch?"]
+    """Each some rows of it, as a fault of Spark in uniting tables would have it."""
+    texts = edits_of_templates(random.Random(1), 40, 3)
     learned = hybriddup.learn(texts, config="weibo")
     maker = Maker.of(load_settings("weibo").to_dict(), (), learned, "the recipe")
-    parts = Groups.values
-    monkeypatch.setattr(Groups, "values", lambda groups: 2 * parts(groups))
+    monkeypatch.setattr(Groups, "n_tasks_a_part", 2)
     with pytest.raises(HybriddupError, match="unionOutputPartitioning"):
-        decide_plainly(monkeypatch, maker, texts, 10, 10)
+        decide_plainly(monkeypatch, maker, texts, 100, 100)
