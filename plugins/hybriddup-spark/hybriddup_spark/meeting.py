@@ -252,7 +252,7 @@ class Places(NamedTuple):
     n_behind: Int64s
     """int64[n]: such entries behind each."""
     n_repeated_before: Int64s
-    """int64[n]: entries before each of texts that come again in the round."""
+    """int64[n]: such entries before each, of texts that come again in the round."""
 
     @classmethod
     def of(cls, entries: Entries) -> Places:
