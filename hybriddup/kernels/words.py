@@ -14,12 +14,8 @@ WITHIN_LETTERS = np.uint8(5)
 WITHIN_NUMBERS = np.uint8(6)
 WITHIN_BOTH = np.uint8(7)
 INVOLVED = np.uint8(8)
-VOWEL = np.uint8(LETTER | 16)
-APOSTROPHE = np.uint8(WITHIN_BOTH | 16)
-KIND = np.uint8(15)
 """Classes of characters, after the property Word_Break of Unicode: Other and all that always stands alone; ALetter;
-Numeric; Katakana; ExtendNumLet; MidLetter; MidNum; MidNumLet and Single_Quote; what needs more than these rules. Vowels
-are letters and apostrophes are `WITHIN_BOTH`, by the bits of `KIND`."""
+Numeric; Katakana; ExtendNumLet; MidLetter; MidNum; MidNumLet and Single_Quote; what needs more than these rules."""
 
 
 @njit(cache=True, nogil=True)
@@ -68,10 +64,6 @@ def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools)
     -------
     Bools
         bool[n_texts]: True where a character is `INVOLVED`; nothing in ``begins`` is said of such a text.
-
-    Notes
-    -----
-    As for the package regex, a vowel goes on from an apostrophe even where no letter stands before that.
     """
     left_out = np.zeros(len(offsets) - 1, np.bool_)
     for text in range(len(offsets) - 1):
@@ -84,8 +76,7 @@ def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools)
                 begins[offsets[text] : place] = False
                 break
             after = classes[points[place + 1]] if place < last else OTHER
-            elided = before == APOSTROPHE and here == VOWEL
-            begins[place] = not (elided or goes_on(earlier & KIND, before & KIND, here & KIND, after & KIND))
+            begins[place] = not goes_on(earlier, before, here, after)
             earlier, before = before, here
     return left_out
 

@@ -10,14 +10,12 @@ import regex
 
 from hybriddup.data.records import Tokens, UInt8s, encode_texts
 from hybriddup.kernels.words import (
-    APOSTROPHE,
     CONNECTOR,
     INVOLVED,
     KATAKANA,
     LETTER,
     NUMBER,
     OTHER,
-    VOWEL,
     WITHIN_BOTH,
     WITHIN_LETTERS,
     WITHIN_NUMBERS,
@@ -78,17 +76,13 @@ def word_classes() -> UInt8s:
 _CLASSES = {
     r"\p{WB=Other}\p{WB=CR}\p{WB=LF}\p{WB=Newline}\p{WB=WSegSpace}\p{WB=Double_Quote}": OTHER,
     r"\p{WB=ALetter}--\p{Han}": LETTER,
-    r"AEIOUaeiouÀÁÂÈÉÊÌÍÎÒÓÔÙÚÛàáâèéêìíîòóôùúûİ": VOWEL,
     r"\p{WB=Numeric}": NUMBER,
     r"\p{WB=Katakana}": KATAKANA,
     r"\p{WB=ExtendNumLet}": CONNECTOR,
     r"\p{WB=MidLetter}": WITHIN_LETTERS,
     r"\p{WB=MidNum}": WITHIN_NUMBERS,
-    r"\p{WB=MidNumLet}": WITHIN_BOTH,
-    r"'’": APOSTROPHE,
+    r"\p{WB=MidNumLet}\p{WB=Single_Quote}": WITHIN_BOTH,
 }
-
-"""Later ones overrule earlier ones."""
 
 _ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0xFE00), (0xFE10, 0xFFF0), (0x1F000, 0x1FB00))
 """What microblogs are written in, but for Han and Hangul syllables, which are all of a kind."""
