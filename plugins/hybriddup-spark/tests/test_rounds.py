@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+from hybriddup_spark import meeting
 from hybriddup_spark.making import Maker
 from hybriddup_spark.meeting import FEWEST_CROWDED
 from hypothesis import HealthCheck, given, settings
@@ -150,6 +151,9 @@ def test_whatever_shares_keys_and_matches_is_decided_as_in_a_run(monkeypatch: py
     """Copies between, under keys of which few texts are looked at, with few candidates or all."""
     chance = random.Random(seed)
     config = marked_config(chance.choice([0, 1, 1, 2, 3]), chance.choice([0, 0, 1, 2]))
+    if seed % 2:  # keys of few texts are crowded, too
+        monkeypatch.setattr(meeting, "FEWEST_CROWDED", chance.randint(1, 4))
+        monkeypatch.setattr(meeting, "MOST_NEAR", chance.choice([0, 1, 3]))
     for _ in range(8):
         texts = marked_texts(chance, chance.randint(3, 25))
         check_against_a_run(monkeypatch, config, texts, (chance.randint(1, 30), chance.randint(1, 30)))
