@@ -12,15 +12,13 @@ from hybriddup.data.records import Tokens, encode_texts
 from hybriddup.kernels import words as kernel
 
 CLASS_OF = {
-    **dict.fromkeys("b喊", kernel.LETTER),
-    **dict.fromkeys("ae", kernel.VOWEL),
+    **dict.fromkeys("aeb喊", kernel.LETTER),
     **dict.fromkeys("12", kernel.NUMBER),
     "カ": kernel.KATAKANA,
     "_": kernel.CONNECTOR,
     ":": kernel.WITHIN_LETTERS,
     ",": kernel.WITHIN_NUMBERS,
-    ".": kernel.WITHIN_BOTH,
-    "'": kernel.APOSTROPHE,
+    **dict.fromkeys(".'", kernel.WITHIN_BOTH),
     "\u0301": kernel.INVOLVED,
     "\U0001f600": kernel.OTHER,
     " ": kernel.OTHER,
@@ -58,7 +56,6 @@ def goes_on(text: str, place: int) -> bool:
             (before, here) == ("katakana", "katakana"),
             before in (*alphanumeric, "katakana", "connector") and here == "connector",
             before == "connector" and here in (*alphanumeric, "katakana"),
-            text[place - 1] == "'" and text[place] in "ae",
         ]
     )
 
