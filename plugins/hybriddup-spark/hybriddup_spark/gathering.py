@@ -20,8 +20,6 @@ from hybriddup_spark.columns import bools, key_lists, longs, table_of
 from hybriddup_spark.contest import GONE, OPEN
 from hybriddup_spark.schemas import WANTED
 
-NONE = -1
-
 
 class Keyed(NamedTuple):
     """Posts under keys, one row for each post and key."""

@@ -32,8 +32,7 @@ SURE, UNSURE, CROWDED, BACKWARDS, CUT, MEMBER = range(6)
 """Kinds of what is noted: pairs, the earlier of which is or may not be looked at; that a text has a crowded key; a pair
 the other way round, for the count of candidates that copies of its earlier text will have; in the place of the earlier
 text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the round, and in that of
-the key the part; and that a text
-can be found by a key of which it may matter what is kept."""
+the key the part; and that a text can be found by a key of which it may matter what is kept."""
 PAIRED = SURE, UNSURE, BACKWARDS
 LATER, EARLIER = MEMBER + 1, MEMBER + 2
 """Kinds of notes: positions of texts that pairs need."""
@@ -102,11 +101,10 @@ def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, p
         What pairs are dealt to, by earlier text.
     """
     some = that_may_meet(entries, earlier)
-    part = longs(entries, "part")[:1].view(np.uint64)
-    found = met(components, Entries.of(components, some, earlier.first), part)
+    own_part = longs(entries, "part")[:1].view(np.uint64)
+    found = met(components, Entries.of(components, some, earlier.first), own_part)
     at = np.where(np.isin(longs(found, "kind"), PAIRED), longs(found, "earlier"), longs(found, "later"))
-    part = pa.array(parts.of(at.view(np.uint64)), pa.int32())
-    return found.set_column(0, "part", part)
+    return found.set_column(0, "part", pa.array(parts.of(at.view(np.uint64)), pa.int32()))
 
 
 def that_may_meet(entries: pa.Table, earlier: Earlier) -> pa.Table:

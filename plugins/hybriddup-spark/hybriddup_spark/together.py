@@ -6,6 +6,7 @@ Texts that may depend on one another so are brought together in one task, and on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,15 @@ def decide_together(components: Components, table: pa.Table, first_new: int) -> 
     positions = np.concatenate([first, copies.view(np.int64)])
     order = np.argsort(positions)
     positions, numbers = positions[order], numbers[order]
-    held = index_of(components, table, numbers)
+    known = known_texts(table)
+    compared = components.compared(known)
+    held = index_of(components, table, compared, numbers)
     before = np.flatnonzero(positions < first_new)
     if len(before):
         held.add(held.batch(before), np.ones(len(before), np.bool_))
-    decider = Decider(held, of_posts(verifier(components, table, is_open), numbers), components.limits, held.report)
+    decider = Decider(
+        held, of_posts(verifier(components, known, compared, is_open), numbers), components.limits, held.report
+    )
     decisions = decide_all(decider, held.batch, first >= first_new, equal_texts(numbers))
     asked = np.flatnonzero(is_open[numbers])
     bands = components.bands.of_lengths(ints(table, "length"))[numbers]
@@ -75,9 +80,8 @@ def equal_texts(numbers: Int64s) -> EqualTexts:
     return EqualTexts(firsts[numbers], firsts)
 
 
-def index_of(components: Components, table: pa.Table, numbers: Int64s) -> RunIndex:
-    """Return the index of a run over some texts, ``numbers`` being the text at each place."""
-    compared = components.compared(known_texts(table))
+def index_of(components: Components, table: pa.Table, compared: Sequence[str], numbers: Int64s) -> RunIndex:
+    """Return the index of a run over the texts of a table, ``numbers`` being the text at each place."""
     groups = group_keys(components.block_index, key_matrix(*key_lists(table)))
     columns = text_columns(components, table)
     only_count = table.column("text").is_null().to_numpy()
@@ -106,10 +110,9 @@ def group_keys(index: BlockIndex, keys: UInt64s) -> Groups:
     return Groups(own, sizes, table)
 
 
-def verifier(components: Components, table: pa.Table, is_open: Bools) -> Verify:
-    """Return what verifies pairs of rows of the table; of the texts that are not open it is known that they stay."""
-    normalized = known_texts(table)
-    context = components.verifier_context(normalized, components.compared(normalized), 1)
+def verifier(components: Components, normalized: Sequence[str], compared: Sequence[str], is_open: Bools) -> Verify:
+    """Return what verifies pairs of texts; of those that are not open it is known that they stay."""
+    context = components.verifier_context(normalized, compared, 1)
     components.plan.prepare(context, is_learned=True)
     lengths, number_keys = text_lengths(context.texts), components.bands.number_keys(context.texts)
 

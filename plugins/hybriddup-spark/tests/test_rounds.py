@@ -190,6 +190,8 @@ def test_copies_that_stay_are_met_by_later_rounds(monkeypatch: pytest.MonkeyPatc
     crowded = {"use": "shingles", "n_shingles": 2, "n_dense_shingles": 2, "max_bucket_size": 1}
     changes = {"lengths": [{"max_hamming_distance": 60, **EDIT}], "blocks": crowded}
     check_against_a_run(monkeypatch, changes, texts + later, (len(texts), len(texts)))
+    kept = hybriddup.dedupe(texts, config=changes).kept
+    assert any(texts[row] in texts[:row] for row in kept)
 
 
 def test_a_part_that_several_tasks_have_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
