@@ -31,9 +31,12 @@ Bools = NDArray[np.bool_]
 NO_KEY = 2**64 - 1
 """Stands where a text has no more block keys."""
 
-N_CLASSES = 64
-"""Classes that the characters of a text are counted by. With 64, one in 20 candidate pairs of English posts passes the
-bound by characters in common, one in 50 of Chinese ones; with 32 it is one in 4."""
+SKETCH_WORDS = 4
+"""Words of a sketch of the characters of a text, as `hybriddup.kernels.characters.sketch_characters` writes it. Of the
+candidate pairs of posts that have too few characters in common, four words tell two thirds in Chinese, a third in
+English."""
+NO_SKETCHES: UInt64s = np.zeros((0, SKETCH_WORDS), np.uint64)
+"""Where characters are not asked."""
 
 
 class EncodedTexts(NamedTuple):
@@ -115,23 +118,6 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
     np.cumsum(np.fromiter(map(len, kept), np.int64, len(kept)), out=offsets[1:])
     lengths = np.diff(encoded.offsets).astype(np.int32)
     return Tokens(encoded.code_points, encoded.offsets[:-1], lengths, offsets)
-
-
-@dataclass(slots=True, eq=False)
-class CharacterCounts:
-    """How many characters of each class the distinct texts have; no rows where nobody asks."""
-
-    counts: UInt8s
-    """uint8[n_distinct, N_CLASSES]: 255 stands for more too."""
-    sketches: UInt64s
-    """uint64[n_distinct, 2]: the same, up to three: bit ``c`` of word 0 is the low bit, and of word 1 the high bit."""
-
-    def release(self) -> None:
-        """Let go of the counts, for all who share them, when no more pairs are asked about."""
-        self.counts, self.sketches = self.counts[:0].copy(), self.sketches[:0].copy()
-
-
-NO_COUNTS = CharacterCounts(np.zeros((0, N_CLASSES), np.uint8), np.zeros((0, 2), np.uint64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

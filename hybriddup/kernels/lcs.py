@@ -143,3 +143,40 @@ def lcs_lengths(symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64
         else:
             lengths[pair] = lcs_many_words(places, n_symbols, n_words, symbols, start, end, carries)
     return lengths
+
+
+@njit(cache=True, nogil=True)
+def symbols_in_common(
+    symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64s, later: Int64s, needed: Int64s
+) -> Int64s:
+    """Return int64[n_pairs]: how many symbols each pair has in common, whatever their order; the LCS is no longer.
+
+    Where that is less than ``needed`` int64[n_pairs], it is any number below it. The other parameters are those of
+    `lcs_lengths`, which takes ten times as long.
+    """
+    in_common = np.zeros(len(earlier), np.int64)
+    left, counted = np.zeros(n_symbols, np.int32), np.int64(-1)
+    for pair in range(len(earlier)):
+        a, b = earlier[pair], later[pair]
+        if b != counted:
+            if counted >= 0:
+                add_to_counts(left, symbols, offsets[counted], offsets[counted + 1], np.int32(-1))
+            add_to_counts(left, symbols, offsets[b], offsets[b + 1], np.int32(1))
+            counted = b
+        start, end, n_lacking = offsets[a], offsets[a + 1], np.int64(0)
+        i, may_lack = start, end - start - needed[pair]
+        while i < end and n_lacking <= may_lack:
+            symbol = np.uint64(symbols[np.uint64(i)])
+            n_lacking += np.int64(left[symbol] <= 0)
+            left[symbol] -= np.int32(1)
+            i += 1
+        in_common[pair] = end - start - n_lacking
+        add_to_counts(left, symbols, start, i, np.int32(1))
+    return in_common
+
+
+@njit(cache=True, nogil=True, inner=True)
+def add_to_counts(counts: Int32s, symbols: Int32s, start: int, end: int, number: np.int32) -> None:
+    """Add a number to the count of each of ``symbols[start:end]``, as often as it stands there."""
+    for i in range(start, end):
+        counts[np.uint64(symbols[np.uint64(i)])] += number

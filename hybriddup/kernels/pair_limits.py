@@ -1,6 +1,6 @@
 """The limits of pairs: lengths, the characters that the two must have in common, and Hamming distance.
 
-The first two need 32 bytes a text and rule most pairs out.
+The first two need 48 bytes a text and rule most pairs out.
 """
 
 from typing import NamedTuple
@@ -10,21 +10,23 @@ from numpy.typing import NDArray
 
 from hybriddup.data.records import Float32s, Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.hamming import differing_bits
+from hybriddup.kernels.popcount import popcount
 from hybriddup.kernels.ring_texts import least_common
 
 FACT = np.dtype(
     [
-        ("low", np.uint64),
-        ("high", np.uint64),
+        ("sketch_0", np.uint64),
+        ("sketch_1", np.uint64),
+        ("sketch_2", np.uint64),
+        ("sketch_3", np.uint64),
         ("length", np.int32),
         ("max_partner_length", np.int32),
         ("common_of_shorter", np.float32),
         ("common_of_longer", np.float32),
     ]
 )
-"""What rules most pairs of a text out: the sketch of its characters, and its limits. 32 bytes, so that asking about a
+"""What rules most pairs of a text out: the sketch of its characters, and its limits. Together, so that asking about a
 text waits for memory once."""
 Facts = NDArray[np.void]
 
@@ -41,7 +43,7 @@ class TextColumns(NamedTuple):
     common_of_longer: Float32s
     """As `hybriddup.data.records.PairLimits` has them."""
     sketches: UInt64s
-    """As `hybriddup.data.records.CharacterCounts` has them; no rows = characters are not asked."""
+    """uint64[n, SKETCH_WORDS], as `hybriddup.kernels.characters.sketch_characters` writes them; no rows = none."""
 
     def take(self, chosen: Int64s | slice) -> "TextColumns":
         """Return the chosen texts, in the order given."""
@@ -54,7 +56,8 @@ def pack_facts(texts: TextColumns) -> Facts:
     facts = np.zeros(len(texts.lengths), FACT)
     for row in range(len(facts)):
         if len(texts.sketches) > 0:
-            facts[row]["low"], facts[row]["high"] = texts.sketches[row, 0], texts.sketches[row, 1]
+            facts[row]["sketch_0"], facts[row]["sketch_1"] = texts.sketches[row, 0], texts.sketches[row, 1]
+            facts[row]["sketch_2"], facts[row]["sketch_3"] = texts.sketches[row, 2], texts.sketches[row, 3]
         facts[row]["length"] = texts.lengths[row]
         facts[row]["max_partner_length"] = texts.max_partner_lengths[row]
         facts[row]["common_of_shorter"] = texts.common_of_shorter[row]
@@ -72,7 +75,10 @@ def may_be_within(facts: Facts, a: int, b: int) -> bool:
     shorter, longer = facts[a if a_is_shorter else b], facts[b if a_is_shorter else a]
     if longer["length"] > shorter["max_partner_length"]:
         return False
-    lacking = count_lacking(shorter["low"], shorter["high"], longer["low"], longer["high"])
+    lacking = np.int64(popcount(shorter["sketch_0"] & ~longer["sketch_0"]))
+    lacking += np.int64(popcount(shorter["sketch_1"] & ~longer["sketch_1"]))
+    lacking += np.int64(popcount(shorter["sketch_2"] & ~longer["sketch_2"]))
+    lacking += np.int64(popcount(shorter["sketch_3"] & ~longer["sketch_3"]))
     needed = least_common(
         np.int64(shorter["length"]),
         np.int64(longer["length"]),

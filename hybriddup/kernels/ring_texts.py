@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, NearPairs, PairLimits, UInt16s, UInt64s
+from hybriddup.data.records import SKETCH_WORDS, Float32s, Int32s, Int64s, NearPairs, PairLimits, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.growing_arrays import with_room_for
@@ -41,7 +41,7 @@ class RingColumns(NamedTuple):
     anchors: Int64s
     """int64[capacity / IN_BLOCK]."""
     sketches: UInt64s
-    """uint64[capacity, 2]; no rows where characters are not asked."""
+    """uint64[capacity, SKETCH_WORDS]; no rows where characters are not asked."""
 
 
 class Partners(NamedTuple):
@@ -134,7 +134,8 @@ def write_texts(
         for word in range(bits.shape[1]):
             ring_bits[slot, word] = bits[row, word]
         if len(ring_sketches) > 0:
-            ring_sketches[slot, 0], ring_sketches[slot, 1] = sketches[row, 0], sketches[row, 1]
+            for word in range(SKETCH_WORDS):
+                ring_sketches[slot, word] = sketches[row, word]
 
 
 @njit(cache=True, nogil=True)
@@ -313,7 +314,7 @@ def select_in_ring(
         fetch_early(length_numbers, soon)
         fetch_early(flat_bits, soon * n_words)
         if len(sketches) > 0:
-            fetch_early(flat_sketches, soon * np.uint64(2))
+            fetch_early(flat_sketches, soon * np.uint64(SKETCH_WORDS))
         row, slot = np.int64(near[i] >> HALF), slot_at(near[i], first_slot, capacity)
         distance = distance_in_ring(columns, rows, slot, later, row)
         if distance >= 0:
@@ -342,13 +343,12 @@ def distance_in_ring(columns: RingColumns, rows: PairLimits, slot: int, later: L
     if longer > (rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]):
         return np.int32(-1)
     if len(sketches) > 0 and len(later.sketches) > 0:
-        short_low = sketches[slot, 0] if is_shorter else later.sketches[row, 0]
-        short_high = sketches[slot, 1] if is_shorter else later.sketches[row, 1]
-        long_low = later.sketches[row, 0] if is_shorter else sketches[slot, 0]
-        long_high = later.sketches[row, 1] if is_shorter else sketches[slot, 1]
         of_shorter = rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row]
         of_longer = rows.common_of_longer[number] if is_shorter else later.common_of_longer[row]
-        lacking = count_lacking(short_low, short_high, long_low, long_high)
+        if is_shorter:
+            lacking = count_lacking(sketches, slot, later.sketches, row)
+        else:
+            lacking = count_lacking(later.sketches, row, sketches, slot)
         if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
             return np.int32(-1)
     return distance

@@ -14,7 +14,7 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import NO_COUNTS, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs, text_lengths
+from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs, text_lengths
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import estimate_recall
@@ -33,6 +33,7 @@ from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import join_verified, no_verified_pairs, pair_codes
@@ -144,7 +145,6 @@ class Run:
             summary.notes.append(scopes.note())
         summary.notes += notes_on_lengths(self.components.settings, texts.columns.lengths)
         self.audit(texts, decisions, corpus.n_against, verify, summary)
-        texts.context.release()
         numbers, lengths = texts.equal.text_numbers, texts.columns.lengths
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
@@ -234,8 +234,8 @@ class Run:
         """Return what stage 1 knows of each text."""
         counts_characters = self.components.bands.least_in_common().any()
         with self.clock.step("characters", len(context.texts)):
-            characters = context.characters if counts_characters else NO_COUNTS
-        return TextColumns(bits, *by_length.of_texts(), characters.sketches)
+            sketches = sketch_texts(context.texts, self.workers) if counts_characters else NO_SKETCHES
+        return TextColumns(bits, *by_length.of_texts(), sketches)
 
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""

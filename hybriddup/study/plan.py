@@ -35,7 +35,7 @@ LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5}
 TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 150: 5.2, 780: 4.4}
 """Bytes of a key of one post, measured: those of `shingles` by posts (12 keys, 128 bits: .457 GB for 5 million, 3.10 GB
 for 50 million); of lists and tables by texts a key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
-BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 16
+BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 32
 """What a window holds of a post besides: length, position, a share of an anchor, and a sketch of its characters."""
 
 

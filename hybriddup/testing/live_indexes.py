@@ -7,7 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Enough, Fingerprints, Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import (
+    NO_KEY,
+    SKETCH_WORDS,
+    Bools,
+    Enough,
+    Fingerprints,
+    Int32s,
+    Int64s,
+    NearPairs,
+    PairLimits,
+    UInt64s,
+)
 from hybriddup.kernels.decide import farthest_wanted
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.testing.contract import require
@@ -81,7 +92,8 @@ def some_texts(rng: np.random.Generator, width: int, max_hamming_distance: int, 
     limits = PairLimits(lengths, distances, (lengths * 3 // 2).astype(np.int32), nothing, nothing)
     prints = Fingerprints(np.cumsum(rng.integers(1, 4, N_TEXTS)), bits, limits)
     # one character each, which rules no pair out, because none needs any in common
-    sketches = np.stack([np.uint64(1) << rng.integers(0, 64, N_TEXTS, np.uint64), np.zeros(N_TEXTS, np.uint64)], axis=1)
+    sketches = np.zeros((N_TEXTS, SKETCH_WORDS), np.uint64)
+    sketches[:, 0] = np.uint64(1) << rng.integers(0, 64, N_TEXTS, np.uint64)
     return with_keys(prints, sketches, index)
 
 
@@ -277,7 +289,7 @@ def check_memory(make: Maker, block_index: BlockIndex, size: WindowSize) -> None
     nothing, full = np.zeros(10, np.float32), 0
     lengths, distances, reaches = (np.full(10, number, np.int32) for number in (20, 3, 40))
     limits = PairLimits(lengths, distances, reaches, nothing, nothing)
-    sketches = np.zeros((10, 2), np.uint64) if size.sketched else None
+    sketches = np.zeros((10, SKETCH_WORDS), np.uint64) if size.sketched else None
     for position in range(0, N_WINDOWS * WINDOW, 10):
         bits = rng.integers(0, 2**64, (10, n_words), np.uint64)
         prints = Fingerprints(np.arange(position, position + 10, dtype=np.int64), bits, limits)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, NO_SKETCHES, Bools, Enough, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockReport
@@ -211,7 +211,7 @@ def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon:
 
 def live_sketches(live: LiveTexts, rows: Int64s) -> UInt64s:
     """Return the sketches of these texts; no rows where there are none."""
-    return np.zeros((0, 2), np.uint64) if live.sketches is None else spread(live.sketches, rows, np.uint64(0))
+    return NO_SKETCHES if live.sketches is None else spread(live.sketches, rows, np.uint64(0))
 
 
 def spread(column: np.ndarray, rows: Int64s, fill: np.generic) -> np.ndarray:

@@ -20,10 +20,10 @@ from hybriddup.data.records import (
     text_lengths,
 )
 from hybriddup.run.components import Components
+from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
-from hybriddup.steps.verifiers.characters import count_classes
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index import LiveTexts
 
@@ -94,8 +94,8 @@ class Steps:
         maker.weighter.fit(maker.tokenizer.tokenize_batch(self.components.compared(normalized)))
 
     def sketches(self, texts: Sequence[str]) -> UInt64s | None:
-        """Return uint64[n, 2]: the sketches of the characters; None where no verifier tells how many are needed."""
-        return count_classes(texts, 1).sketches if self.counts_characters else None
+        """Return uint64[n, SKETCH_WORDS]; None where no verifier tells how many characters are needed."""
+        return sketch_texts(texts, 1) if self.counts_characters else None
 
     def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
         """Return these texts as verifiers look at them."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hybriddup
-from hybriddup.data.records import NO_COUNTS, Bools, CandidatePairs, VerifiedPairs
+from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, VerifiedPairs
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.run.audit import MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
 from hybriddup.steps.deciding.contest import Verify
@@ -30,7 +30,7 @@ def refuse_all(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
 def columns_of(numbers: list[int], words: int) -> TextColumns:
     """Texts with these fingerprints, matching within 36 bits."""
     limits = make_limits(len(numbers), max_hamming_distances=36)
-    return TextColumns(words_of(numbers, words), *limits, NO_COUNTS.sketches)
+    return TextColumns(words_of(numbers, words), *limits, NO_SKETCHES)
 
 
 def estimate_all(

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from hybriddup.data.records import NO_COUNTS, CharacterCounts, Fingerprints, NearPairs
+from hybriddup.data.records import NO_SKETCHES, Fingerprints, NearPairs, UInt64s
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.candidates.within_batch import group_batch
-from hybriddup.steps.verifiers.characters import count_classes
 from tests import reference
 from tests.builders import clustered_numbers, make_limits, make_prints, numbers_of
 
@@ -27,11 +27,11 @@ def find_pairs(
     prints: Fingerprints,
     cuts: Sequence[int] = (),
     *,
-    characters: CharacterCounts = NO_COUNTS,
+    sketches: UInt64s = NO_SKETCHES,
     workers: int = 1,
 ) -> list[Triple]:
     """Every pair that is found when all texts are kept and come in batches, cut at these rows; sorted."""
-    return look_up_all(index, prints, cuts, characters=characters, workers=workers)[0]
+    return look_up_all(index, prints, cuts, sketches=sketches, workers=workers)[0]
 
 
 def look_up_all(
@@ -39,11 +39,11 @@ def look_up_all(
     prints: Fingerprints,
     cuts: Sequence[int] = (),
     *,
-    characters: CharacterCounts = NO_COUNTS,
+    sketches: UInt64s = NO_SKETCHES,
     workers: int = 1,
 ) -> tuple[list[Triple], BlockReport]:
     """The pairs, and the report of the index."""
-    held = make_run_index(index, prints, characters, workers)
+    held = make_run_index(index, prints, sketches, workers)
     positions, found = prints.positions, list[Triple]()
     for first, last in pairwise([0, *sorted(cuts), len(prints)]):
         if first == last:
@@ -58,7 +58,7 @@ def look_up_all(
 
 
 def make_run_index(
-    index: BlockIndex, prints: Fingerprints, characters: CharacterCounts = NO_COUNTS, workers: int = 1
+    index: BlockIndex, prints: Fingerprints, sketches: UInt64s = NO_SKETCHES, workers: int = 1
 ) -> RunIndex:
     """Return the index of a run over these texts, which are told apart by their fingerprints alone; nothing is kept."""
     n, limits = len(prints), prints.limits
@@ -73,7 +73,7 @@ def make_run_index(
         limits.max_partner_lengths,
         limits.common_of_shorter,
         limits.common_of_longer,
-        characters.sketches,
+        sketches,
     )
     return RunIndex(index, groups, columns, texts, np.arange(n), workers)
 
@@ -150,8 +150,8 @@ def texts_of_templates(rng: np.random.Generator, n: int) -> list[str]:
 
 def prints_of_texts(
     rng: np.random.Generator, n: int, bits: int, max_hamming_distance: int, *, text: str | None = None
-) -> tuple[Fingerprints, list[str], CharacterCounts]:
-    """Texts of which a pair needs shares of characters in common, the texts themselves, and their characters.
+) -> tuple[Fingerprints, list[str], UInt64s]:
+    """Texts of which a pair needs shares of characters in common, the texts themselves, and their sketches.
 
     Their fingerprints have nothing to do with them, so that bits and characters agree or disagree in every mixture.
     """
@@ -166,18 +166,14 @@ def prints_of_texts(
     )
     numbers = clustered_numbers(rng, n, bits, min(max_hamming_distance // 2 + 1, bits), n_patterns=2)
     prints = make_prints(numbers, bits, limits=limits)
-    return prints, texts, count_classes(texts, 1)
+    return prints, texts, sketch_texts(texts, 1)
 
 
-def in_common_enough(characters: CharacterCounts, texts: list[str], pair: Triple) -> bool:
-    """Whether the characters by class leave it open that a pair has as much in common as its shorter text asks for.
-
-    Of each class up to three are told apart.
-    """
+def in_common_enough(sketches: UInt64s, texts: list[str], pair: Triple) -> bool:
+    """Whether the sketches leave it open that a pair has as much in common as its shorter text asks for."""
     rows = sorted(pair[:2], key=lambda position: (len(texts[position]), -position))
-    of_shorter, of_longer = (np.minimum(characters.counts[row].astype(int), 3) for row in rows)
     shorter, longer = (len(texts[row]) for row in rows)
-    n_in_common = shorter - int(np.maximum(of_shorter - of_longer, 0).sum())
+    n_in_common = shorter - int(np.bitwise_count(sketches[rows[0]] & ~sketches[rows[1]]).sum())
     if shorter <= SHORT:
         return n_in_common >= Fraction(45, 100) * (shorter + longer)
     return n_in_common >= Fraction(8, 10) * longer

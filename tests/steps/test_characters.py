@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import N_CLASSES, encode_texts, offsets_of
-from hybriddup.kernels.characters import count_characters, sketch_characters
-from hybriddup.steps.verifiers.characters import as_symbols, count_classes
+from hybriddup.data.records import SKETCH_WORDS, encode_texts, offsets_of
+from hybriddup.kernels.characters import sketch_characters
+from hybriddup.steps.candidates.sketches import sketch_texts
+from hybriddup.steps.verifiers.characters import as_symbols
 
 texts_of_all_kinds = st.lists(st.text(alphabet="abc好é\ud800\0😀\U0010ffff", max_size=9), max_size=9)
 
@@ -36,36 +37,27 @@ def test_many_different_characters_have_a_symbol_each(n_different: int) -> None:
 
 
 @given(texts_of_all_kinds, st.integers(1, 4), st.integers(1, 3))
-def test_counts_are_those_of_the_kernel(texts: list[str], size: int, workers: int) -> None:
+def test_sketches_are_those_of_the_kernel(texts: list[str], size: int, workers: int) -> None:
     """One row a text, in order, whatever the batches and the workers."""
-    expected = np.zeros((len(texts), N_CLASSES), np.uint8)
-    count_characters(*encode_texts(texts), expected)
-    sketches = np.zeros((len(texts), 2), np.uint64)
-    sketch_characters(expected, sketches)
-    counted = count_classes(texts, workers, texts_a_batch=size)
-    assert (counted.counts.tolist(), counted.sketches.tolist()) == (expected.tolist(), sketches.tolist())
+    expected = np.zeros((len(texts), SKETCH_WORDS), np.uint64)
+    sketch_characters(*encode_texts(texts), expected)
+    assert sketch_texts(texts, workers, texts_a_batch=size).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("n_texts", [4095, 4096, 4097, 20_000])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_every_text_of_a_large_corpus_is_counted(n_texts: int, workers: int) -> None:
+def test_every_text_of_a_large_corpus_is_sketched(n_texts: int, workers: int) -> None:
     """No text is lost at the ends of batches and slices."""
     texts = ["a" * (row % 250 + 1) for row in range(n_texts)]
-    counted = count_classes(texts, workers)
-    assert np.bitwise_count(counted.sketches).any(axis=1).all()
-    assert counted.counts.sum(axis=1).tolist() == list(map(len, texts))
+    assert np.bitwise_count(sketch_texts(texts, workers)).any(axis=1).all()
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""]])
 def test_texts_without_characters_have_none(texts: list[str]) -> None:
-    """And a row of counts each."""
+    """And no bit each."""
     symbols, offsets, n_symbols = as_symbols(encode_texts(texts))
     assert (len(symbols), offsets.tolist(), n_symbols) == (0, [0] * (len(texts) + 1), 0)
-    counted = count_classes(texts, 1)
-    assert (counted.counts.tolist(), counted.sketches.tolist()) == (
-        [[0] * N_CLASSES] * len(texts),
-        [[0, 0]] * len(texts),
-    )
+    assert sketch_texts(texts, 1).tolist() == [[0] * SKETCH_WORDS] * len(texts)
 
 
 @given(texts_of_all_kinds)
@@ -73,12 +65,3 @@ def test_offsets_are_where_texts_begin_one_after_another(texts: list[str]) -> No
     """In code points, lone surrogates being one each."""
     expected = [len("".join(texts[:end])) for end in range(len(texts) + 1)]
     assert offsets_of(texts).tolist() == expected == encode_texts(texts).offsets.tolist()
-
-
-def test_released_counts_are_gone_for_all_who_share_them() -> None:
-    """With no rows left, and no larger array behind them."""
-    counted = shared = count_classes(["ab", "c"], 1)
-    counted.release()
-    assert (shared.counts.shape, shared.sketches.shape) == ((0, N_CLASSES), (0, 2))
-    assert shared.counts.base is None
-    assert shared.sketches.base is None

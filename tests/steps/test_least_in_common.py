@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hybriddup.kernels.characters import common_characters, count_lacking
+from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.ring_texts import least_common
+from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext
 from hybriddup.steps.verifiers.combined import AllOf, AnyOf
@@ -84,13 +85,12 @@ def shares_of(judge: Judge) -> tuple[np.float32, np.float32]:
 
 
 def is_listed(judge: Judge, context: VerifierContext) -> bool:
-    """Whether stage 1 lists the pair: its characters in common, and what the shorter text lacks, leave it open."""
-    counts, sketches = context.characters.counts, context.characters.sketches
+    """Whether stage 1 lists the pair: what the shorter text lacks leaves it open."""
+    sketches = sketch_texts(context.texts, 1)
     shorter, longer = sorted((0, 1), key=lambda text: len(context.texts[text]))
     lengths = len(context.texts[shorter]), len(context.texts[longer])
     needed = least_common(*lengths, *shares_of(judge))
-    lacking = int(count_lacking(*sketches[shorter], *sketches[longer]))
-    return common_characters(counts, shorter, longer) >= needed and lacking <= lengths[0] - needed
+    return int(count_lacking(sketches, shorter, sketches, longer)) <= lengths[0] - needed
 
 
 def is_accepted(judge: Judge) -> bool:

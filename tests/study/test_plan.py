@@ -92,7 +92,7 @@ def test_times_in_a_window_are_near_those_measured() -> None:
 def test_memory_of_large_windows_is_near_that_measured() -> None:
     """Measured without sketches of the characters: 1.48 GB in tables, and 62 bytes a post by 12 shingles."""
     shapes = shapes_of(make_plan(CLOSE))
-    sketches = 16 * CLOSE.posts
+    sketches = 32 * CLOSE.posts
     shingles = make_plan(Question(50_000_000, 128, 40)).shapes[0]
     a_key = (shingles.n_bytes / 50_000_000 - 16 - BYTES_BESIDE_BITS) / 16
 

@@ -270,7 +270,7 @@ def test_sketches_rule_out_what_lacks_characters(keys: BlockIndex) -> None:
     """A later text finds the earlier one with enough of its characters, and not the other."""
     index = make_live_index(prepared(keys), WindowSize(10, 64, sketched=True))
     prints = make_prints([5, 5, 5], limits=make_limits(3, lengths=8, common_of_shorter=0.75))
-    eight, seven, four = (0b1111_1111, 0), (0b1_0111_1111, 0), (0b1111_0000_1111, 0)
+    eight, seven, four = ([bits, 0, 0, 0] for bits in (0b1111_1111, 0b1_0111_1111, 0b1111_0000_1111))
     texts = with_keys(prints, np.array([seven, four, eight], np.uint64), keys)
     add_all(index, texts.take(slice(0, 2)))
     later = texts.take(slice(2, 3))

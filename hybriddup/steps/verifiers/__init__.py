@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 from numpy.typing import NDArray
 
-from hybriddup.data.records import CandidatePairs, CharacterCounts, Float64s, Int32s, Int64s
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.verifiers.bounds import texts_at
-from hybriddup.steps.verifiers.characters import count_classes
 
 
 @dataclass(frozen=True)
@@ -33,26 +31,10 @@ class VerifierContext:
         """The normalized posts with all their parts."""
         return self.texts if self.normalized is None else self.normalized
 
-    @cached_property
-    def characters(self) -> CharacterCounts:
-        """How many characters of each class the texts have, counted when first asked for."""
-        return count_classes(self.texts, self.workers)
-
-    @property
-    def counted(self) -> CharacterCounts | None:
-        """The same where it was asked for before, as it is in runs, and not released; None else."""
-        counted: CharacterCounts | None = self.__dict__.get("characters")
-        return counted if counted is not None and len(counted.counts) else None
-
     def take(self, rows: Int64s) -> VerifierContext:
         """Return the same of some texts, which may stand among these several times."""
         normalized = None if self.normalized is None else texts_at(self.normalized, rows)
         return replace(self, texts=texts_at(self.texts, rows), normalized=normalized)
-
-    def release(self) -> None:
-        """Let go of what was counted, when no more pairs are asked about."""
-        if "characters" in self.__dict__:
-            self.characters.release()
 
 
 class LeastInCommon(NamedTuple):

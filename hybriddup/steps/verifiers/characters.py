@@ -1,4 +1,4 @@
-"""The characters of the distinct texts, in the forms in which they are counted and compared.
+"""The characters of the distinct texts, in the form in which they are compared.
 
 A *symbol* stands for a code point: the code points of some texts are renumbered 0, 1, 2, ... by first use, so that a
 table by symbol is small.
@@ -6,16 +6,14 @@ table by symbol is small.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import N_CLASSES, CharacterCounts, EncodedTexts, Int32s, Int64s, encode_texts
-from hybriddup.kernels.characters import count_characters, renumber, sketch_characters
-from hybriddup.steps.parallel import map_slices
+from hybriddup.data.records import EncodedTexts, Int32s, Int64s
+from hybriddup.kernels.characters import renumber
+from hybriddup.kernels.lcs import lcs_lengths, symbols_in_common
 
-TEXTS_A_BATCH = 4096
 N_CODE_POINTS = 0x110000
 
 
@@ -36,16 +34,12 @@ def as_symbols(texts: EncodedTexts) -> SymbolTexts:
     return SymbolTexts(symbols, texts.offsets, n_symbols)
 
 
-def count_classes(texts: Sequence[str], workers: int, texts_a_batch: int = TEXTS_A_BATCH) -> CharacterCounts:
-    """Return how many characters of each class the texts have."""
-    counts = np.zeros((len(texts), N_CLASSES), np.uint8)
-    sketches = np.zeros((len(texts), 2), np.uint64)
+def lengths_in_common(texts: SymbolTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
+    """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed`` where it is smaller.
 
-    def count_slice(first: int, last: int) -> None:
-        for start in range(first, last, texts_a_batch):
-            stop = min(start + texts_a_batch, last)
-            count_characters(*encode_texts(texts[start:stop]), counts[start:stop])
-            sketch_characters(counts[start:stop], sketches[start:stop])
-
-    map_slices(count_slice, len(texts), workers, texts_a_batch)
-    return CharacterCounts(counts, sketches)
+    Most pairs have too few characters in common, whatever their order, which is quickly told.
+    """
+    common: Int64s = symbols_in_common(*texts, earlier, later, needed)
+    is_open = np.flatnonzero(common >= needed)
+    common[is_open] = lcs_lengths(*texts, earlier[is_open], later[is_open])
+    return common

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -11,14 +10,12 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
 from hybriddup.data.limits import NO_BOUND
-from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
-from hybriddup.kernels.characters import lcs_upper_bounds
-from hybriddup.kernels.lcs import lcs_lengths
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, encode_texts
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import lengths_of, longest_partners, smallest_counts, texts_at, unbounded
-from hybriddup.steps.verifiers.characters import as_symbols
+from hybriddup.steps.verifiers.characters import as_symbols, lengths_in_common
 from hybriddup.steps.verifiers.lcs import common_length
 
 LONGEST_BY_KERNEL = 8192
@@ -59,66 +56,43 @@ class Edit:
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
-        lengths, bounds = self._lengths, self._upper_bounds(pairs)
         if self.options.distance == "indel":
-            return self._score_indel(pairs, thresholds, bounds, lengths[pairs.earlier] + lengths[pairs.later])
-        return self._score_levenshtein(
-            pairs, thresholds, bounds, np.maximum(lengths[pairs.earlier], lengths[pairs.later])
-        )
+            return self._score_indel(pairs, thresholds)
+        return self._score_levenshtein(pairs)
 
-    def _upper_bounds(self, pairs: CandidatePairs) -> Int64s:
-        """Return int64[n_pairs]: the characters in common, whatever their order."""
-        counts = self._context.characters.counts  # here, in several threads, and not by each slice for itself
-
-        def bound_slice(first: int, last: int) -> Int64s:
-            chosen = pairs.take(slice(first, last))
-            bounds: Int64s = lcs_upper_bounds(counts, self._lengths, chosen.earlier, chosen.later)
-            return bounds
-
-        return join_slices(bound_slice, len(pairs), self._context.workers)
-
-    def _score_indel(self, pairs: CandidatePairs, thresholds: Float64s, common: Int64s, totals: Int64s) -> Float64s:
-        wanted = divide_or_one(2 * common, totals) >= thresholds
+    def _score_indel(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        totals = self._lengths[pairs.earlier] + self._lengths[pairs.later]
+        needed = (smallest_counts(thresholds, totals) + 1) // 2
         is_long = self._lengths[pairs.later] > LONGEST_BY_KERNEL
-        short = wanted & ~is_long
-        common = np.where(short, self._lcs_lengths(pairs, short), common)
-        long = np.flatnonzero(wanted & is_long)
-        needed = (smallest_counts(thresholds[long], totals[long]) + 1) // 2
+        common, long = np.zeros(len(pairs), np.int64), np.flatnonzero(is_long)
+        common[~is_long] = self._common_lengths(pairs.take(~is_long), needed[~is_long])
         texts = self._context.texts
         earlier, later = texts_at(texts, pairs.earlier[long]), texts_at(texts, pairs.later[long])
-        common[long] = [common_length(a, b, n) for a, b, n in zip(earlier, later, needed.tolist(), strict=True)]
+        common[long] = list(map(common_length, earlier, later, needed[long].tolist()))
         return divide_or_one(2 * common, totals)
 
-    def _lcs_lengths(self, pairs: CandidatePairs, wanted: Bools) -> Int64s:
-        """Return int64[n_pairs]: the longest common subsequence of each wanted pair, 0 for the others."""
-        lengths = np.zeros(len(pairs), np.int64)
-        chosen = np.flatnonzero(wanted)
-        open_pairs = pairs.take(chosen)
+    def _common_lengths(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
+        """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed``."""
 
-        def score_slice(first: int, last: int) -> Int64s:
-            some = open_pairs.take(slice(first, last))
+        def measure_slice(first: int, last: int) -> Int64s:
+            some = pairs.take(slice(first, last))
             positions, places = np.unique(np.concatenate([some.earlier, some.later]), return_inverse=True)
             texts = as_symbols(encode_texts(texts_at(self._context.texts, positions)))
-            return np.asarray(lcs_lengths(*texts, places[: len(some)], places[len(some) :]), np.int64)
+            return lengths_in_common(texts, places[: len(some)], places[len(some) :], needed[first:last])
 
-        lengths[chosen] = join_slices(score_slice, len(open_pairs), self._context.workers)
-        return lengths
+        slices = map_slices(measure_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
+        return np.concatenate([np.zeros(0, np.int64), *slices])
 
-    def _score_levenshtein(
-        self, pairs: CandidatePairs, thresholds: Float64s, common: Int64s, longer: Int64s
-    ) -> Float64s:
-        # every character of the longer text that is not in the common subsequence costs at least one edit
-        wanted = np.flatnonzero(divide_or_one(common, longer) >= thresholds)
+    def _score_levenshtein(self, pairs: CandidatePairs) -> Float64s:
         distances = cpdist(
-            texts_at(self._context.texts, pairs.earlier[wanted]),
-            texts_at(self._context.texts, pairs.later[wanted]),
+            texts_at(self._context.texts, pairs.earlier),
+            texts_at(self._context.texts, pairs.later),
             scorer=Levenshtein.distance,
             dtype=np.int64,
             workers=self._context.workers,
         )
-        unchanged = common.copy()
-        unchanged[wanted] = longer[wanted] - distances
-        return divide_or_one(unchanged, longer)
+        longer = np.maximum(self._lengths[pairs.earlier], self._lengths[pairs.later])
+        return divide_or_one(longer - distances, longer)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
         """Return the longest partner: all of the shorter text in common is the best that a pair can do."""
@@ -131,11 +105,6 @@ class Edit:
         if self.options.distance == "levenshtein":
             return LeastInCommon(of_longer=threshold)
         return LeastInCommon(of_shorter=threshold / 2, of_longer=threshold / 2)
-
-
-def join_slices(function: Callable[[int, int], Int64s], n: int, workers: int) -> Int64s:
-    """Return int64[n]: what the function returns for slices that cover ``range(n)``, put together."""
-    return np.concatenate([np.zeros(0, np.int64), *map_slices(function, n, workers, SMALLEST_SLICE)])
 
 
 def longest_indel_partners(lengths: Int32s, threshold: float) -> Int32s:

@@ -11,7 +11,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from hybriddup.data.records import NO_KEY, Bools, Fingerprints, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Bools, Fingerprints, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.checksums import sum_records
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockIndex
@@ -20,7 +20,7 @@ from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
 
-VERSION = 3
+VERSION = 4
 """Raised when the same fields come to mean something else."""
 NOT_FINDABLE = -1
 """Stands for the length of a text that has no near repeats."""
@@ -52,7 +52,7 @@ class RecordForm:
             ("watermark", np.float64),
             ("hash", np.uint64),
             ("bits", np.uint64, (steps.components.fingerprinter.n_bits // 64,)),
-            ("sketch", np.uint64, (2 if steps.counts_characters else 0,)),
+            ("sketch", np.uint64, (SKETCH_WORDS if steps.counts_characters else 0,)),
             ("keys", *stored_keys(steps.components.block_index)),
         ]
         dtype = np.dtype(fields)

@@ -36,7 +36,7 @@ class LiveTexts:
 
     prints: Fingerprints
     sketches: UInt64s | None
-    """uint64[n, 2], as `hybriddup.kernels.characters.sketch_characters` returns them; None = there are none."""
+    """uint64[n, SKETCH_WORDS], as `hybriddup.kernels.characters.sketch_characters` writes them; None = none."""
     keys: UInt64s
     probes: UInt64s
     """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them."""

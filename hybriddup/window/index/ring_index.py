@@ -31,7 +31,7 @@ class WindowSize:
     """Width of the fingerprints: 64 or 128."""
     workers: int = 1
     sketched: bool = False
-    """Whether a sketch of the characters is kept of each text, 16 bytes, so that fewer pairs are handed on."""
+    """Whether a sketch of the characters is kept of each text, 32 bytes, so that fewer pairs are handed on."""
     n_first: int | None = None
     """The ring of texts, all of whose memory is written to sooner or later, begins with room for so many, and grows;
     None = for as many as will be in it."""

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import CandidatePairs, Fingerprints, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import (
+    NO_SKETCHES,
+    SKETCH_WORDS,
+    CandidatePairs,
+    Fingerprints,
+    Int64s,
+    NearPairs,
+    PairLimits,
+    UInt64s,
+)
 from hybriddup.errors import WindowError
 from hybriddup.kernels.lengths import shortest_partners
 from hybriddup.kernels.ring_reads import LiveTexts
@@ -35,7 +44,6 @@ MOST_TEXTS = 2**31
 MOST_SHORT_NUMBERS = 2**16
 LONGEST_TOLD = 2**12
 """What a text may match is told for lengths up to this; longer texts count as of this length."""
-NO_SKETCHES: UInt64s = np.zeros((0, 2), np.uint64)
 
 
 class LengthTable:
@@ -257,7 +265,7 @@ def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) ->
         length_numbers=np.zeros((capacity,), numbers),
         offsets=np.zeros((capacity,), np.uint16),
         anchors=np.zeros((capacity // IN_BLOCK,), np.int64),
-        sketches=np.zeros((capacity if sketched else 0, 2), np.uint64),
+        sketches=np.zeros((capacity if sketched else 0, SKETCH_WORDS), np.uint64),
     )
 
 

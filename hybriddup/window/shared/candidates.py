@@ -6,14 +6,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import (
+    ALL_PAIRS,
+    NO_KEY,
+    NO_SKETCHES,
+    Bools,
+    Enough,
+    Int32s,
+    Int64s,
+    NearPairs,
+    PairLimits,
+    UInt64s,
+)
 from hybriddup.kernels.numbers_in_buckets import numbers_in_buckets
 from hybriddup.kernels.pair_limits import TextColumns, distances_within
 from hybriddup.run.bands import Bands
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.shared.store import Entries, EntryArray
-
-NO_SKETCHES = np.zeros((0, 2), np.uint64)
 
 
 class Meetings(NamedTuple):

@@ -33,11 +33,6 @@ def texts(table: pa.Table | pa.RecordBatch, name: str = "text") -> list[str]:
     return listed
 
 
-def words(table: pa.Table | pa.RecordBatch, names: Sequence[str]) -> UInt64s:
-    """Return columns of words as uint64[n, n_names]."""
-    return np.stack([longs(table, name).view(np.uint64) for name in names], axis=1)
-
-
 def key_lists(table: pa.Table | pa.RecordBatch, name: str = "keys") -> tuple[UInt64s, Int64s]:
     """Return lists of keys, packed as bytes: all keys one after another, and how many each row has."""
     column = table.column(name)

@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import NO_KEY, NO_SKETCHES, SKETCH_WORDS, Bools, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.within_batch import group_batch
 from hybriddup_spark.blocks import Batches, Task
-from hybriddup_spark.columns import bools, ints, key_lists, longs, table_of, words
+from hybriddup_spark.columns import bools, ints, key_lists, longs, table_of
 from hybriddup_spark.divided import Earlier
 from hybriddup_spark.picking import Parts, is_among
 from hybriddup_spark.preparing import counts_characters
@@ -82,11 +82,13 @@ class Entries:
 
 
 def text_columns(components: Components, table: pa.Table) -> TextColumns:
-    """Return what stage 1 goes by, given the columns ``length``, ``bits`` and those of the sketch."""
+    """Return what stage 1 goes by, given the columns ``length``, ``bits`` and ``sketch``."""
     lengths = ints(table, "length")
     n_words = components.settings.fingerprint.bits // 64
     bits = key_lists(table, "bits")[0].reshape(-1, n_words)
-    sketches = words(table, ["sketch_a", "sketch_b"]) if counts_characters(components) else np.zeros((0, 2), np.uint64)
+    sketches = NO_SKETCHES
+    if counts_characters(components):
+        sketches = key_lists(table, "sketch")[0].reshape(-1, SKETCH_WORDS)
     return TextColumns(bits, *components.bands.limits_of(lengths), sketches)
 
 

@@ -15,9 +15,9 @@ from hybriddup_spark.columns import bools, key_lists, longs
 from hybriddup_spark.schemas import ENTRIES, EQUAL, NEEDED, TOGETHER
 
 OF_EQUAL = "position", "equal_a", "equal_b", "is_near", "length"
-OF_ENTRIES = "position", "is_near", "length", "bits", "sketch_a", "sketch_b", "keys", "probes"
+OF_ENTRIES = "position", "is_near", "length", "bits", "sketch", "keys", "probes"
 OF_TEXTS = "position", "text"
-OF_BINS = "position", "text", "length", "bits", "sketch_a", "sketch_b", "keys"
+OF_BINS = "position", "text", "length", "bits", "sketch", "keys"
 """The columns of `POSTS` that each task reads: others stay in the files."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 

@@ -10,7 +10,7 @@ import xxhash
 
 from hybriddup.data.records import Int64s, UInt64s, text_lengths
 from hybriddup.run.components import Components
-from hybriddup.steps.verifiers.characters import count_classes
+from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.window.exact_keys import exact_keys
 from hybriddup_spark.columns import as_array, longs, packed_keys, packed_rows, texts
 from hybriddup_spark.making import Maker
@@ -59,7 +59,7 @@ def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa
         "text": list(normalized),
         "length": lengths,
         "bits": packed_rows(prints.bits),
-        **sketches_of(components, compared),
+        "sketch": packed_rows(sketches_of(components, compared)),
         "keys": packed_keys(keys),
         "probes": packed_keys(index.probes(keys, prints.bits) if index.probes_others else keys[:, :0]),
     }
@@ -72,12 +72,9 @@ def hash_equal(keys: Sequence[tuple[bool, str]]) -> UInt64s:
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
 
 
-def sketches_of(components: Components, compared: Sequence[str]) -> dict[str, Int64s]:
-    """Return the sketches of the characters of texts; zeros, which rule nothing out, where nobody asks."""
-    sketches = np.zeros((len(compared), 2), np.uint64)
-    if counts_characters(components):
-        sketches = count_classes(compared, 1).sketches
-    return {"sketch_a": sketches[:, 0].view(np.int64), "sketch_b": sketches[:, 1].view(np.int64)}
+def sketches_of(components: Components, compared: Sequence[str]) -> UInt64s:
+    """Return the sketches of the characters of texts, of no words where nobody asks."""
+    return sketch_texts(compared, 1) if counts_characters(components) else np.zeros((len(compared), 0), np.uint64)
 
 
 def counts_characters(components: Components) -> bool:

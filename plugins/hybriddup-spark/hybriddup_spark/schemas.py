@@ -20,15 +20,14 @@ POSTS = pa.schema(
         ("text", pa.string()),
         ("length", small),
         ("bits", packed),
-        ("sketch_a", long),
-        ("sketch_b", long),
+        ("sketch", packed),
         ("keys", packed),
         ("probes", packed),
     ]
 )
 """Posts in the order of deciding. ``equal_a`` and ``equal_b`` are the hash of what an exact repeat equals, ``text`` is
-normalized, ``length`` that of what is compared of it; ``keys`` and ``probes`` are uint64s one after another, the second
-empty where texts are looked up by their own keys."""
+normalized, ``length`` that of what is compared of it. ``sketch`` is empty where nobody asks. ``keys`` and ``probes``
+are uint64s one after another, the second empty where texts are looked up by their own keys."""
 
 EQUAL = pa.schema([("part", small), ("equal_a", long), ("equal_b", long), ("position", long), ("is_near", flag),
                    ("length", small)])  # fmt: skip
@@ -47,8 +46,7 @@ ENTRIES = pa.schema(
         ("is_repeated", flag),
         ("length", small),
         ("bits", packed),
-        ("sketch_a", long),
-        ("sketch_b", long),
+        ("sketch", packed),
     ]
 )
 """A text under one of its keys: as one that later texts find (``is_own``), as one that finds earlier ones, or both."""
@@ -124,8 +122,7 @@ TOGETHER = pa.schema(
         ("text", pa.string()),
         ("length", small),
         ("bits", packed),
-        ("sketch_a", long),
-        ("sketch_b", long),
+        ("sketch", packed),
         ("keys", packed),
         ("copies", packed),
     ]

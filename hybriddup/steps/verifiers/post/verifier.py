@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from hybriddup.data.records import Bools, CandidatePairs, CharacterCounts, Float64s, Int32s, Int64s, encode_texts
-from hybriddup.kernels.characters import lcs_upper_bounds
-from hybriddup.kernels.lcs import lcs_lengths
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import lengths_of, texts_at, unbounded
-from hybriddup.steps.verifiers.characters import as_symbols
+from hybriddup.steps.verifiers.bounds import texts_at, unbounded
+from hybriddup.steps.verifiers.characters import as_symbols, lengths_in_common
 from hybriddup.steps.verifiers.post.features import NAMES, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
@@ -68,8 +66,6 @@ class Post:
         self.models = models_of(options.model)
 
     _context: VerifierContext
-    _lengths: Int64s
-    """int64[n_texts], when they are asked for first."""
 
     def recipe(self) -> dict[str, Any]:
         """Return the model, which may change from version to version under one name."""
@@ -77,30 +73,16 @@ class Post:
 
     def prepare(self, context: VerifierContext) -> None:
         """Note the texts."""
-        self._context, self._lengths = context, np.zeros(0, np.int64)
+        self._context = context
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002  (all are exact)
         """Return float64[n_pairs]: the scores."""
-        counted = self._context.counted
-        if counted is not None and len(self._lengths) != len(self._context.texts):
-            self._lengths = lengths_of(self._context.texts)
 
         def score_slice(first: int, last: int) -> Float64s:
-            some = pairs.take(slice(first, last))
-            return self._score(some) if counted is None else self._score_some(some, counted)
+            return self._score(pairs.take(slice(first, last)))
 
         scores = map_slices(score_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0), *scores])
-
-    def _score_some(self, pairs: CandidatePairs, counted: CharacterCounts) -> Float64s:
-        """Return the scores of pairs, of which a tenth are refused by the characters that they have, in any order."""
-        common = lcs_upper_bounds(counted.counts, self._lengths, pairs.earlier, pairs.later)
-        shorter = np.minimum(self._lengths[pairs.earlier], self._lengths[pairs.later])
-        chosen = np.flatnonzero(common >= LEAST_CONTAINED * shorter)
-        scores = np.zeros(len(pairs))
-        if len(chosen):
-            scores[chosen] = self._score(pairs.take(chosen))
-        return scores
 
     def _score(self, pairs: CandidatePairs) -> Float64s:
         """Return the scores of some pairs; of equal posts it is 1.0, whatever the model says."""
@@ -211,5 +193,6 @@ def contained(texts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:
     encoded = encode_texts(texts)
     lengths = np.diff(encoded.offsets)
     shorter = np.minimum(lengths[earlier], lengths[later])
-    common = lcs_lengths(*as_symbols(encoded), earlier, later)
+    needed = np.ceil(LEAST_CONTAINED * shorter).astype(np.int64)
+    common = lengths_in_common(as_symbols(encoded), earlier, later, needed)
     return np.asarray(np.where(shorter > 0, common / shorter.clip(1), 1.0))

@@ -43,9 +43,9 @@ def test_listed_pairs_are_those_that_could_have_enough_in_common(
     index: BlockIndex, bits: int, seed: int, cuts: list[int]
 ) -> None:
     """Of the pairs within distance and length, by comparing all with all in plain Python, in any batches."""
-    prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, bits, 4)
-    expected = [pair for pair in plain_pairs(prints) if in_common_enough(characters, texts, pair)]
-    assert find_pairs(index, prints, cuts, characters=characters) == expected
+    prints, texts, sketches = prints_of_texts(np.random.default_rng(seed), 40, bits, 4)
+    expected = [pair for pair in plain_pairs(prints) if in_common_enough(sketches, texts, pair)]
+    assert find_pairs(index, prints, cuts, sketches=sketches) == expected
 
 
 @indexes
@@ -53,19 +53,19 @@ def test_listed_pairs_are_those_that_could_have_enough_in_common(
 @given(seed=seeds)
 def test_pairs_that_a_verifier_would_accept_are_all_listed(index: BlockIndex, seed: int) -> None:
     """By the scores of the texts themselves."""
-    prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    prints, texts, sketches = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
     matching = {pair for pair in plain_pairs(prints) if would_match(texts[pair[0]], texts[pair[1]])}
-    assert matching <= set(find_pairs(index, prints, characters=characters))
+    assert matching <= set(find_pairs(index, prints, sketches=sketches))
 
 
 def test_pairs_of_the_property_are_both_listed_and_refused() -> None:
     """Or the properties here would hold without being asked."""
     n_within, n_listed, n_matching = 0, 0, 0
     for seed in range(20):
-        prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+        prints, texts, sketches = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
         within = plain_pairs(prints)
         n_within += len(within)
-        n_listed += sum(in_common_enough(characters, texts, pair) for pair in within)
+        n_listed += sum(in_common_enough(sketches, texts, pair) for pair in within)
         n_matching += sum(would_match(texts[earlier], texts[later]) for earlier, later, _ in within)
     assert 100 < n_matching < n_listed < n_within / 2
 
@@ -84,7 +84,7 @@ def within_length(prints: Fingerprints) -> list[Triple]:
 @indexes
 @settings(max_examples=20)
 @given(seed=seeds)
-def test_without_counts_characters_refuse_no_pair(index: BlockIndex, seed: int) -> None:
+def test_without_sketches_characters_refuse_no_pair(index: BlockIndex, seed: int) -> None:
     """Though the limits ask for shares: every pair is listed whose lengths allow them."""
     prints, *_ = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
     assert set(within_length(prints)) <= set(find_pairs(index, prints)) <= set(plain_pairs(prints))
@@ -94,7 +94,7 @@ def test_without_counts_characters_refuse_no_pair(index: BlockIndex, seed: int) 
 @given(seed=seeds)
 def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
     """A band whose verifier does not tell, beside one that does: the shorter text's is what counts."""
-    prints, texts, characters = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
+    prints, texts, sketches = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
     asks = prints.limits.lengths <= SHORT
     limits = prints.limits._replace(
         common_of_shorter=np.where(asks, prints.limits.common_of_shorter, np.float32(0)),
@@ -104,25 +104,25 @@ def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
     expected = [
         pair
         for pair in plain_pairs(prints)
-        if min(len(texts[position]) for position in pair[:2]) > SHORT or in_common_enough(characters, texts, pair)
+        if min(len(texts[position]) for position in pair[:2]) > SHORT or in_common_enough(sketches, texts, pair)
     ]
-    assert find_pairs(Scan(), prints, characters=characters) == expected
+    assert find_pairs(Scan(), prints, sketches=sketches) == expected
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_list_the_same_pairs(workers: int) -> None:
-    """Slices and tables in threads, with characters asked."""
-    prints, texts, characters = prints_of_texts(np.random.default_rng(3), 1100, 64, 4)
-    expected = [pair for pair in plain_pairs(prints) if in_common_enough(characters, texts, pair)]
+    """Slices and tables in threads, with sketches."""
+    prints, texts, sketches = prints_of_texts(np.random.default_rng(3), 1100, 64, 4)
+    expected = [pair for pair in plain_pairs(prints) if in_common_enough(sketches, texts, pair)]
     for index in (Scan(), make_blocks(6, 2)):
-        assert find_pairs(index, prints, [50], characters=characters, workers=workers) == expected
+        assert find_pairs(index, prints, [50], sketches=sketches, workers=workers) == expected
 
 
-def test_characters_past_what_a_byte_counts_refuse_no_pair() -> None:
-    """Texts of one letter many times over: 255 stands for any number of them."""
+def test_texts_of_one_letter_refuse_no_pair_of_themselves() -> None:
+    """Many times over, so that a sketch has all of its bits."""
     for text in ("a" * 254, "a" * 255, "a" * 3000, "ab" * 1500):
-        prints, _, characters = prints_of_texts(np.random.default_rng(0), 4, 64, 64, text=text)
-        assert [pair[:2] for pair in find_pairs(Scan(), prints, characters=characters)] == [
+        prints, _, sketches = prints_of_texts(np.random.default_rng(0), 4, 64, 64, text=text)
+        assert [pair[:2] for pair in find_pairs(Scan(), prints, sketches=sketches)] == [
             (0, 1),
             (0, 2),
             (0, 3),

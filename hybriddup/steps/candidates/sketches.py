@@ -1,0 +1,26 @@
+"""Sketches of the characters of texts, by which stage 1 leaves out pairs that have too few in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybriddup.data.records import SKETCH_WORDS, UInt64s, encode_texts
+from hybriddup.kernels.characters import sketch_characters
+from hybriddup.steps.parallel import map_slices
+
+TEXTS_A_BATCH = 4096
+
+
+def sketch_texts(texts: Sequence[str], workers: int, texts_a_batch: int = TEXTS_A_BATCH) -> UInt64s:
+    """Return uint64[n_texts, SKETCH_WORDS]: the sketches of the characters of texts."""
+    sketches: UInt64s = np.zeros((len(texts), SKETCH_WORDS), np.uint64)
+
+    def sketch_slice(first: int, last: int) -> None:
+        for start in range(first, last, texts_a_batch):
+            stop = min(start + texts_a_batch, last)
+            sketch_characters(*encode_texts(texts[start:stop]), sketches[start:stop])
+
+    map_slices(sketch_slice, len(texts), workers, texts_a_batch)
+    return sketches
