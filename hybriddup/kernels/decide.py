@@ -22,10 +22,11 @@ UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 IN_INDEX = np.int64(-1)
 """In the place of a row: the earlier text of a pair is not of this batch, and was kept."""
 NONE = np.int64(-1)
-ASKED_FOR = 4
-"""Of a text with too many pairs, so many times the most are verified beforehand: some will turn out not to be
-candidates, and the next nearest take their places."""
 NOT_CHOSEN, CHOSEN, CUT = np.int8(0), np.int8(1), np.int8(2)
+GUESSED_ANEW = 128
+"""Of so many texts that are decided next, it is guessed anew, as more is known of those before them."""
+UNCERTAIN, SEEMS_KEPT, SEEMS_REMOVED = np.int8(0), np.int8(1), np.int8(2)
+"""What is guessed of a text with too many pairs before those before it are decided."""
 
 
 class Contest(NamedTuple):
@@ -69,6 +70,8 @@ class Course(NamedTuple):
     cuts: Int8s
     """int8[n]: for a text with more pairs than are verified, whether the nearest were chosen (`CHOSEN`), and whether
     that left any out (`CUT`)."""
+    guesses: Int8s
+    """int8[n]: for such a text, `UNCERTAIN`, `SEEMS_KEPT` or `SEEMS_REMOVED`."""
     ranks: Int64s
     """int64[n, n_keys]: how many kept texts of this batch stand before a kept one in each of its groups."""
     n_kept: Int64s
@@ -103,7 +106,9 @@ def decide_in_order(
         if course.status[row] == UNDECIDED and not waits:
             if has_too_many(contest, course, row):
                 if not is_next:
-                    n_wanted = want_nearest(contest, course, row, is_last, wanted, n_wanted)
+                    is_near_head = row < course.n_settled[0] + GUESSED_ANEW
+                    if is_last and (course.guesses[row] == UNCERTAIN or is_near_head):
+                        n_wanted = guess_text(contest, course, row, n_at_a_time, wanted, n_wanted)
                     continue
                 cut_to_nearest(contest, course, depths, row)
             n_wanted = decide_text(contest, course, depths, row, n_at_a_time, is_last, wanted, n_wanted)
@@ -225,22 +230,46 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 
 @njit(cache=True, nogil=True)
-def want_nearest(contest: Contest, course: Course, row: int, is_last: bool, wanted: Int64s, n_wanted: int) -> int:
-    """Ask for the nearest pairs of a text that has too many, once; return how many are wanted in all."""
-    first, last = contest.offsets[row], contest.offsets[row + 1]
-    if not is_last or course.next_pair[row] > first:
-        return n_wanted
-    course.next_pair[row] = first + 1  # asked
-    most = ASKED_FOR * contest.most_pairs[row]
-    limit, n_left = nearest_limit(contest.distances[first:last], contest.verdicts[first:last], most)
+def guess_text(contest: Contest, course: Course, row: int, n_at_a_time: int, wanted: Int64s, n_wanted: int) -> int:
+    """Ask for the next pairs of a text that has too many, while none of those that seem to be its candidates matches.
+
+    Which are its nearest candidates is known when all texts before it are decided. What is verified by then is so few
+    that deciding hardly waits, and no more: of a text that was edited many times a match is found soon.
+
+    Returns
+    -------
+    n_wanted
+        How many pairs are wanted in all.
+    """
+    first, last, n = contest.offsets[row], contest.offsets[row + 1], 0
+    is_candidate = np.zeros(last - first, np.bool_)
+    for pair in range(first, last):
+        is_candidate[pair - first] = seems_kept(course, contest.earlier[pair])
+    limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, contest.most_pairs[row])
     for pair in range(first, last):
         distance = contest.distances[pair]
-        if distance < limit or (distance == limit and n_left > 0):
-            n_left -= distance == limit
-            if contest.verdicts[pair] == OPEN:
-                wanted[n_wanted] = pair
-                n_wanted += 1
+        if not is_candidate[pair - first] or distance > limit or (distance == limit and n_left == 0):
+            continue
+        n_left -= distance == limit
+        if contest.verdicts[pair] == MATCHES:
+            course.guesses[row] = SEEMS_REMOVED if n == 0 else UNCERTAIN
+            return n_wanted
+        if contest.verdicts[pair] == OPEN:
+            wanted[n_wanted] = pair
+            n_wanted, n = n_wanted + 1, n + 1
+            if n == n_at_a_time:
+                break
+    course.guesses[row] = SEEMS_KEPT if n == 0 else UNCERTAIN
     return n_wanted
+
+
+@njit(cache=True, nogil=True, inner=True)
+def seems_kept(course: Course, earlier: int) -> bool:
+    """Return whether the earlier text of a pair was kept, or nothing is known that speaks against it."""
+    if earlier == IN_INDEX:
+        return True
+    is_open = course.status[earlier] == UNDECIDED and course.guesses[earlier] != SEEMS_REMOVED
+    return bool(is_open or course.status[earlier] == KEPT)
 
 
 @njit(cache=True, nogil=True)
@@ -250,13 +279,13 @@ def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -
     All texts before it have been settled, so that its candidates are known.
     """
     first, last = contest.offsets[row], contest.offsets[row + 1]
-    is_candidate = np.full(last - first, MATCHES, np.int8)
+    is_candidate = np.ones(last - first, np.bool_)
     n = 0
     for pair in range(first, last):
         earlier = contest.earlier[pair]
         is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
         if not is_kept or not (contest.is_sure[pair] or is_looked_at(contest, course, depths, row, pair)):
-            is_candidate[pair - first] = REFUSED
+            is_candidate[pair - first] = False
             contest.verdicts[pair] = REFUSED
         else:
             n += 1
@@ -267,7 +296,7 @@ def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -
     limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, contest.most_pairs[row])
     for pair in range(first, last):
         distance = contest.distances[pair]
-        if is_candidate[pair - first] == REFUSED:
+        if not is_candidate[pair - first]:
             continue
         if distance == limit and n_left > 0:
             n_left -= 1
@@ -276,11 +305,11 @@ def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -
 
 
 @njit(cache=True, nogil=True)
-def nearest_limit(distances: Int32s, verdicts: Int8s, most: int) -> tuple[int, int]:
-    """Return the distance at which the nearest pairs that are not refused end, and how many of that distance are in."""
+def nearest_limit(distances: Int32s, is_candidate: Bools, most: int) -> tuple[int, int]:
+    """Return the distance at which the nearest candidates end, and how many of that distance are in."""
     counts = np.zeros(np.int64(distances.max()) + 2, np.int64)
     for i in range(len(distances)):
-        counts[distances[i]] += verdicts[i] != REFUSED
+        counts[distances[i]] += is_candidate[i]
     left, distance = np.int64(most), np.int64(0)
     while distance < len(counts) - 1 and counts[distance] <= left:
         left -= counts[distance]

@@ -53,7 +53,12 @@ def make_course(contest: Contest) -> Course:
     n = len(contest.offsets) - 1
     none_kept = np.zeros((n, 0), np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64)
     return Course(
-        np.full(n, UNDECIDED), np.full(n, NONE), contest.offsets[:-1].copy(), np.zeros(n, np.int8), *none_kept
+        np.full(n, UNDECIDED),
+        np.full(n, NONE),
+        contest.offsets[:-1].copy(),
+        np.zeros(n, np.int8),
+        np.zeros(n, np.int8),
+        *none_kept,
     )
 
 
@@ -116,14 +121,13 @@ def test_texts_equal_to_a_kept_one_go_for_it() -> None:
 @pytest.mark.parametrize("most", [1, 2, 3, 7])
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=10))
 def test_nearest_pairs_end_at_a_distance(most: int, pairs: list[tuple[int, bool]]) -> None:
-    """Of that distance the first so many are among them; refused pairs do not count."""
+    """Of that distance the first so many are among them; others than candidates do not count."""
     distances = np.array([distance for distance, _ in pairs], np.int32)
-    verdicts = np.array([REFUSED if is_refused else OPEN for _, is_refused in pairs], np.int8)
-    limit, n_left = nearest_limit(distances, verdicts, most)
+    limit, n_left = nearest_limit(distances, np.array([is_candidate for _, is_candidate in pairs]), most)
     taken = []
-    for place, (distance, is_refused) in enumerate(pairs):
-        if not is_refused and (distance < limit or (distance == limit and n_left > 0)):
+    for place, (distance, is_candidate) in enumerate(pairs):
+        if is_candidate and (distance < limit or (distance == limit and n_left > 0)):
             n_left -= distance == limit
             taken.append(place)
-    nearest = sorted((distance, place) for place, (distance, is_refused) in enumerate(pairs) if not is_refused)
+    nearest = sorted((distance, place) for place, (distance, is_candidate) in enumerate(pairs) if is_candidate)
     assert taken == sorted(place for _, place in nearest[:most])

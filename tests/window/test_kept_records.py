@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.config.load import Config, open_session
-from hybriddup.data.records import NO_KEY, Fingerprints, UInt64s
+from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Fingerprints, UInt64s
 from hybriddup.run.components import Components
 from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
@@ -49,7 +49,7 @@ def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
     lengths = rng.integers(0, 300, len(found)).astype(np.int32)
     bits = rng.integers(0, 2**64, (len(found), words), np.uint64)
     prints = Fingerprints(positions[found], bits, form.bands.limits_of(lengths))
-    sketches = rng.integers(0, 2**64, (len(found), 2), np.uint64) if form.dtype["sketch"].itemsize else None
+    sketches = rng.integers(0, 2**64, (len(found), SKETCH_WORDS), np.uint64) if form.dtype["sketch"].itemsize else None
     keys = some_keys(rng, bits, form)
     probes = form.index.probes(keys, bits) if form.index.probes_others else keys
     times = rng.random(n) * 1e9

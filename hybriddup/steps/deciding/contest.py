@@ -28,7 +28,8 @@ from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, pair_codes
 FIRST_IN_TURN = 4
 """Pairs of a text that are verified before the first match is looked for; four times as many each time after. A copy of
 a template matches many texts, and one is enough."""
-MOST_IN_TURN = 1024
+MOST_IN_TURN = 32
+"""But no more than so many."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
@@ -96,11 +97,13 @@ class BatchContest:
             np.full(n, NONE),
             offsets[:-1].copy(),
             np.zeros(n, np.int8),
+            np.zeros(n, np.int8),
             np.zeros(self._contest.own.shape, np.int64),
             np.zeros(0 if grouped is None else grouped.n_groups, np.int64),
             np.zeros(1, np.int64),
         )
         self._depths: Int64s = np.zeros((0, batch.probes.shape[1]), np.int64)
+        self._n_depths = 0
 
     @property
     def status(self) -> Int8s:
@@ -167,9 +170,13 @@ class BatchContest:
         )
         chosen = chosen[asked]
         if len(chosen):
-            contest.depth_rows[chosen] = len(self._depths) + np.arange(len(chosen))
-            depths = self._index.depths(self.batch, pairs.later[chosen], pairs.earlier[chosen])
-            self._depths = np.concatenate([self._depths, depths])
+            first, end = self._n_depths, self._n_depths + len(chosen)
+            contest.depth_rows[chosen] = np.arange(first, end)
+            if end > len(self._depths):  # twice as large, as many turns ask for a few each
+                room = np.zeros((end, self._depths.shape[1]), np.int64)
+                self._depths = np.concatenate([self._depths[:first], room])
+            self._depths[first:end] = self._index.depths(self.batch, pairs.later[chosen], pairs.earlier[chosen])
+            self._n_depths = end
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
         """Return the pairs of some texts, their later text counted among these; refused ones are candidates, too."""
