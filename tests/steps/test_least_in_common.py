@@ -159,11 +159,21 @@ def test_pair_with_one_character_too_many_is_not_listed(name: str, threshold: st
 @pytest.mark.parametrize("threshold", ["0.5", "0.8", "0.9", "0.95"])
 def test_contained_text_is_listed_until_it_has_too_many_other_characters(threshold: str) -> None:
     """Relative to the shorter text the length of the longer one does not matter, the shorter one's characters do."""
-    n = 200
+    n, longer = 20, "x" * 20 + "w" * 9
     n_common = int(n * Fraction(threshold))
     for n_others, expected in ((n - n_common, True), (n - n_common + 1, False)):
-        context = context_of(["x" * (n - n_others) + "y" * n_others, "x" * 900])
+        shorter = "x" * (n - n_others) + other_letter(longer, n_others) * n_others
+        context = context_of([shorter, longer])
         assert is_listed(judge_of("lcs-shorter", float(threshold), context), context) is expected
+
+
+def other_letter(text: str, n: int) -> str:
+    """A letter of which ``n`` have no bit of the sketch in common with each other or with the text."""
+    for letter in "abcdefghijklmnopqrstuv":
+        one, other = sketch_texts([text, letter * n], 1)
+        if np.bitwise_count(other).sum() == n and not (one & other).any():
+            return letter
+    raise AssertionError("every letter shares a bit with the text")
 
 
 def test_verifiers_tell_their_own_shares() -> None:
