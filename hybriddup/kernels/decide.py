@@ -42,6 +42,8 @@ class Contest(NamedTuple):
     """bool[n_pairs]: whether the earlier text stands among the newest of a key, whatever is kept of this batch."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`; changed in place."""
+    least_depths: Int64s
+    """int64[n_pairs]: the least that an earlier text of the index has from the newest in a key that both share."""
     depth_rows: Int64s
     """int64[n_pairs]: the row of ``depths`` of a pair that is not sure, `NONE` where there is none yet."""
     previous_copy: Int64s
@@ -110,7 +112,8 @@ def decide_in_order(
                     if is_last and (course.guesses[row] == UNCERTAIN or is_near_head):
                         n_wanted = guess_text(contest, course, row, n_at_a_time, wanted, n_wanted)
                     continue
-                cut_to_nearest(contest, course, depths, row)
+                if not cut_to_nearest(contest, course, depths, row):
+                    continue
             n_wanted = decide_text(contest, course, depths, row, n_at_a_time, is_last, wanted, n_wanted)
         if is_next and course.status[row] != UNDECIDED:
             settle_text(contest, course, row)
@@ -155,7 +158,7 @@ def decide_text(
         if earlier != IN_INDEX and course.status[earlier] == UNDECIDED:
             return n_wanted
         if not contest.is_sure[pair]:
-            if not is_next or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
+            if not is_next or needs_depths(contest, course, row, pair):
                 return n_wanted
             if not is_looked_at(contest, course, depths, row, pair):
                 contest.verdicts[pair] = REFUSED
@@ -209,12 +212,26 @@ def want_pairs(
 
 
 @njit(cache=True, nogil=True, inner=True)
+def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
+    """Return whether it takes the depths in each group to tell whether an earlier text of the index is looked at."""
+    if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
+        return False
+    n_newer = np.int64(0)
+    for j in range(contest.probed.shape[1]):
+        group = contest.probed[row, j]
+        n_newer = max(n_newer, course.n_kept[group] if group != NO_GROUP else np.int64(0))
+    return bool(contest.least_depths[pair] + n_newer > contest.max_bucket_size)
+
+
+@njit(cache=True, nogil=True, inner=True)
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
     """Return whether the earlier text stands among the newest kept ones of a key that both share.
 
-    All texts before the later one have been settled.
+    All texts before the later one have been settled, and `needs_depths` is false.
     """
     earlier, most = contest.earlier[pair], contest.max_bucket_size
+    if contest.is_sure[pair] or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
+        return True
     for j in range(contest.probed.shape[1]):
         group = contest.probed[row, j]
         n_newer = course.n_kept[group] if group != NO_GROUP else np.int64(0)
@@ -273,25 +290,28 @@ def seems_kept(course: Course, earlier: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -> None:
+def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -> bool:
     """Refuse all pairs of a text but those with the fewest differing bits, the earliest first where as many differ.
 
-    All texts before it have been settled, so that its candidates are known.
+    All texts before it have been settled, so that its candidates are known; False = depths are needed first.
     """
     first, last = contest.offsets[row], contest.offsets[row + 1]
     is_candidate = np.ones(last - first, np.bool_)
     n = 0
     for pair in range(first, last):
+        if needs_depths(contest, course, row, pair):
+            return False
+    for pair in range(first, last):
         earlier = contest.earlier[pair]
         is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
-        if not is_kept or not (contest.is_sure[pair] or is_looked_at(contest, course, depths, row, pair)):
+        if not is_kept or not is_looked_at(contest, course, depths, row, pair):
             is_candidate[pair - first] = False
             contest.verdicts[pair] = REFUSED
         else:
             n += 1
     course.cuts[row], course.next_pair[row] = CHOSEN, first
     if n <= contest.most_pairs[row]:
-        return
+        return True
     course.cuts[row] = CUT
     limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, contest.most_pairs[row])
     for pair in range(first, last):
@@ -302,6 +322,7 @@ def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -
             n_left -= 1
         elif distance >= limit:
             contest.verdicts[pair] = REFUSED
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -38,6 +38,7 @@ def make_contest(pairs: list[Pair], n: int, previous_copy: list[int] | None = No
         np.zeros(len(pairs), np.int32),
         np.ones(len(pairs), np.bool_),
         np.full(len(pairs), OPEN),
+        np.zeros(len(pairs), np.int64),
         np.full(len(pairs), NONE),
         np.array([-1] * n if previous_copy is None else previous_copy),
         np.zeros(n),

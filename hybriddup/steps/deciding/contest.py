@@ -30,6 +30,8 @@ FIRST_IN_TURN = 4
 a template matches many texts, and one is enough."""
 MOST_IN_TURN = 32
 """But no more than so many."""
+ASKED_TOGETHER = 128
+"""Texts that the depths of their pairs are asked for together."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
@@ -83,6 +85,7 @@ class BatchContest:
             pairs.distances,
             is_sure(pairs, most_with_key, most),
             pairs.verdicts,
+            pairs.depths,
             np.full(len(pairs), NONE),
             previous_copies(batch.text_numbers),
             np.zeros(n) if batch.times is None else batch.times,
@@ -103,7 +106,6 @@ class BatchContest:
             np.zeros(1, np.int64),
         )
         self._depths: Int64s = np.zeros((0, batch.probes.shape[1]), np.int64)
-        self._n_depths = 0
 
     @property
     def status(self) -> Int8s:
@@ -137,14 +139,13 @@ class BatchContest:
     def settle(self, verify: Verify, evidence: Evidence) -> None:
         """Decide all texts that these pairs can decide."""
         wanted, n_at_a_time = np.empty(len(self.pairs), np.int64), self._first_in_turn
-        if self._is_last:
-            self._ask_depths_of_many()
         while True:
             n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, self._is_last, wanted)
-            if not n:
+            if n:
+                self._verify(np.sort(wanted[:n]), verify, evidence)
+                n_at_a_time = min(4 * n_at_a_time, MOST_IN_TURN)
+            elif not self._is_last or not self._ask_depths():
                 return
-            self._verify(np.sort(wanted[:n]), verify, evidence)
-            n_at_a_time = min(4 * n_at_a_time, MOST_IN_TURN)
 
     def _verify(self, chosen: Int64s, verify: Verify, evidence: Evidence) -> None:
         """Verify some pairs, and note what came out."""
@@ -153,30 +154,18 @@ class BatchContest:
         matches, accepted = verify(CandidatePairs(pairs.earlier[chosen], later, pairs.distances[chosen]))
         evidence.note(accepted, len(chosen))
         pairs.verdicts[chosen] = np.where(matches, MATCHES, REFUSED)
-        if self._is_last:
-            self._ask_depths(chosen[matches])
 
-    def _ask_depths_of_many(self) -> None:
-        """Ask for the depths of pairs that may be left out, and of those known to match."""
-        counts = np.diff(self._contest.offsets)
-        is_limited = (counts > self._contest.most_pairs)[self.pairs.later]
-        self._ask_depths(np.flatnonzero(is_limited | (self.pairs.verdicts == MATCHES)))
-
-    def _ask_depths(self, chosen: Int64s) -> None:
-        """Ask the index how far from the newest kept texts stand, where that decides whether they are looked at."""
-        contest, pairs = self._contest, self.pairs
-        asked = (
-            (pairs.earlier_rows[chosen] == IN_INDEX) & ~contest.is_sure[chosen] & (contest.depth_rows[chosen] == NONE)
-        )
-        chosen = chosen[asked]
-        if len(chosen):
-            first, end = self._n_depths, self._n_depths + len(chosen)
-            contest.depth_rows[chosen] = np.arange(first, end)
-            if end > len(self._depths):  # twice as large, as many turns ask for a few each
-                room = np.zeros((end, self._depths.shape[1]), np.int64)
-                self._depths = np.concatenate([self._depths[:first], room])
-            self._depths[first:end] = self._index.depths(self.batch, pairs.later[chosen], pairs.earlier[chosen])
-            self._n_depths = end
+    def _ask_depths(self) -> bool:
+        """Ask the index how far from the newest kept texts stand, for the next texts that wait for that; if any do."""
+        contest, pairs, head = self._contest, self.pairs, int(self._course.n_settled[0])
+        next_pairs = np.arange(*contest.offsets[[head, min(head + ASKED_TOGETHER, len(self.batch))]])
+        is_open = (pairs.earlier_rows[next_pairs] == IN_INDEX) & ~contest.is_sure[next_pairs]
+        chosen = next_pairs[is_open & (contest.depth_rows[next_pairs] == NONE)]
+        if not len(chosen):
+            return False
+        contest.depth_rows[chosen] = np.arange(len(chosen))  # those asked for before are of texts that are decided
+        self._depths = self._index.depths(self.batch, pairs.later[chosen], pairs.earlier[chosen])
+        return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
         """Return the pairs of some texts, their later text counted among these; refused ones are candidates, too."""
