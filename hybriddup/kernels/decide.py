@@ -45,7 +45,8 @@ class Contest(NamedTuple):
     least_depths: Int64s
     """int64[n_pairs]: the least that an earlier text of the index has from the newest in a key that both share."""
     depth_rows: Int64s
-    """int64[n_pairs]: the row of ``depths`` of a pair that is not sure, `NONE` where there is none yet."""
+    """int64[n_pairs]: the row of ``depths`` of a pair that is not sure, `NONE` where there is none yet; of no meaning
+    when its later text is decided."""
     previous_copy: Int64s
     """int64[n]: the row of the last equal text before each, `NONE` where there is none."""
     times: Float64s

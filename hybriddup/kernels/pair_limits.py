@@ -16,18 +16,18 @@ from hybriddup.kernels.ring_texts import least_common
 
 FACT = np.dtype(
     [
-        ("sketch_0", np.uint64),
-        ("sketch_1", np.uint64),
-        ("sketch_2", np.uint64),
-        ("sketch_3", np.uint64),
         ("length", np.int32),
         ("max_partner_length", np.int32),
         ("common_of_shorter", np.float32),
         ("common_of_longer", np.float32),
+        ("sketch_0", np.uint64),
+        ("sketch_1", np.uint64),
+        ("sketch_2", np.uint64),
+        ("sketch_3", np.uint64),
     ]
 )
-"""What rules most pairs of a text out: the sketch of its characters, and its limits. Together, so that asking about a
-text waits for memory once."""
+"""What rules most pairs of a text out: its limits, and the sketch of its characters. Together, so that asking about a
+text waits for memory once, or twice where a record lies in two lines of the cache."""
 Facts = NDArray[np.void]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -9,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Float64s, Tokens, text_lengths, tokens_from_lists
-from hybriddup.kernels.characters import count_lacking
 from hybriddup.kernels.ring_texts import least_common
 from hybriddup.run.learned import pack_arrays, unpack_arrays
-from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.verifiers import KEEPING, VerifierContext, keeps_learning
 from hybriddup.testing.contract import Subject
 from hybriddup.testing.texts import ALL_TEXTS
@@ -155,12 +154,11 @@ def _check_characters(
     tell = getattr(verifier, "least_in_common", None)
     if tell is None:
         return
-    sketches = sketch_texts(texts, 1)
     earlier, later = pairs.earlier.tolist(), pairs.later.tolist()
     for row, score in enumerate(scores.tolist()):
         short, long = sorted((earlier[row], later[row]), key=lambda text: len(texts[text]))
         shorter, longer = len(texts[short]), len(texts[long])
-        in_common = shorter - int(count_lacking(sketches, short, sketches, long))
+        in_common = (Counter(texts[short]) & Counter(texts[long])).total()
         for threshold in (*(usual for usual in THRESHOLDS if usual <= score), score):
             with subject.clause("least_in_common tells two shares for any threshold"):
                 of_shorter, of_longer = map(float, tell(threshold))

@@ -45,7 +45,7 @@ RUNS: Sequence[Mapping[str, Any]] = (
 )
 """What the runs change of the default configuration; ``lengths`` here is the one Hamming limit of all lengths."""
 WINDOWS: Sequence[Mapping[str, Any]] = (
-    {"blocks": {"use": "shingles", "max_bucket_size": 2}},
+    {"blocks": {"use": "shingles", "max_bucket_size": 1}},
     {"blocks": {"use": "probing", "n_blocks": 4, "max_bucket_size": 1}, "lengths": 6},
     {"fingerprint": {"bits": 64}, "blocks": {"use": "blocks"}, "lengths": 3},
     {"blocks": {"use": "scan"}},

@@ -64,7 +64,7 @@ def test_no_fitting_shape_is_an_answer_too(run: Run) -> None:
     ran = run(*CLOSE, "--memory", "1MB")
 
     assert ran.code == 0
-    assert "No shape finds 0.99 of the pairs in 0.001 GB: scan: every pair compared needs least, 1.406 GB." in ran.out
+    assert "No shape finds 0.99 of the pairs in 0.001 GB: scan: every pair compared needs least, 2.206 GB." in ran.out
     assert "blocks: {" not in ran.out
 
 

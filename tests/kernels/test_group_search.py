@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import NO_SKETCHES, Int32s, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.batch_groups import (
     count_groups,
     count_kept_before,
@@ -44,7 +44,7 @@ def make_texts(rng: np.random.Generator, words: int) -> TextColumns:
         np.array([0, 2, 3, 3], np.int32)[lengths],
         np.zeros(N_TEXTS, np.float32),
         np.zeros(N_TEXTS, np.float32),
-        np.zeros((0, 2), np.uint64),
+        NO_SKETCHES,
     )
 
 

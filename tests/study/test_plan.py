@@ -10,7 +10,7 @@ import pytest
 
 from hybriddup.config import Settings, load_settings
 from hybriddup.config.rules import limit_warning
-from hybriddup.data.records import Fingerprints
+from hybriddup.data.records import SKETCH_WORDS, Fingerprints
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks.pigeonhole import Blocks
 from hybriddup.steps.blocks.radii import count_neighbours
@@ -109,7 +109,7 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
     live = make_live_index(index, WindowSize(n, 64, sketched=True))
     bits = np.random.default_rng(1).integers(0, 2**63, (n, 1)).astype(np.uint64) * np.uint64(2)
     keys, prints = index.keys([""] * n, bits), Fingerprints(np.arange(n), bits, make_limits(n))
-    live.add(LiveTexts(prints, np.zeros((n, 2), np.uint64), keys, keys), np.ones(n, np.bool_))
+    live.add(LiveTexts(prints, np.zeros((n, SKETCH_WORDS), np.uint64), keys, keys), np.ones(n, np.bool_))
 
     planned = shapes_of(make_plan(Question(n, 64, 3)))[f"blocks: {n_blocks} choose {n_key_blocks}"]
 

@@ -30,8 +30,6 @@ FIRST_IN_TURN = 4
 a template matches many texts, and one is enough."""
 MOST_IN_TURN = 32
 """But no more than so many."""
-ASKED_TOGETHER = 128
-"""Texts that the depths of their pairs are asked for together."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
@@ -47,6 +45,8 @@ class Limits:
     """Returns, for texts of these lengths, how many candidates of each are verified."""
     first_in_turn: int = FIRST_IN_TURN
     """So many pairs of a text are verified before the first match is looked for."""
+    asked_together: int = 128
+    """Texts that the depths of their pairs are asked for together."""
 
 
 class BatchContest:
@@ -75,6 +75,7 @@ class BatchContest:
     ) -> None:
         self.batch, self.pairs = batch, pairs
         self._index, self._is_last, self._first_in_turn = index, grouped is not None, limits.first_in_turn
+        self._asked_together = limits.asked_together
         n, most = len(batch), limits.max_bucket_size
         offsets = np.searchsorted(pairs.later, np.arange(n + 1))
         nothing = np.zeros((n, 0), np.uint32)
@@ -158,7 +159,7 @@ class BatchContest:
     def _ask_depths(self) -> bool:
         """Ask the index how far from the newest kept texts stand, for the next texts that wait for that; if any do."""
         contest, pairs, head = self._contest, self.pairs, int(self._course.n_settled[0])
-        next_pairs = np.arange(*contest.offsets[[head, min(head + ASKED_TOGETHER, len(self.batch))]])
+        next_pairs = np.arange(*contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
         is_open = (pairs.earlier_rows[next_pairs] == IN_INDEX) & ~contest.is_sure[next_pairs]
         chosen = next_pairs[is_open & (contest.depth_rows[next_pairs] == NONE)]
         if not len(chosen):

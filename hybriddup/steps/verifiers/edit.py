@@ -58,21 +58,43 @@ class Edit:
         """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
         if self.options.distance == "indel":
             return self._score_indel(pairs, thresholds)
-        return self._score_levenshtein(pairs)
+        return self._score_levenshtein(pairs, thresholds)
 
     def _score_indel(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         totals = self._lengths[pairs.earlier] + self._lengths[pairs.later]
-        needed = (smallest_counts(thresholds, totals) + 1) // 2
+        common = self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2)
+        return divide_or_one(2 * common, totals)
+
+    def _score_levenshtein(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        # every character of the longer text that is not in the common subsequence costs at least one edit
+        longer = np.maximum(self._lengths[pairs.earlier], self._lengths[pairs.later])
+        needed = smallest_counts(thresholds, longer)
+        unchanged = self._in_common(pairs, needed)
+        is_open = np.flatnonzero(unchanged >= needed)
+        distances = cpdist(
+            texts_at(self._context.texts, pairs.earlier[is_open]),
+            texts_at(self._context.texts, pairs.later[is_open]),
+            scorer=Levenshtein.distance,
+            dtype=np.int64,
+            workers=self._context.workers,
+        )
+        unchanged[is_open] = longer[is_open] - distances
+        return divide_or_one(unchanged, longer)
+
+    def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
+        """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed`` where it is."""
         is_long = self._lengths[pairs.later] > LONGEST_BY_KERNEL
+        if not is_long.any():
+            return self._common_lengths(pairs, needed)
         common, long = np.zeros(len(pairs), np.int64), np.flatnonzero(is_long)
         common[~is_long] = self._common_lengths(pairs.take(~is_long), needed[~is_long])
         texts = self._context.texts
         earlier, later = texts_at(texts, pairs.earlier[long]), texts_at(texts, pairs.later[long])
         common[long] = list(map(common_length, earlier, later, needed[long].tolist()))
-        return divide_or_one(2 * common, totals)
+        return common
 
     def _common_lengths(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed``."""
+        """Return the same for texts that are not too long for the kernel."""
 
         def measure_slice(first: int, last: int) -> Int64s:
             some = pairs.take(slice(first, last))
@@ -82,17 +104,6 @@ class Edit:
 
         slices = map_slices(measure_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0, np.int64), *slices])
-
-    def _score_levenshtein(self, pairs: CandidatePairs) -> Float64s:
-        distances = cpdist(
-            texts_at(self._context.texts, pairs.earlier),
-            texts_at(self._context.texts, pairs.later),
-            scorer=Levenshtein.distance,
-            dtype=np.int64,
-            workers=self._context.workers,
-        )
-        longer = np.maximum(self._lengths[pairs.earlier], self._lengths[pairs.later])
-        return divide_or_one(longer - distances, longer)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
         """Return the longest partner: all of the shorter text in common is the best that a pair can do."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
+from hybriddup.data.records import NO_KEY, NO_SKETCHES, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.steps.blocks import BlockIndex, BlockReport
@@ -75,7 +75,7 @@ class Crowd:
             np.full(n, 2**31 - 1, np.int32),
             shares,
             shares,
-            np.zeros((0, 2), np.uint64),
+            NO_SKETCHES,
         )
 
     def equal(self) -> EqualTexts:
@@ -165,7 +165,7 @@ def decide_by_rule(crowd: Crowd) -> reference.RuleOutcome:
 
 
 def decide_by_package(
-    crowd: Crowd, texts_a_batch: int = 2**14, workers: int = 1, **fields: int
+    crowd: Crowd, texts_a_batch: int = 2**14, workers: int = 1, asked_together: int = 128, **fields: int
 ) -> tuple[RunDecisions, BlockReport]:
     """Return what the package says, and its report."""
     index, equal = ListedKeys(crowd), crowd.equal()
@@ -173,7 +173,7 @@ def decide_by_package(
     texts, columns, is_near = list(map(str, names.tolist())), crowd.columns().take(names), crowd.is_near[names]
     groups = group_texts(index, texts, columns.bits, is_near, workers)
     held = RunIndex(index, groups, columns, texts, equal.text_numbers, workers)
-    limits = Limits(crowd.max_bucket_size, lambda lengths: crowd.most_pairs[lengths])
+    limits = Limits(crowd.max_bucket_size, lambda lengths: crowd.most_pairs[lengths], asked_together=asked_together)
     decider = Decider(held, crowd.verify, limits, held.report, workers, **fields)
     return decide_all(decider, held.batch, is_near, equal, texts_a_batch=texts_a_batch), held.report
 

@@ -27,6 +27,14 @@ def test_deciding_crowded_batches_in_halves_changes_nothing(seed: int, fewest_te
     assert as_outcome(*halved) == decide_by_rule(crowd)
 
 
+@given(seeds, st.sampled_from([7, 20]), st.integers(1, 3))
+def test_depths_may_be_asked_for_a_few_texts_at_a_time(seed: int, texts_a_batch: int, asked_together: int) -> None:
+    """What was asked for texts before is forgotten by then."""
+    crowd = make_crowd(seed)
+    decided = decide_by_package(crowd, texts_a_batch, asked_together=asked_together)
+    assert as_outcome(*decided) == decide_by_rule(crowd)
+
+
 @pytest.mark.parametrize("texts_a_batch", [1500, 4000])
 def test_workers_change_nothing(texts_a_batch: int) -> None:
     """Batches of enough texts for two workers are decided alike by one, the counts of all work included."""

@@ -89,7 +89,7 @@ class Post:
         positions, places = np.unique(np.concatenate([pairs.earlier, pairs.later]), return_inverse=True)
         earlier, later = places[: len(pairs)], places[len(pairs) :]
         texts, scores = texts_at(self._context.texts, positions), np.zeros(len(pairs))
-        chosen = np.flatnonzero(contained(texts, earlier, later) >= LEAST_CONTAINED)
+        chosen = np.flatnonzero(contained(texts, earlier, later, LEAST_CONTAINED) >= LEAST_CONTAINED)
         if len(chosen):
             scores[chosen] = self._score_posts(positions, earlier[chosen], later[chosen])
         return scores
@@ -97,7 +97,7 @@ class Post:
     def explain_pair(self, earlier: int, later: int) -> list[str]:
         """Return what makes the score of a pair, a line each: a rule that decides it, or what each feature adds."""
         positions, one, other = np.array([earlier, later]), np.array([0]), np.array([1])
-        share = float(contained(texts_at(self._context.texts, positions), one, other)[0])
+        share = float(contained(texts_at(self._context.texts, positions), one, other, 0.0)[0])
         if share < LEAST_CONTAINED:
             return [f"{share:.2f} of the shorter text stands in the other one, less than {LEAST_CONTAINED}: 0"]
         features, is_han = pair_features(texts_at(self._context.posts, positions), one, other)
@@ -188,11 +188,14 @@ def have_other_numbers(features: Float64s) -> Bools:
     return np.asarray(features[:, NAMES.index("numbers_differ")] == 1.0)
 
 
-def contained(texts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:
-    """Return float64[n_pairs]: how much of the shorter text of each pair stands in the other, in order; 0.0 to 1.0."""
+def contained(texts: Sequence[str], earlier: Int64s, later: Int64s, least: float) -> Float64s:
+    """Return float64[n_pairs]: how much of the shorter text of each pair stands in the other, in order; 0.0 to 1.0.
+
+    Where that is less than ``least``, it may be any number from there up to ``least``.
+    """
     encoded = encode_texts(texts)
     lengths = np.diff(encoded.offsets)
     shorter = np.minimum(lengths[earlier], lengths[later])
-    needed = np.ceil(LEAST_CONTAINED * shorter).astype(np.int64)
+    needed = np.ceil(least * shorter).astype(np.int64)
     common = lengths_in_common(as_symbols(encoded), earlier, later, needed)
     return np.asarray(np.where(shorter > 0, common / shorter.clip(1), 1.0))
