@@ -20,7 +20,7 @@ from hybriddup.window.preparing import PreparedTexts, Steps
 
 FIRST_OF_POST = 16
 """Pairs of a post that are verified first: hardly more in all than if it were four, of which the texts are then read
-together in half as many turns."""
+together in fewer turns."""
 
 
 class NearMatch(NamedTuple):

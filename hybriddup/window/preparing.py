@@ -23,7 +23,7 @@ from hybriddup.run.components import Components
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.bounds import texts_at
+from hybriddup.steps.verifiers.bounds import positions_of, texts_at
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index import LiveTexts
 
@@ -122,15 +122,12 @@ class Steps:
 
     def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, normalized_at: TextsAt) -> LocalPairs:
         """Return the pairs by place among the texts that they need, and let the verifiers look at these texts."""
-        first, positions = int(prepared.positions[0]), np.unique(np.concatenate([pairs.earlier, pairs.later]))
+        first = int(prepared.positions[0])
+        positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
         in_batch = (positions[n_of_window:] - first).tolist()
         texts = [*normalized_at(positions[:n_of_window]), *(prepared.normalized[place] for place in in_batch)]
-        local = CandidatePairs(
-            np.searchsorted(positions, pairs.earlier),
-            np.searchsorted(positions, pairs.later),
-            pairs.hamming_distances,
-        )
+        local = CandidatePairs(earlier, later, pairs.hamming_distances)
         context = self.verifier_context(texts)
         self.components.plan.renew(context)
         return LocalPairs(local, text_lengths(context.texts), self.components.bands.number_keys(context.texts))

@@ -64,6 +64,18 @@ def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
     return list(map(texts.__getitem__, positions.tolist()))
 
 
+def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """Return int64[n_texts], int64[n_pairs] twice: the texts of pairs, rising, and the two of each by place among them.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in positions_of(np.array([7, 2]), np.array([9, 7]))]
+    [[2, 7, 9], [1, 0], [2, 1]]
+    """
+    positions, places = np.unique(np.concatenate([earlier, later]), return_inverse=True)
+    return positions, places[: len(earlier)], places[len(earlier) :]
+
+
 def lengths_of(texts: Sequence[str]) -> Int64s:
     """Return int64[n]: the code points of each text."""
     return np.fromiter(map(len, texts), np.int64, len(texts))

@@ -14,7 +14,14 @@ from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, enc
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import lengths_of, longest_partners, smallest_counts, texts_at, unbounded
+from hybriddup.steps.verifiers.bounds import (
+    lengths_of,
+    longest_partners,
+    positions_of,
+    smallest_counts,
+    texts_at,
+    unbounded,
+)
 from hybriddup.steps.verifiers.characters import as_symbols, lengths_in_common
 from hybriddup.steps.verifiers.lcs import common_length
 
@@ -97,10 +104,9 @@ class Edit:
         """Return the same for texts that are not too long for the kernel."""
 
         def measure_slice(first: int, last: int) -> Int64s:
-            some = pairs.take(slice(first, last))
-            positions, places = np.unique(np.concatenate([some.earlier, some.later]), return_inverse=True)
+            positions, earlier, later = positions_of(pairs.earlier[first:last], pairs.later[first:last])
             texts = as_symbols(encode_texts(texts_at(self._context.texts, positions)))
-            return lengths_in_common(texts, places[: len(some)], places[len(some) :], needed[first:last])
+            return lengths_in_common(texts, earlier, later, needed[first:last])
 
         slices = map_slices(measure_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0, np.int64), *slices])

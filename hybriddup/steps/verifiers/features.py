@@ -15,7 +15,7 @@ from hybriddup.steps.options import Options
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.bounds import batches, texts_at
+from hybriddup.steps.verifiers.bounds import batches, positions_of, texts_at
 
 SparseCounts = Any
 """scipy.sparse.csr_array[n_texts, n_features], indices sorted; scipy publishes no types."""
@@ -157,10 +157,9 @@ def score_in_batches(pairs: CandidatePairs, source: FeatureSource, score: Callab
 
 def look_at_pairs(pairs: CandidatePairs, source: FeatureSource) -> TextPairs:
     """Return the pairs with the features of their texts."""
-    positions, rows = np.unique(np.concatenate([pairs.earlier, pairs.later]), return_inverse=True)
+    positions, earlier, later = positions_of(pairs.earlier, pairs.later)
     texts = texts_at(source.texts, positions)
     counts, features = count_features(source.split(texts))
-    earlier, later = rows[: len(pairs)], rows[len(pairs) :]
     return TextPairs(counts, features, earlier, later, lambda pair: texts[earlier[pair]] == texts[later[pair]])
 
 

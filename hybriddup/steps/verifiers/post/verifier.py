@@ -12,7 +12,7 @@ from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int6
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import texts_at, unbounded
+from hybriddup.steps.verifiers.bounds import positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import as_symbols, lengths_in_common
 from hybriddup.steps.verifiers.post.features import NAMES, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
@@ -86,8 +86,7 @@ class Post:
 
     def _score(self, pairs: CandidatePairs) -> Float64s:
         """Return the scores of some pairs; of equal posts it is 1.0, whatever the model says."""
-        positions, places = np.unique(np.concatenate([pairs.earlier, pairs.later]), return_inverse=True)
-        earlier, later = places[: len(pairs)], places[len(pairs) :]
+        positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         texts, scores = texts_at(self._context.texts, positions), np.zeros(len(pairs))
         chosen = np.flatnonzero(contained(texts, earlier, later, LEAST_CONTAINED) >= LEAST_CONTAINED)
         if len(chosen):
@@ -110,9 +109,8 @@ class Post:
         return self.models[0 if is_han[0] else 1].explain(features[0])
 
     def _score_posts(self, positions: Int64s, earlier: Int64s, later: Int64s) -> Float64s:
-        needed, places = np.unique(np.concatenate([earlier, later]), return_inverse=True)
+        needed, earlier, later = positions_of(earlier, later)
         posts = texts_at(self._context.posts, positions[needed])
-        earlier, later = places[: len(earlier)], places[len(earlier) :]
         features, is_han = pair_features(posts, earlier, later)
         scores = score_by_script(self.models, features, is_han)
         same = are_equal(features) | says_the_same(features)
