@@ -25,6 +25,9 @@ NONE = np.int64(-1)
 NOT_CHOSEN, CHOSEN, CUT = np.int8(0), np.int8(1), np.int8(2)
 GUESSED_ANEW = 128
 """Of so many texts that are decided next, it is guessed anew, as more is known of those before them."""
+SPARE = 4
+"""Of a text without a match so many times the most are verified: some will turn out not to be candidates, and the next
+nearest take their places."""
 UNCERTAIN, SEEMS_KEPT, SEEMS_REMOVED = np.int8(0), np.int8(1), np.int8(2)
 """What is guessed of a text with too many pairs before those before it are decided."""
 
@@ -263,21 +266,26 @@ def guess_text(contest: Contest, course: Course, row: int, n_at_a_time: int, wan
     is_candidate = np.zeros(last - first, np.bool_)
     for pair in range(first, last):
         is_candidate[pair - first] = seems_kept(course, contest.earlier[pair])
-    limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, contest.most_pairs[row])
-    for pair in range(first, last):
-        distance = contest.distances[pair]
-        if not is_candidate[pair - first] or distance > limit or (distance == limit and n_left == 0):
-            continue
-        n_left -= distance == limit
-        if contest.verdicts[pair] == MATCHES:
-            course.guesses[row] = SEEMS_REMOVED if n == 0 else UNCERTAIN
+    course.guesses[row] = UNCERTAIN
+    for times in (1, SPARE):
+        most = times * contest.most_pairs[row]
+        limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, most)
+        for pair in range(first, last):
+            distance = contest.distances[pair]
+            if not is_candidate[pair - first] or distance > limit or (distance == limit and n_left == 0):
+                continue
+            n_left -= distance == limit
+            if contest.verdicts[pair] == MATCHES and times == 1:
+                course.guesses[row] = SEEMS_REMOVED if n == 0 else UNCERTAIN
+                return n_wanted
+            if contest.verdicts[pair] == OPEN:
+                wanted[n_wanted] = pair
+                n_wanted, n = n_wanted + 1, n + 1
+                if times == 1 and n == n_at_a_time:
+                    return n_wanted
+        if n > 0:
             return n_wanted
-        if contest.verdicts[pair] == OPEN:
-            wanted[n_wanted] = pair
-            n_wanted, n = n_wanted + 1, n + 1
-            if n == n_at_a_time:
-                break
-    course.guesses[row] = SEEMS_KEPT if n == 0 else UNCERTAIN
+    course.guesses[row] = SEEMS_KEPT
     return n_wanted
 
 
