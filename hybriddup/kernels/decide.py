@@ -254,8 +254,8 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
 def guess_text(contest: Contest, course: Course, row: int, n_at_a_time: int, wanted: Int64s, n_wanted: int) -> int:
     """Ask for the next pairs of a text that has too many, while none of those that seem to be its candidates matches.
 
-    Its nearest candidates are known when all texts before it are decided. A few pairs find the match of a copy; of a text
-    without a match `SPARE` times the most are verified, so that deciding it hardly waits then.
+    Its nearest candidates are known when all texts before it are decided. A few pairs find the match of a copy. Of a
+    text without a match `SPARE` times the most are verified, so that deciding it hardly waits then.
 
     Returns
     -------
