@@ -106,8 +106,7 @@ class Course:
         is_duplicate = self.posts and self.rng.random() < 0.4
         of = self.posts[int(self.rng.integers(0, len(self.posts)))] if is_duplicate else None
         text = ALL_TEXTS[position % len(ALL_TEXTS)]
-        normalized = None if position % 5 else text.lower()
-        return StoredPost(position, post_id, position * 0.25, text, normalized, None if of is None else _evidence(of))
+        return StoredPost(position, post_id, position * 0.25, text, None if of is None else _evidence(of))
 
     def delete(self, position: int) -> None:
         """Delete a post."""
@@ -131,8 +130,6 @@ class Course:
         asked = self.rng.permutation(np.arange(self.first, n, dtype=np.int64))[:300]
         given = self.store.posts(asked)
         require(given == [self.posts[each] for each in asked], "posts() returns posts as they were appended", asked)
-        texts = [self.posts[each].normalized_text for each in asked]
-        require(self.store.texts(asked) == texts, "texts() returns the normalized texts", asked)
         ids = [post.id for post in given]
         require(self.store.ids(asked) == ids, "ids() returns the ids of the posts", asked)
         self.compare_ids(held)
@@ -159,7 +156,7 @@ def _evidence(of: StoredPost) -> Evidence:
 
 
 def _posts(ids: Sequence[PostId], first: int = 0, text: str = "text") -> list[StoredPost]:
-    return [StoredPost(place, post_id, 0.0, text, None, None) for place, post_id in enumerate(ids, first)]
+    return [StoredPost(place, post_id, 0.0, text, None) for place, post_id in enumerate(ids, first)]
 
 
 def _positions(*positions: int) -> Int64s:
@@ -169,7 +166,7 @@ def _positions(*positions: int) -> Int64s:
 def _check_empty(store: WindowStore) -> None:
     given = (store.first_position, store.next_position, store.find_ids(["a", 0]), store.find_ids([]))
     require(given == (0, 0, [None, None], []), "a new store has no posts", given)
-    nothing = (store.texts(_positions()), store.ids(_positions()), store.posts(_positions()), list(store.kept_since(0)))
+    nothing = (store.ids(_positions()), store.posts(_positions()), list(store.kept_since(0)))
     require(not any(nothing), "a new store has no posts", nothing)
     store.append([])
     store.forget_before(0)
@@ -180,7 +177,7 @@ def _check_empty(store: WindowStore) -> None:
 def _check_ids_and_texts(store: WindowStore, reopen: Maker | None) -> None:
     clause = "ids and texts may hold any character, and ids are compared with their type"
     posts = _posts(KEYS)
-    posts += [StoredPost(len(KEYS) + place, f"text {place}", -1.5, text, text[::-1], _evidence(posts[place % 5]))
+    posts += [StoredPost(len(KEYS) + place, f"text {place}", -1.5, text, _evidence(posts[place % 5]))
               for place, text in enumerate((*ALL_TEXTS, "\ud83d\ude00"))]  # fmt: skip
     store.append(posts)
     if reopen is not None:
@@ -212,9 +209,9 @@ def _check_refusals(store: WindowStore) -> None:
     store.forget_before(0)
     require(store.first_position == 1, "what is forgotten stays forgotten", store.first_position)
     for wrong in (-1, 0, 3):
-        for ask in (store.texts, store.ids, store.posts):
+        for ask in (store.ids, store.posts):
             require_error(StoreError, partial(ask, _positions(1, wrong)), "only posts held can be asked for")
-    require(store.texts(_positions(2)) == ["text"], "a store can be used after it has refused something", 2)
+    require(store.ids(_positions(2)) == ["c"], "a store can be used after it has refused something", 2)
     store.close()
 
 

@@ -49,7 +49,7 @@ def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
     of the store's texts now.
     """
     plan, is_learning = steps.components.plan, False
-    of_store, of_nothing = steps.verifier_context(sample_texts(store)), steps.verifier_context([])
+    of_store, of_nothing = steps.verifier_context(sample_texts(steps, store)), steps.verifier_context([])
     for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
         kept = store.meta(VERIFIER + key)
         if not keeps_learning(verifier):
@@ -100,11 +100,12 @@ def prepare_blocks(steps: Steps, store: Values) -> bool:
     return index.learns and kept is None
 
 
-def sample_texts(store: WindowStore) -> Sequence[str]:
+def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
     """Return some normalized texts of the store, spread evenly; a text that is empty says nothing and is left out."""
     first, n = store.first_position, store.next_position - store.first_position
     positions = first + spread_rows(n, N_SAMPLED)
-    return [text for text in store.texts(positions.astype(np.int64)) if text]
+    posts = store.posts(positions.astype(np.int64))
+    return [text for text in steps.normalize([post.text for post in posts]) if text]
 
 
 def learn_from(store: WindowStore, steps: Steps, learned: dict[str, bytes]) -> None:
@@ -114,7 +115,7 @@ def learn_from(store: WindowStore, steps: Steps, learned: dict[str, bytes]) -> N
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
-    texts = [post.normalized_text for post in posts if post.kept]
+    texts = steps.normalize([post.text for post in posts if post.kept])
     context = steps.verifier_context(texts)
     index = steps.components.block_index
     if index.learns and store.meta(BLOCKS) is None:

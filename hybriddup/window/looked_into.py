@@ -25,10 +25,6 @@ class DecidedPosts(Protocol):
         """Return the posts at these positions, in the order asked."""
         ...
 
-    def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts, in the order asked."""
-        ...
-
 
 class FoundIn(Protocol):
     """Finds kept posts, and says what it is."""
@@ -112,6 +108,10 @@ class LookedInto(Protocol):
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        ...
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the normalized texts of kept posts, in the order asked."""
         ...
 
     def bands_of(self, prepared: PreparedTexts) -> list[str]:

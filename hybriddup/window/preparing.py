@@ -66,6 +66,10 @@ class Steps:
     components: Components
     workers: int
 
+    def normalize(self, texts: Sequence[str]) -> list[str]:
+        """Return the texts of posts as they are compared."""
+        return list(self.components.normalizer.normalize_batch(texts))
+
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
         workers = self.workers if len(raw) >= FEWEST_BESIDE else 1

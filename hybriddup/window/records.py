@@ -45,8 +45,7 @@ class StoredPost(NamedTuple):
     time: float
     """Seconds since 1970 (UTC), event or arrival time."""
     text: str
-    normalized: str | None
-    """The text in the form in which it is compared; None = as it was sent, or the post was not kept."""
+    """As it was sent."""
     evidence: Evidence | None
     """None = the post was kept."""
 
@@ -60,11 +59,6 @@ class StoredPost(NamedTuple):
         """Whether this only marks where a post was that is deleted; no caller of a window sees one."""
         return self.evidence == DELETED
 
-    @property
-    def normalized_text(self) -> str:
-        """The text of a kept post after normalizing."""
-        return self.text if self.normalized is None else self.normalized
-
 
 DELETED = Evidence("", -1, "deleted", 0, "", 0.0, 0.0, "")  # type: ignore[arg-type]  # in stores only
 """Stands in the store as the evidence of a post that was deleted."""
@@ -72,7 +66,7 @@ DELETED = Evidence("", -1, "deleted", 0, "", 0.0, 0.0, "")  # type: ignore[arg-t
 
 def mark_of(post: StoredPost) -> StoredPost:
     """Return what stands in the store in place of a post that was deleted."""
-    return StoredPost(post.position, "", post.time, "", None, DELETED)
+    return StoredPost(post.position, "", post.time, "", DELETED)
 
 
 class Decision(NamedTuple):
@@ -98,7 +92,7 @@ class Decision(NamedTuple):
 
 def decision_of(post: StoredPost) -> Decision:
     """Return the answer about a post, whose id came for the first time."""
-    position, post_id, _, _, _, evidence = post
+    position, post_id, _, _, evidence = post
     return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
 
 

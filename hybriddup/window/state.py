@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.deriving import build_derived_state, prepare_stored
 from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
+from hybriddup.window.derived.kept_texts import texts_at
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
@@ -160,7 +161,7 @@ class WindowState:
         """Sample decided posts and go on comparing them with all of the window, as it was when they were decided."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
-                self.live_audit.follow(prepared, times, verdicts, self.derived, self.steps, self.store)
+                self.live_audit.follow(prepared, times, verdicts, self)
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
         """Return what the store has to remember together with a batch."""
@@ -174,7 +175,7 @@ class WindowState:
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
         """Return texts ready to be looked up, at the next positions."""
         with self.counts.timed("normalize"):
-            normalized = self.steps.components.normalizer.normalize_batch(texts)
+            normalized = self.steps.normalize(texts)
         with self.counts.timed("fingerprint"):
             first = self.store.next_position
             return self.steps.prepare(texts, normalized, np.arange(first, first + len(texts)))
@@ -195,9 +196,13 @@ class WindowState:
 
         def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             with self.counts.timed("verify"):
-                return self.steps.verify(pairs, prepared, self.store.texts)
+                return self.steps.verify(pairs, prepared, self.texts)
 
         return verify
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the normalized texts of kept posts, in the order asked: the log's, or made anew of the store's."""
+        return texts_at(positions, self.derived.kept, self.log, self.store, self.steps)
 
     def describe(
         self, posts: Sequence[Post], prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts
@@ -208,13 +213,8 @@ class WindowState:
             made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
         ]
         evidence = self.evidence(ids, prepared, verdicts)
-        texts = [post.text for post in posts]
-        others = [
-            None if normalized == text or place in evidence else normalized
-            for place, (normalized, text) in enumerate(zip(prepared.normalized, texts, strict=True))
-        ]
-        reasons = map(evidence.get, range(len(posts)))
-        return list(map(StoredPost, positions, ids, times.times.tolist(), texts, others, reasons))
+        texts, reasons = (post.text for post in posts), map(evidence.get, range(len(posts)))
+        return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons))
 
     def ids_of_keepers(self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts) -> dict[int, PostId]:
         """Return the id of each keeper by its position."""
@@ -242,7 +242,7 @@ class WindowState:
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
-        return self.derived.equal_posts(prepared, times, self.store)
+        return self.derived.equal_posts(prepared, times, self.texts, self.store)
 
     def bands_of(self, prepared: PreparedTexts) -> list[str]:
         """Return the length band of each text by itself."""
@@ -262,9 +262,9 @@ class WindowState:
         """Make posts that were kept and written findable, and those that are too old not."""
         kept = np.fromiter(map(verdicts.keeps, range(len(prepared.positions))), np.bool_, len(prepared.positions))
         columns = columns_of(prepared, times, kept)
-        self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
         if self.log is not None:
-            self.log.append(columns)
+            columns = self.log.append(columns, list(compress(prepared.normalized, kept.tolist())))
+        self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
         self.watermark, self.last_time = float(times.watermarks[-1]), float(times.times[-1])
         self.n_remembered = self.store.next_position
         self.forget()
@@ -296,7 +296,8 @@ class WindowState:
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
         try:
             if weights_learn:
-                self.steps.fit([post.normalized_text for posts in self.store.kept_since(0) for post in posts])
+                texts = [post.text for posts in self.store.kept_since(0) for post in posts]
+                self.steps.fit(self.steps.normalize(texts))
                 self.unsaved |= fitted_meta(self.steps.components)
             learn_from(self.store, self.steps, self.unsaved)
         finally:
@@ -350,9 +351,16 @@ class WindowState:
         gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
         self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
         if post.kept:
-            self.change_or_derive(lambda: self.derived.delete(prepare_stored(self.steps, [post])))
+            self.change_or_derive(partial(self.unremember, post))
         self.counts.posts["deleted"] += 1
         return True
+
+    def unremember(self, post: StoredPost) -> None:
+        """Find a kept post no more, and leave nothing of its text in the log."""
+        position = np.array([post.position])
+        if self.log is not None:
+            self.log.texts.erase(position, self.derived.kept.text_places_of(position))
+        self.derived.delete(prepare_stored(self.steps, [post]))
 
     def warn_if_ahead(self, now: float) -> None:
         """Say in the log, once, that the watermark is far ahead of the clock."""

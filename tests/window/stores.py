@@ -33,7 +33,7 @@ def post(position: int, post_id: PostId | None = None, text: str | None = None) 
     if position % 3 == 1:
         evidence = Evidence(position - 1, position - 1, "near", 5, "edit", 0.9, 0.8, "7-20")
     own_id = position if post_id is None else post_id
-    return StoredPost(position, own_id, float(position), text or f"text {position}", None, evidence)
+    return StoredPost(position, own_id, float(position), text or f"text {position}", evidence)
 
 
 def posts(first: int, n: int) -> list[StoredPost]:

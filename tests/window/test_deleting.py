@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hybriddup.window import AnyWindow, Window
+from hybriddup.window.derived.logged_texts import LoggedTexts
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "posts.jsonl"
 
@@ -59,3 +60,32 @@ def test_after_deletions_a_window_decides_as_if_the_posts_had_not_come(
         window.close()
         with Window.open(tmp_path / "w", config, workers=1) as again:
             assert answers_of(again, later) == answers_of(other, later)
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_nothing_is_left_of_the_text_of_a_deleted_post(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_killed: bool
+) -> None:
+    """In no file, once the window is closed; where the process ended first, once it is opened again."""
+    text, others = "这是一条谁也不该再看到的微博 secret", ["早上好，今天天气真不错", "大家晚安，明天再见"]
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many([others[0], {"id": "gone", "text": text}, others[1]])
+        if is_killed:
+            with monkeypatch.context() as patched:
+                patched.setattr(LoggedTexts, "erase", lambda *_: None)
+                window.delete("gone")
+        else:
+            window.delete("gone")
+    if is_killed:
+        assert holds(tmp_path / "w", "不该再看到")
+        Window.open(tmp_path / "w", "weibo").close()
+    assert not holds(tmp_path / "w", "不该再看到")
+    assert not holds(tmp_path / "w", "secret")
+    assert all(holds(tmp_path / "w", other) for other in others)
+
+
+def holds(folder: Path, text: str) -> bool:
+    """Whether a file in a directory has a text, in one of the forms in which texts are written."""
+    forms = (text.encode(), text.encode("utf-16-le"))
+    contents = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    return any(form in content for form in forms for content in contents)

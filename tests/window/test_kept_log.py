@@ -9,7 +9,9 @@ import errno
 import logging
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,8 +22,9 @@ import pytest
 from hybriddup.errors import StoreError
 from hybriddup.window import Window
 from hybriddup.window.derived import DerivedState, deriving, file_series, kept_log
+from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile, FileSeries
 from hybriddup.window.derived.kept_columns import KeptColumns
-from hybriddup.window.derived.kept_log import ABOUT_FILE, ENDING, FOLDER, KeptLog
+from hybriddup.window.derived.kept_log import ABOUT_FILE, FOLDER, KeptLog
 from hybriddup.window.stores import sqlite
 from tests.window.reference_window import CONFIG
 
@@ -51,7 +54,7 @@ def derived(folder: Path, config: object = CONFIG, horizon: float = 1e9) -> list
 
 def files_of(folder: Path) -> list[Path]:
     """The files of records, in order."""
-    return sorted((folder / FOLDER).glob(f"*{ENDING}"))
+    return sorted((folder / FOLDER).glob(f"*{RECORDS}"))
 
 
 def shrink_files(patch: pytest.MonkeyPatch) -> None:
@@ -139,6 +142,56 @@ def test_what_is_damaged_is_derived_and_then_in_the_log_again(
     assert answers(folder) == expected
 
 
+@pytest.mark.parametrize("fault", ["flipped", "cut", "empty", "missing", "swapped"])
+def test_texts_that_are_damaged_are_made_anew_of_the_store(folder: Path, fault: str) -> None:
+    """The records are believed without them; no other text is compared, and posts go on coming."""
+    expected = derived(folder)
+    paths = [path.with_suffix(TEXTS) for path in files_of(folder)]
+    contents = [path.read_bytes() for path in paths]
+    for path, content, other in zip(paths, contents, reversed(contents), strict=True):
+        faulty = {
+            "flipped": bytes(byte ^ 1 for byte in content),
+            "cut": content[: len(content) // 2],
+            "empty": b"",
+            "swapped": other,
+        }
+        if fault == "missing":
+            path.unlink()
+        else:
+            path.write_bytes(faulty[fault])
+    assert answers(folder) == expected
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        window.add_many(texts_of(500, 60))
+    assert answers(folder) == derived(folder)
+
+
+def test_texts_are_not_those_of_another_store(folder: Path, tmp_path: Path) -> None:
+    """Of the same posts in another order, so that positions and places are alike."""
+    random = Random(1)  # noqa: S311
+    texts = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=20)) for _ in range(40)]
+    for name, posts in (("one", texts), ("other", texts[::-1])):
+        with Window.open(tmp_path / name, CONFIG, horizon=1e9) as window:
+            window.add_many(posts)
+    ours, theirs = (sorted((tmp_path / name / FOLDER).glob(f"*{TEXTS}")) for name in ("one", "other"))
+    assert [path.stat().st_size for path in ours] == [path.stat().st_size for path in theirs]
+    for path, other in zip(ours, theirs, strict=True):
+        shutil.copy(other, path)
+    with Window.open(tmp_path / "one", CONFIG, horizon=1e9) as window:
+        decisions = window.add_many([f"{text}." for text in texts])
+        assert [decision.evidence and decision.evidence.of_position for decision in decisions] == list(range(40))
+
+
+def test_verifying_reads_texts_from_the_log_alone(folder: Path) -> None:
+    """Rows of the store that are damaged are not come across."""
+    with Window.open(folder, CONFIG, horizon=1e9) as window:
+        window.add({"text": "good morning everybody", "id": "first"})
+        with closing(sqlite3.connect(folder / "posts.sqlite3", isolation_level=None)) as connection:
+            connection.execute("UPDATE posts SET text = 'damaged' WHERE evidence IS NULL AND id != 'first'")
+        decision = window.add("good morning everybody!")
+        assert decision.evidence is not None
+        assert decision.evidence.of == "first"
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -160,7 +213,7 @@ def test_a_log_that_does_not_say_what_it_is_begins_anew(
     for path in files_of(folder)[1:]:
         path.write_bytes(b"nobody reads this")
     assert answers(folder) == expected
-    assert all(len(path.read_bytes()) % 88 == 0 for path in files_of(folder))
+    assert all(len(path.read_bytes()) % 96 == 0 for path in files_of(folder))
     forbid_texts()
     assert answers(folder) == expected
 
@@ -168,11 +221,11 @@ def test_a_log_that_does_not_say_what_it_is_begins_anew(
 def test_files_that_a_deletion_left_behind_do_not_count(folder: Path, forbid_texts: Callable[[], None]) -> None:
     """Those before the first one that counts, and others that end alike."""
     expected, last = derived(folder), files_of(folder)[-1]
-    shutil.copy(last, last.with_name(f"000000{ENDING}"))
-    shutil.copy(last, last.with_name(f"notes{ENDING}"))
+    shutil.copy(last, last.with_name(f"000000{RECORDS}"))
+    shutil.copy(last, last.with_name(f"notes{RECORDS}"))
     forbid_texts()
     assert answers(folder) == expected
-    assert {f"000000{ENDING}", f"notes{ENDING}"}.isdisjoint(path.name for path in files_of(folder))
+    assert {f"000000{RECORDS}", f"notes{RECORDS}"}.isdisjoint(path.name for path in files_of(folder))
 
 
 def test_an_old_log_goes_with_no_later_store(folder: Path) -> None:
@@ -285,7 +338,7 @@ def test_a_log_that_cannot_be_written_is_read_all_the_same(
     assert answers(folder) == expected
 
 
-@pytest.mark.parametrize("fails", [(kept_log, "replace_file"), (os, "truncate"), (kept_log, "delete")])
+@pytest.mark.parametrize("fails", [(kept_log, "replace_file"), (os, "truncate"), (FileSeries, "delete_but")])
 def test_records_of_another_branch_that_cannot_be_cut_off_are_not_believed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, fails: tuple[Any, str]
 ) -> None:
@@ -349,7 +402,7 @@ def test_a_full_disk_costs_only_the_log(
     with Window.open(folder, CONFIG, horizon=1e9) as window, caplog.at_level(logging.WARNING, "hybriddup"):
         window.add_many(texts_of(500, 20))
         with monkeypatch.context() as patched:
-            patched.setattr(file_series.SeriesFile, "append", full)
+            patched.setattr(AppendedFile, "append", full)
             for seed in (520, 540, 560):
                 window.add_many(texts_of(seed, 20))
         window.add_many(texts_of(580, 20))
@@ -435,7 +488,7 @@ def test_a_log_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_text
             window = open_window()
             assert window.stats().n_kept_in_window == 20 * 20
     window.close()
-    assert len(list((tmp_path / "store" / FOLDER).iterdir())) == len(files_of(tmp_path / "store")) + 1
+    assert len(list((tmp_path / "store" / FOLDER).iterdir())) == 2 * len(files_of(tmp_path / "store")) + 1
     assert max(sizes[60:]) <= 1.1 * max(sizes[20:60])
     assert int(files_of(tmp_path / "store")[0].stem) > 10
     with pytest.MonkeyPatch.context() as patched:
@@ -470,7 +523,7 @@ def test_nothing_is_deleted_while_records_wait_for_room(tmp_path: Path, monkeypa
     with Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0]) as window:
         window.add_many(texts_of(1, 100))
         with monkeypatch.context() as patched:
-            patched.setattr(file_series.SeriesFile, "append", full)
+            patched.setattr(AppendedFile, "append", full)
             for _ in range(3):
                 now[0] += 60.0
                 window.add_many(texts_of(int(now[0]), 10))

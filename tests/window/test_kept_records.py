@@ -55,7 +55,12 @@ def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
     times = rng.random(n) * 1e9
     hashes = rng.integers(1, 2**64, n, np.uint64)
     return KeptColumns(
-        positions, times, np.maximum.accumulate(times), hashes, LiveTexts(prints, sketches, keys, probes)
+        positions,
+        times,
+        np.maximum.accumulate(times),
+        hashes,
+        LiveTexts(prints, sketches, keys, probes),
+        rng.integers(-1, 2**40, n),
     )
 
 

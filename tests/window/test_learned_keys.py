@@ -61,7 +61,8 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
         assert not is_empty(common)
         window.add_many(texts[FIT_AT + 30 :])
         assert learned(window) == common
-        kept = [post.normalized_text for posts in state_of(window).store.kept_since(0) for post in posts]
+        state = state_of(window)
+        kept = state.steps.normalize([post.text for posts in state.store.kept_since(0) for post in posts])
     held, add = list[list[int]](), DerivedState.add
 
     def noted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:

@@ -106,7 +106,7 @@ def test_posts_forgotten_all_at_once_are_gone_before_they_are_cleared(tmp_path):
         store.forget_before(5000)
         assert store.find_ids(list(range(5000))) == [None] * 5000
         assert list(store.kept_since(0)) == []
-        store.append([StoredPost(5000, 4999, 0.0, "again", None, None)])
+        store.append([StoredPost(5000, 4999, 0.0, "again", None)])
         assert store.find_ids([4999])[0].text == "again"
         store.close()
 

@@ -192,7 +192,7 @@ def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
     change(filled(tmp_path), "DELETE FROM posts WHERE position = 500")
     store = SqliteStore.open(tmp_path)
     with pytest.raises(StoreError, match="the post at position 500 is missing"):
-        store.texts(np.array([499, 500]))
+        store.posts(np.array([499, 500]))
     store.close()
 
 
@@ -206,7 +206,6 @@ def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
         "text = CAST(x'ff' AS TEXT)",
         "text = 7",
         "text = x'00'",
-        "normalized = ''",
         "evidence = '[]'",
         "evidence = NULL",
         "evidence = json_replace(evidence, '$[0]', 7)",
@@ -223,7 +222,7 @@ def test_a_post_that_was_changed_is_said_to_be_damaged(tmp_path, change_of_row):
     assert post(position).kept == kept
     change(tmp_path, f"UPDATE posts SET {change_of_row} WHERE position = {position}")  # noqa: S608
     with closing(SqliteStore.open(tmp_path)) as store:
-        for ask in (store.texts, store.posts, lambda positions: store.find_ids(positions.tolist())):
+        for ask in (store.ids, store.posts, lambda positions: store.find_ids(positions.tolist())):
             with pytest.raises(StoreError, match=r"damaged.*not as it was written"):
                 ask(np.array([position]))
 
@@ -262,7 +261,7 @@ def test_ids_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch):
     expected = [post(each) if isinstance(each, int) and 20 <= each < 200 else None for each in asked]
     assert store.find_ids(asked) == expected
     with pytest.raises(StoreError, match="in the store already"):
-        store.append([StoredPost(200, 150, 0.0, "", None, None)])
+        store.append([StoredPost(200, 150, 0.0, "", None)])
     store.close()
 
 

@@ -11,6 +11,7 @@ from hybriddup.errors import InputError
 from hybriddup.window import Window
 from hybriddup.window.derived.exact_texts import ExactTexts
 from hybriddup.window.derived.kept_posts import KeptPosts
+from hybriddup.window.derived.text_files import NOWHERE
 from hybriddup.window.edges import STEPS, Edges
 from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.posts import as_post
@@ -69,7 +70,7 @@ def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]]
     kept = KeptPosts()
     for place in range(len(gaps)):
         where = slice(place, place + 1)
-        kept.add(positions[where], times[where], watermarks[where])
+        kept.add(positions[where], times[where], watermarks[where], 7 * positions[where])
     n_forgotten = kept.forget_until(edge)
     assert n_forgotten == int((watermarks <= edge).sum())
     assert len(kept) == len(gaps) - n_forgotten
@@ -79,6 +80,8 @@ def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]]
         dict(zip(positions.tolist(), expected.tolist(), strict=True)).get(position, -np.inf)
         for position in (positions + 6).tolist()
     ]
+    places = np.where(watermarks <= edge, NOWHERE, 7 * positions)
+    assert kept.text_places_of(positions).tolist() == places.tolist()
     assert kept.n_after(edge) == int(((times > edge) & (watermarks > edge)).sum())
 
 
@@ -91,7 +94,7 @@ def test_kept_posts_after_a_time_are_counted(posts: list[tuple[float, float]], h
     kept, watermark, held = KeptPosts(), 1e9, list[tuple[float, float]]()
     for position, (step, lag) in enumerate(posts):
         watermark += step
-        kept.add(np.array([position]), np.array([watermark - lag]), np.array([watermark]))
+        kept.add(np.array([position]), np.array([watermark - lag]), np.array([watermark]), np.array([0]))
         held.append((watermark - lag, watermark))
         kept.forget_until(watermark - horizon)
         held = [(time, at) for time, at in held if at > watermark - horizon]
@@ -107,7 +110,7 @@ def test_memory_of_kept_posts_stops_growing() -> None:
     kept, sizes = KeptPosts(), []
     for start in range(0, 200_000, 500):
         moments = np.arange(start, start + 500, dtype=np.float64)
-        kept.add(moments.astype(np.int64), moments, moments)
+        kept.add(moments.astype(np.int64), moments, moments, moments.astype(np.int64))
         kept.forget_until(float(start - 5000))
         sizes.append(kept.n_bytes)
     assert max(sizes[40:]) == max(sizes[:40])

@@ -10,7 +10,7 @@ from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s
 from hybriddup.steps.deciding.pairs import no_pairs
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.preparing import PreparedTexts, Steps
+from hybriddup.window.preparing import PreparedTexts, Steps, TextsAt
 from hybriddup.window.stores import WindowStore
 
 CELLS_A_PART = 2**22
@@ -65,7 +65,7 @@ class Comparison:
         self.pairs = pairs.take(in_window & ~self.missed[places])
         self.position = self.end if scanned.next_position is None else scanned.next_position
 
-    def verify(self, n_pairs: int, steps: Steps, store: WindowStore) -> None:
+    def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
         """Verify so many pairs, fewer of long texts and at least one."""
         while n_pairs > 0 and len(self.pairs):
             place = int(np.searchsorted(self.texts.positions, self.pairs.later[0]))
@@ -74,7 +74,7 @@ class Comparison:
             n_pairs = min(n_pairs, max(CELLS_A_PART // n_cells, 1))
             n = min(n_pairs, of_post)
             post = chosen_texts(self.texts, np.array([place]))
-            self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, store.texts)[0].any()
+            self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, normalized_at)[0].any()
             self.pairs = self.pairs.take(slice(of_post if self.missed[place] else n, None))
             n_pairs -= n
 

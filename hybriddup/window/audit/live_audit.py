@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from typing import Protocol
 
 import numpy as np
 
+from hybriddup.data.records import Int64s
 from hybriddup.window.audit.comparison import Comparison, chosen_texts
 from hybriddup.window.deciding import Verdicts
 from hybriddup.window.derived import DerivedState
@@ -44,6 +46,18 @@ INCREMENT, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 ALL_BITS = 2**64 - 1
 
 logger = logging.getLogger("hybriddup")
+
+
+class Audited(Protocol):
+    """A window whose posts are sampled."""
+
+    derived: DerivedState
+    steps: Steps
+    store: WindowStore
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the normalized texts of kept posts, in the order asked."""
+        ...
 
 
 class LiveAudit:
@@ -90,9 +104,7 @@ class LiveAudit:
         prepared: PreparedTexts,
         times: PostTimes,
         verdicts: Verdicts,
-        derived: DerivedState,
-        steps: Steps,
-        store: WindowStore,
+        window: Audited,
     ) -> None:
         """Sample a batch that was decided and written, and do a part.
 
@@ -100,12 +112,12 @@ class LiveAudit:
         so what goes wrong with a comparison is logged, and the comparison is given up.
         """
         try:
-            for comparison in [each for each in self._comparisons if each.has_lost(derived, store)]:
+            for comparison in [each for each in self._comparisons if each.has_lost(window.derived, window.store)]:
                 self._give_up(comparison)
             self._n_since += len(prepared.positions)
-            has_begun = self._sample(prepared, times, verdicts, derived)
+            has_begun = self._sample(prepared, times, verdicts, window.derived)
             if self._comparisons and (has_begun or self._n_since >= self._posts_a_part):
-                self._do_part(derived, steps, store)
+                self._do_part(window)
                 self._n_since = 0
         except Exception as error:
             logger.warning("a sampled post could not be compared: %s: %s", type(error).__name__, error)
@@ -132,13 +144,13 @@ class LiveAudit:
             return True
         return False
 
-    def _do_part(self, derived: DerivedState, steps: Steps, store: WindowStore) -> None:
+    def _do_part(self, window: Audited) -> None:
         """Compare posts of one batch with the next texts, and verify what comes of it, or what was left of that."""
         comparison = self._comparisons[0]
         if not len(comparison.pairs):
             n_texts = min(max(self._n_since, self._posts_a_part) * self._texts_a_post, MOST_TEXTS_A_PART)
-            comparison.scan(derived, max(n_texts // len(comparison), 1))
-        comparison.verify(self._pairs_a_part, steps, store)
+            comparison.scan(window.derived, max(n_texts // len(comparison), 1))
+        comparison.verify(self._pairs_a_part, window.steps, window.texts)
         self._comparisons.rotate(-1)
         if comparison.is_done:
             n_missed = int(comparison.missed.sum())

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from hybriddup.data.records import Int64s
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.kept_columns import KeptColumns, columns_of, without
 from hybriddup.window.derived.kept_log import KeptLog
@@ -27,8 +28,8 @@ ROOM_TO_GROW = 1.5
 
 def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
     """Return posts of the store as they were when they were looked up."""
-    positions = np.array([post.position for post in posts], np.int64)
-    return steps.prepare([post.text for post in posts], [post.normalized_text for post in posts], positions)
+    texts, positions = [post.text for post in posts], np.array([post.position for post in posts], np.int64)
+    return steps.prepare(texts, steps.normalize(texts), positions)
 
 
 def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> DerivedState:
@@ -64,9 +65,14 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: K
 def read_log(derived: DerivedState, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
     """Fill an empty memory with the posts of a log; those that match no more are left out where many are together."""
     edge, deleted = stored_watermark(store) - derived.horizon, deleted_positions(store)
+    texts_of_deleted: list[tuple[Int64s, Int64s]] = []
     for columns in log.resume(form):
+        gone = np.isin(columns.positions, deleted)
+        texts_of_deleted.append((columns.positions[gone], columns.text_places[gone]))
         if max(columns.watermarks[-1], columns.times.max()) > edge:
-            derived.add(without(columns, deleted) if len(deleted) else columns)
+            derived.add(without(columns, deleted) if gone.any() else columns)
+    for positions, places in texts_of_deleted:  # the process may have ended before it came to this
+        log.texts.erase(positions, places)
 
 
 def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:
@@ -77,16 +83,17 @@ def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, 
         coming = reader.submit(next, batches, None)
         while posts := coming.result():
             coming = reader.submit(next, batches, None)
-            columns = stored_columns(steps, posts, watermark)
-            derived.add(columns)
+            prepared = prepare_stored(steps, posts)
+            columns = stored_columns(prepared, posts, watermark)
             if log is not None:
-                log.append(columns)
+                columns = log.append(columns, prepared.normalized)
+            derived.add(columns)
             watermark = float(columns.watermarks[-1])
 
 
-def stored_columns(steps: Steps, posts: list[StoredPost], watermark: float) -> KeptColumns:
+def stored_columns(prepared: PreparedTexts, posts: Sequence[StoredPost], watermark: float) -> KeptColumns:
     """Return what is to be remembered of kept posts of the store, which were decided after a watermark."""
     times = np.array([post.time for post in posts])
     watermarks = np.maximum(np.maximum.accumulate(times), watermark)
     all_kept = np.ones(len(posts), np.bool_)
-    return columns_of(prepare_stored(steps, posts), PostTimes(times, watermarks), all_kept)
+    return columns_of(prepared, PostTimes(times, watermarks), all_kept)

@@ -1,43 +1,58 @@
-"""Files beside a store to which something of each kept post is appended, in the order of the posts.
+"""Files beside a store to which a record and the text of each kept post are appended, in the order of the posts.
 
-There is always a file to append to; when it has grown, another one is begun. The first one goes when all of its posts
-are forgotten, so that the files stop growing when the window is full.
+Records and texts are in two files, so that the records can be read without the texts. There is always such a pair to
+append to; when it has grown, another one is begun. The first pair goes when all of its posts are forgotten, so that the
+files stop growing when the window is full.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
+import numpy as np
+
+from hybriddup.data.records import Int64s
 from hybriddup.window.stores.private_files import open_private
 
+RECORDS, TEXTS = ".kept", ".texts"
+"""How the names of the two files of a pair end."""
 SHARE_OF_FILE, SMALLEST_FILE = 8, 2**18
-"""Another file is begun when one has such a share of all bytes, and so many."""
+"""Another pair is begun when one has such a share of all bytes, and so many."""
 NUMBER = re.compile(r"[0-9]{6,}")
 
 
 @dataclass
-class SeriesFile:
-    """A file with the position of its first post."""
+class AppendedFile:
+    """A file that grows at its end."""
 
     path: Path
-    first_position: int
     size: int
     stream: FileIO | None = None
-    """Opened when it is first appended to."""
+    """Opened when it is first used."""
+
+    @classmethod
+    def begin(cls, path: Path) -> AppendedFile:
+        """Return a new file, empty, in place of one that may be there."""
+        return cls(path, 0, FileIO(path, "w+b", opener=open_private))
+
+    @property
+    def opened(self) -> FileIO:
+        """The file, open for reading and writing."""
+        if self.stream is None:
+            self.stream = FileIO(self.path, "r+b")
+        return self.stream
 
     def append(self, data: bytes) -> int:
         """Append all of some bytes; return where they begin. What an error leaves behind is written over later."""
         start, left = self.size, memoryview(data)
-        if self.stream is None:
-            self.stream = self.path.open("r+b", buffering=0)
-        self.stream.seek(start)
+        self.opened.seek(start)
         while left:
-            left = left[self.stream.write(left) :]
+            left = left[self.opened.write(left) :]
         self.size += len(data)
         return start
 
@@ -55,23 +70,57 @@ class SeriesFile:
             self.path.unlink(missing_ok=True)
 
 
-class FileSeries:
-    """The files ``000001``, ``000002`` and so on of a directory, with an ending.
+@dataclass
+class FilePair:
+    """The records and the texts of some kept posts in a row."""
 
-    What comes first goes into a file of its own, unless `go_on` is called.
+    first_position: int
+    records: AppendedFile
+    texts: AppendedFile
+
+    @classmethod
+    def begin(cls, path: Path, first_position: int) -> FilePair:
+        """Return a pair of new files; ``path`` is that of the records."""
+        return cls(first_position, AppendedFile.begin(path), AppendedFile.begin(path.with_suffix(TEXTS)))
+
+    @classmethod
+    def found(cls, path: Path, first_position: int) -> FilePair:
+        """Return a pair of which the file of records is there; that of the texts is made where it is not."""
+        texts = path.with_suffix(TEXTS)
+        if not texts.exists():
+            AppendedFile.begin(texts).close()
+        return cls(first_position, AppendedFile(path, path.stat().st_size), AppendedFile(texts, texts.stat().st_size))
+
+    @property
+    def size(self) -> int:
+        """Bytes of both."""
+        return self.records.size + self.texts.size
+
+    def close(self) -> None:
+        """Close both; a second call does nothing."""
+        self.records.close()
+        self.texts.close()
+
+    def remove(self) -> None:
+        """Close and delete both."""
+        self.records.remove()
+        self.texts.remove()
+
+
+class FileSeries:
+    """The files ``000001``, ``000002`` and so on of a directory, in pairs.
+
+    What comes first goes into a pair of its own, unless `go_on` is called.
 
     Parameters
     ----------
     folder
         The directory, which need not be there yet.
-    ending
-        Of the names, such as ``.kept``.
     """
 
-    def __init__(self, folder: Path, ending: str) -> None:
-        self._folder = folder
-        self._ending = ending
-        self.files: list[SeriesFile] = []
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[FilePair] = []
         self._number = 0
         """Of the last file."""
         self._needs_file = True
@@ -84,39 +133,52 @@ class FileSeries:
 
     @property
     def next_name(self) -> str:
-        """The name of the next file."""
-        return f"{self._number + 1:06}{self._ending}"
+        """The name of the next file of records."""
+        return f"{self._number + 1:06}{RECORDS}"
 
     def found(self) -> list[Path]:
-        """Return the files that are there, in order; others that end alike are deleted."""
-        paths = sorted(self._folder.glob(f"*{self._ending}"), key=lambda path: (len(path.stem), path.stem))
-        delete(path for path in paths if not NUMBER.fullmatch(path.stem))
+        """Return the files of records that are there, in order."""
+        paths = sorted(self.folder.glob(f"*{RECORDS}"), key=lambda path: (len(path.stem), path.stem))
         return [path for path in paths if NUMBER.fullmatch(path.stem)]
+
+    def delete_but(self, paths: Container[Path]) -> None:
+        """Delete all files of records but these, and the files of texts without one."""
+        for ending in (RECORDS, TEXTS):
+            for path in self.folder.glob(f"*{ending}"):
+                if path.with_suffix(RECORDS) not in paths:
+                    path.unlink(missing_ok=True)
 
     def use(self, path: Path, first_position: int) -> None:
         """Keep a file that was found, after those kept so far."""
-        self.files.append(SeriesFile(path, first_position, path.stat().st_size))
+        self.files.append(FilePair.found(path, first_position))
         self._number = int(path.stem)
 
     def go_on(self) -> None:
         """Append to the last file that is kept: what it holds to its end is of this series."""
         self._needs_file = False
 
-    def file_for(self, position: int) -> SeriesFile:
-        """Return the file to which something of a post at a position is appended, which may be a new one."""
+    def files_for(self, position: int) -> FilePair:
+        """Return the files to which the post at a position is appended, which may be new ones."""
         if self._needs_file or self.files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
-            self.files.append(SeriesFile(self._folder / self.next_name, position, 0))
-            self.files[-1].stream = FileIO(self.files[-1].path, "w+b", opener=open_private)
+            self.files.append(FilePair.begin(self.folder / self.next_name, position))
             self._number += 1
             self._needs_file = False
         return self.files[-1]
 
+    def files_of(self, positions: Int64s) -> Sequence[FilePair | None]:
+        """Return the files that have the posts at some positions, of each; None where there are no files."""
+        if not self.files:
+            return [None] * len(positions)
+        firsts = np.fromiter((pair.first_position for pair in self.files), np.int64, len(self.files))
+        places = np.maximum(np.searchsorted(firsts, positions, side="right") - 1, 0)
+        return [self.files[place] for place in places.tolist()]
+
     def n_before(self, position: int) -> int:
-        """Return of how many files, from the first on, all posts are before a position; the last one always stays."""
+        """Return of how many pairs, from the first on, all posts are before a position; the last one always stays."""
         return sum(file.first_position <= position for file in self.files[1:])
 
     def remove_first(self, n: int) -> None:
-        """Delete so many files, from the first on."""
+        """Delete so many pairs, from the first on."""
         gone, self.files = self.files[:n], self.files[n:]
         for file in gone:
             file.remove()
@@ -125,12 +187,6 @@ class FileSeries:
         """Close the files; a second call does nothing."""
         for file in self.files:
             file.close()
-
-
-def delete(paths: Iterable[Path]) -> None:
-    """Delete files that may be gone already."""
-    for path in paths:
-        path.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -5,6 +5,9 @@ that records are believed as far as none is damaged or missing. What comes after
 alone is always believed, and appended anew. Nothing waits until the log is on disk: what a power failure takes from it
 is derived.
 
+The normalized text of the post is appended before, to a file beside, and the record names its place. Texts are not read
+when a window is opened; each has a checksum of its own, and where one is damaged or missing the store is asked instead.
+
 A file beside the records names the first file of them, what they depend on, and which store they go with: every batch
 brings to the store the token of the opening that it was written by, and a log goes with its own. So where the store was
 put back from a backup, or went on while the log could not be written, the log begins anew.
@@ -24,15 +27,16 @@ import numpy as np
 import xxhash
 from pydantic import TypeAdapter
 
-from hybriddup.window.derived.file_series import FileSeries, delete, replace_file
+from hybriddup.window.derived.file_series import FilePair, FileSeries, replace_file
 from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
+from hybriddup.window.derived.logged_texts import LoggedTexts
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.meta import LOG_TOKEN, stored_watermark
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER
 
-FOLDER, ENDING, ABOUT_FILE = "derived", ".kept", "about.json"
+FOLDER, ABOUT_FILE = "derived", "about.json"
 READ_AT_ONCE = 2**16
 """Records that are read together."""
 NO_POST, ANY_POSITION = -1, 2**63 - 1
@@ -65,8 +69,13 @@ class About:
 
     @property
     def seed(self) -> np.uint64:
-        """Of the checksums."""
+        """Of the checksums of records."""
         return np.uint64(xxhash.xxh3_64_intdigest(f"{self.made_with} {self.id}".encode()))
+
+    @property
+    def text_seed(self) -> int:
+        """Of the checksums of texts; the position of each is added."""
+        return xxhash.xxh3_64_intdigest(f"text {self.id}".encode())
 
 
 ABOUT = TypeAdapter(About)
@@ -84,7 +93,9 @@ class KeptLog:
     def __init__(self, folder: Path, store: WindowStore) -> None:
         self._folder = folder / FOLDER
         self._store = store
-        self._series = FileSeries(self._folder, ENDING)
+        self._series = FileSeries(self._folder)
+        self.texts = LoggedTexts(self._series, 0)
+        """The normalized texts of its posts."""
         self._about = About("", "")
         self._last = NO_POST
         """Position of the last post in the log."""
@@ -113,12 +124,13 @@ class KeptLog:
         Where anything goes wrong on the way, nothing is appended, and no later opening believes what is there.
         """
         self.close()
-        self._series, self._last, self.token = FileSeries(self._folder, ENDING), NO_POST, os.urandom(16)
+        self._series, self._last, self.token = FileSeries(self._folder), NO_POST, os.urandom(16)
+        self.texts = LoggedTexts(self._series, 0)
         before = self._store.meta(LOG_TOKEN)
         try:
             self._folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
             self._about, files = self._files_to_read(form, before)
-            delete(path for path in self._series.found() if path not in files)
+            self._series.delete_but(files)
             sound: dict[Path, Sound] = {}
             end = self._store.next_position
             for path, records in sound_records(files, form.dtype, self._about, end):
@@ -127,24 +139,43 @@ class KeptLog:
                 yield form.columns(records)
             self._go_on_after(sound)
             self._note(tokens=tuple(each.hex() for each in (before, self.token) if each))
+            self.texts = LoggedTexts(self._series, self._about.text_seed)
             self._form = form
         except OSError as error:
             self._failed("resume", error)
 
-    def append(self, columns: KeptColumns) -> None:
-        """Append kept posts, which come after all those in the log and are on disk."""
+    def append(self, columns: KeptColumns, texts: Sequence[str]) -> KeptColumns:
+        """Append kept posts, which come after all those in the log and are on disk; return them with their places.
+
+        Parameters
+        ----------
+        texts
+            The normalized ones of these posts.
+        """
         if self._form is None or not len(columns.positions):
-            return
+            return columns
+        try:
+            files: FilePair | None = self._series.files_for(int(columns.positions[0]))
+        except OSError as error:
+            self._failed("append", error)
+            files = None
+        columns = columns._replace(text_places=self.texts.append(files, columns.positions, texts))
         self._unwritten += self._form.records(columns, self._last, self._about.seed).tobytes()
         self._last = int(columns.positions[-1])
+        if files is not None:
+            self._write(files)
+        if len(self._unwritten) > MOST_UNWRITTEN:
+            self.close()
+        return columns
+
+    def _write(self, files: FilePair) -> None:
+        """Append the records that are not written yet."""
         try:
             if len(self._about.tokens) > 1 and self._store.meta(LOG_TOKEN) == self.token:
                 self._note(tokens=(self.token.hex(),))
-            self._series.file_for(int(columns.positions[0])).append(self._unwritten)
+            files.records.append(self._unwritten)
         except OSError as error:
             self._failed("append", error)
-            if len(self._unwritten) > MOST_UNWRITTEN:
-                self.close()
         else:
             self._unwritten = b""
             self._failing.discard("append")
@@ -155,7 +186,7 @@ class KeptLog:
         if self._form is None or self._unwritten or not (n := self._series.n_before(position)):
             return
         try:
-            first = self._series.files[n].path
+            first = self._series.files[n].records.path
             record = np.fromfile(first, self._form.dtype, 1)[0]
             self._note(first=first.name, before=int(record["position"]) - int(record["gap"]), watermark=watermark)
         except OSError as error:
@@ -190,7 +221,7 @@ class KeptLog:
 
     def _go_on_after(self, sound: dict[Path, Sound]) -> None:
         """Cut off what is not sound, and keep the rest."""
-        delete(path for path in self._series.found() if path not in sound)
+        self._series.delete_but(sound)
         for path, part in sound.items():
             os.truncate(path, part.n_bytes)
             self._series.use(path, part.first_position)

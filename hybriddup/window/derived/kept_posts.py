@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.records import Bools, Float64s, Int64s
+from hybriddup.window.derived.text_files import NOWHERE
 
 SMALLEST = 1024
 RECENT = 64
@@ -24,6 +25,7 @@ class KeptPosts:
     def __init__(self) -> None:
         self._positions: Int64s = np.zeros(SMALLEST, np.int64)
         self._times: Float64s = np.zeros(SMALLEST)
+        self._text_places: Int64s = np.zeros(SMALLEST, np.int64)
         self._latest: Float64s = np.zeros(SMALLEST)
         """The largest time or watermark up to each, so that they never fall."""
         self._first = self._end = 0
@@ -39,9 +41,9 @@ class KeptPosts:
     @property
     def n_bytes(self) -> int:
         """Memory of the columns."""
-        return self._positions.nbytes + self._times.nbytes + self._latest.nbytes
+        return self._positions.nbytes + self._text_places.nbytes + self._times.nbytes + self._latest.nbytes
 
-    def add(self, positions: Int64s, times: Float64s, watermarks: Float64s) -> None:
+    def add(self, positions: Int64s, times: Float64s, watermarks: Float64s, text_places: Int64s) -> None:
         """Remember kept posts; positions rise from call to call."""
         n = len(positions)
         if self._end + n > len(self._positions):
@@ -50,6 +52,7 @@ class KeptPosts:
         before = self._latest[self._end - 1] if self._end else -np.inf
         latest = np.maximum(np.maximum.accumulate(np.maximum(times, watermarks)), before)
         self._positions[where], self._times[where], self._latest[where] = positions, times, latest
+        self._text_places[where] = text_places
         self._end += n
         self._longest_lag = max(self._longest_lag, longest_lag(times, latest))
 
@@ -57,6 +60,7 @@ class KeptPosts:
         """Make room: move what is remembered to the front, of columns twice as large as it is."""
         size = max(2 * (len(self) + n_more), SMALLEST)
         self._positions = self._moved(self._positions, size)
+        self._text_places = self._moved(self._text_places, size)
         self._times = self._moved(self._times, size)
         self._latest = self._moved(self._latest, size)
         self._first, self._end = 0, len(self)
@@ -86,13 +90,25 @@ class KeptPosts:
         return np.where(self.are_deleted(positions), -np.inf, self._times_at(positions))
 
     def _times_at(self, positions: Int64s) -> Float64s:
+        known, places = self._places(positions)
+        times = np.full(len(positions), -np.inf)
+        times[known] = self._times[places]
+        return times
+
+    def text_places_of(self, positions: Int64s) -> Int64s:
+        """Return int64[n]: where the texts of kept posts begin in the log, `NOWHERE` where they are in none."""
+        known, places = self._places(positions)
+        found = np.full(len(positions), NOWHERE)
+        found[known] = self._text_places[places]
+        return found
+
+    def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
+        """Return bool[n], which positions are remembered, and their places in the columns."""
         held = self._positions[self._first : self._end]
         places = np.searchsorted(held, positions)
         known: Bools = places < len(held)
         known[known] = held[places[known]] == positions[known]
-        times = np.full(len(positions), -np.inf)
-        times[known] = self._times[self._first : self._end][places[known]]
-        return times
+        return known, self._first + places[known]
 
     @property
     def first_position(self) -> int:

@@ -20,7 +20,7 @@ from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
 
-VERSION = 4
+VERSION = 5
 """Raised when the same fields come to mean something else."""
 NOT_FINDABLE = -1
 """Stands for the length of a text that has no near repeats."""
@@ -51,6 +51,7 @@ class RecordForm:
             ("time", np.float64),
             ("watermark", np.float64),
             ("hash", np.uint64),
+            ("text", np.int64),
             ("bits", np.uint64, (steps.components.fingerprinter.n_bits // 64,)),
             ("sketch", np.uint64, (SKETCH_WORDS if steps.counts_characters else 0,)),
             ("keys", *stored_keys(steps.components.block_index)),
@@ -64,6 +65,7 @@ class RecordForm:
         records["gap"] = gaps(before, columns.positions)
         records["position"], records["hash"] = columns.positions, columns.hashes
         records["time"], records["watermark"] = columns.times, columns.watermarks
+        records["text"] = columns.text_places
         prints, sketches, keys = columns.texts.prints, columns.texts.sketches, columns.texts.keys
         rows = np.searchsorted(columns.positions, prints.positions)
         records["length"] = NOT_FINDABLE
@@ -87,7 +89,7 @@ class RecordForm:
         sketches = column(findable, "sketch") if self.dtype["sketch"].itemsize else None
         texts = LiveTexts(prints, sketches, *self.keys_and_probes(findable, prints.bits))
         positions, times, watermarks = (column(records, name) for name in ("position", "time", "watermark"))
-        return KeptColumns(positions, times, watermarks, column(records, "hash"), texts)
+        return KeptColumns(positions, times, watermarks, column(records, "hash"), texts, column(records, "text"))
 
     def keys_and_probes(self, findable: Records, bits: UInt64s) -> tuple[UInt64s, UInt64s]:
         """Return the keys of texts, and those that they would be looked up by."""

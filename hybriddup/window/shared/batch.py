@@ -87,8 +87,7 @@ class SharedBatch:
 
     def _record(self, row: int, place: int) -> Record:
         post, position = self.posts[place], self._position[place]
-        normalized = None if self.normalized[place] == post.text else self.normalized[place]
-        stored = StoredPost(position, self._id_of(place), float(self._times.times[row]), post.text, normalized, None)
+        stored = StoredPost(position, self._id_of(place), float(self._times.times[row]), post.text, None)
         return Record(State.PENDING, stored, float(self._times.watermarks[row]))
 
     def held(self, holders: Sequence[int]) -> None:

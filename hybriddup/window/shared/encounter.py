@@ -118,31 +118,36 @@ class Encounter:
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
         """Return the open posts and some of the others, numbered from 0, these before those."""
-        others = np.array(positions, np.int64)
+        others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
+        texts = self._steps.normalize([one.post.text for one in records])
         chosen = np.isin(self._near.earlier, others)
         near = self._near.take(chosen)
         return Numbered(
             list(positions),
-            [self._records[position] for position in positions],
+            records,
+            texts,
             numbered_from(self._posts.prepared, len(positions)),
             near._replace(earlier=np.searchsorted(others, near.earlier)),
             self._depths[chosen],
-            self._equal_to({position: number for number, position in enumerate(positions)}),
+            self._equal_to(dict(zip(positions, texts, strict=True))),
         )
 
-    def _equal_to(self, number_of: Mapping[int, int]) -> Int64s:
-        """Return int64[n]: for each open post the number of the latest of some others that it equals, -1 = none."""
+    def _equal_to(self, texts: Mapping[int, str]) -> Int64s:
+        """Return int64[n]: for each open post the number of the latest of some others that it equals, -1 = none.
+
+        ``texts`` are the normalized ones of the others, by position.
+        """
+        number_of = {position: number for number, position in enumerate(texts)}
         equal = np.full(len(self._posts.positions), -1, np.int64)
         edges = self._posts.times.edges(self._horizon).tolist()
         met = zip(self._equal.later.tolist(), self._equal.positions.tolist(), strict=True)
         for row, position in sorted(met):
-            if position in number_of and self._is_equal(row, self._records[position], edges[row]):
+            if position not in texts or self._records[position].post.time <= edges[row]:
+                continue
+            says, text = self._posts.prepared.keys[row]
+            if text == (texts[position] if says else self._records[position].post.text):
                 equal[row] = number_of[position]
         return equal
-
-    def _is_equal(self, row: int, record: Record, edge: float) -> bool:
-        says, text = self._posts.prepared.keys[row]
-        return record.post.time > edge and text == (record.post.normalized_text if says else record.post.text)
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,8 @@ class Numbered:
     positions: list[int]
     """Of the others, rising."""
     records: list[Record]
+    normalized: Sequence[str]
+    """Their texts."""
     prepared: PreparedTexts
     """The open ones, by their numbers."""
     near: NearPairs
@@ -181,7 +188,7 @@ class Numbered:
 
     def texts(self, numbers: Int64s) -> list[str]:
         """Return the normalized texts of some of the others."""
-        return [self.records[number].post.normalized_text for number in numbers.tolist()]
+        return [self.normalized[number] for number in numbers.tolist()]
 
 
 def chosen_texts(prepared: PreparedTexts, rows: Int64s) -> PreparedTexts:

@@ -87,7 +87,7 @@ class SharedState:
     def _settle(self, posts: Sequence[Post]) -> SharedBatch:
         """Decide posts, no id twice."""
         with self.counts.timed("normalize"):
-            normalized = self.steps.components.normalizer.normalize_batch([post.text for post in posts])
+            normalized = self.steps.normalize([post.text for post in posts])
         batch = SharedBatch(posts, self.steps, self.timing, self.timing.now(), normalized)
         try:
             self._follow(batch)
@@ -171,8 +171,7 @@ class SharedState:
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
         """Return texts ready to be looked up, after all posts."""
-        normalized = self.steps.components.normalizer.normalize_batch(texts)
-        return self.steps.prepare(texts, normalized, np.arange(LOOKING, LOOKING + len(texts)))
+        return self.steps.prepare(texts, self.steps.normalize(texts), np.arange(LOOKING, LOOKING + len(texts)))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
@@ -185,10 +184,14 @@ class SharedState:
         for row, position in sorted(zip(rows.tolist(), positions.tolist(), strict=True)):
             if position not in kept or view.records[position].post.time <= edges[row]:
                 continue
-            post, (says, text) = view.records[position].post, prepared.keys[row]
-            if text == (post.normalized_text if says else post.text):
+            sent, (says, text) = view.records[position].post.text, prepared.keys[row]
+            if text == (self.steps.normalize([sent])[0] if says else sent):
                 equal[row] = position
         return equal
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the normalized texts of kept posts, in the order asked."""
+        return self.steps.normalize([post.text for post in self.store.posts(positions)])
 
     def no_posts(self) -> Keyed:
         """Return no posts with keys, for calls that only look."""
@@ -218,8 +221,8 @@ class SharedState:
         self.shared.remove(post.position, post.time if post.kept else None)
         self.counts.posts["deleted"] += 1
         if post.kept:
-            one = Post(post.text, None, post.time)
-            batch = SharedBatch([one], self.steps, self.timing, self.timing.now(), [post.normalized_text])
+            one, normalized = Post(post.text, None, post.time), self.steps.normalize([post.text])
+            batch = SharedBatch([one], self.steps, self.timing, self.timing.now(), normalized)
             batch.begin(Taken(post.position, self.watermark))
             self._leave(batch.keyed())
         return True
@@ -293,10 +296,6 @@ class SharedPosts:
         if len(posts) < len(found):
             raise StoreError("posts of the window expired while they were looked at. Ask again.")
         return posts
-
-    def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts, in the order asked; errors are those of `posts`."""
-        return [post.normalized_text for post in self.posts(positions)]
 
 
 class SharedView:

@@ -62,8 +62,8 @@ class WindowStore(Protocol):
         """Return the post of each id in the order asked, None where there is none or it is forgotten."""
         ...
 
-    def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts, in the order asked.
+    def posts(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions, in the order asked.
 
         Raises
         ------
@@ -73,11 +73,7 @@ class WindowStore(Protocol):
         ...
 
     def ids(self, positions: Int64s) -> list[PostId]:
-        """Return the ids of the posts at these positions in the order asked; raises as `texts` does."""
-        ...
-
-    def posts(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions in the order asked; raises as `texts` does."""
+        """Return the ids of the posts at these positions in the order asked; raises as `posts` does."""
         ...
 
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
@@ -99,7 +95,7 @@ class WindowStore(Protocol):
     def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
         """Put a mark in place of a post (`hybriddup.window.records.mark_of`), and store values with it, all or none.
 
-        The post's text is gone from the store, and its id is free. Raises as `texts` does.
+        The post's text is gone from the store, and its id is free. Raises as `posts` does.
         """
         ...
 

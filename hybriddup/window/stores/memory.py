@@ -18,7 +18,7 @@ BATCH = 4096
 FEWEST_CLEARED = 256
 """Forgotten posts that a call clears at least, where there are as many."""
 BYTES_A_POST = 400
-"""What the objects around the texts of a post take, on average."""
+"""What the objects around the text of a post take, on average."""
 
 
 class MemoryStore:
@@ -55,7 +55,7 @@ class MemoryStore:
         for post in posts:
             self._posts[post.position] = post
             self._ids[post.id] = post.position
-            self._text_bytes += _text_bytes(post)
+            self._text_bytes += sys.getsizeof(post.text)
         self._next += len(posts)
         self._meta.update(meta or {})
         self._clear(max(FEWEST_CLEARED, 2 * len(posts)))
@@ -65,10 +65,6 @@ class MemoryStore:
         self._check_open()
         places = [self._ids.get(each, -1) for each in ids]
         return [self._posts[place] if place >= self._first else None for place in places]
-
-    def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts."""
-        return [post.normalized_text for post in self.posts(positions)]
 
     def ids(self, positions: Int64s) -> list[PostId]:
         """Return the ids of the posts at these positions."""
@@ -98,7 +94,7 @@ class MemoryStore:
         post = self.posts(np.array([position]))[0]
         if not post.deleted:
             self._posts[position] = mark_of(post)
-            self._text_bytes -= _text_bytes(post) - _text_bytes(self._posts[position])
+            self._text_bytes -= sys.getsizeof(post.text) - sys.getsizeof("")
             del self._ids[post.id]
         self._meta.update(meta)
 
@@ -136,11 +132,7 @@ class MemoryStore:
         end = min(self._first, self._cleared + limit)
         for position in range(self._cleared, end):
             post = self._posts.pop(position)
-            self._text_bytes -= _text_bytes(post)
+            self._text_bytes -= sys.getsizeof(post.text)
             if self._ids.get(post.id) == position:
                 del self._ids[post.id]
         self._cleared = max(end, self._cleared)
-
-
-def _text_bytes(post: StoredPost) -> int:
-    return sys.getsizeof(post.text) + (0 if post.normalized is None else sys.getsizeof(post.normalized))

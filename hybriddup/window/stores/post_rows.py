@@ -21,12 +21,10 @@ CREATE_POSTS = """
         id NOT NULL,
         time REAL NOT NULL,
         text TEXT NOT NULL,
-        normalized TEXT,
         evidence TEXT,
         checksum INTEGER NOT NULL
     )"""
-"""``normalized`` is NULL where the text is compared as it was sent, and of posts that were not kept, with which no text
-is compared; ``evidence`` where the post was kept."""
+"""``evidence`` is NULL where the post was kept."""
 POSITIVE = 2**63 - 1
 """SQLite's whole numbers have a sign."""
 
@@ -59,17 +57,15 @@ def post_of(row: Row) -> StoredPost:
         is_sound = False
     if not is_sound:
         raise RowError(f"the post at position {row[0]!r} is not as it was written")
-    position, post_id, time, text, normalized, evidence = fields
+    position, post_id, time, text, evidence = fields
     found = None if evidence is None else Evidence(*load(evidence))
-    return StoredPost(position, post_id, time, text, normalized, found)
+    return StoredPost(position, post_id, time, text, found)
 
 
-def checksum_of(
-    position: int, post_id: object, time: float, text: str, normalized: str | None, evidence: str | None
-) -> int:
+def checksum_of(position: int, post_id: object, time: float, text: str, evidence: str | None) -> int:
     """Return a number of 63 bits that depends on all of these, and on the type of the id."""
     exact_time = (time + 0.0).hex()  # SQLite gives 0.0 for -0.0
-    fields = (position, post_id, exact_time, text, normalized, evidence)
+    fields = (position, post_id, exact_time, text, evidence)
     return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
 
 

@@ -145,10 +145,6 @@ class SqliteStore:
             self._absent = {each: hashed for each, hashed, post in looked_up if post is None}
             return found
 
-    def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts."""
-        return [post.normalized_text for post in self.posts(positions)]
-
     def ids(self, positions: Int64s) -> list[PostId]:
         """Return the ids of the posts at these positions."""
         return [post.id for post in self.posts(positions)]

@@ -17,7 +17,7 @@ FILE = "posts.sqlite3"
 LOCK = "writer.lock"
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
-SCHEMA = 4
+SCHEMA = 5
 """Version of the tables; a file with another one was written by another version of hybriddup, and is refused."""
 
 SETTINGS = (

@@ -16,10 +16,10 @@ STATE, ID_KEY = "state", "id key"
 """Under which the store keeps which posts it holds, and the key of the hashes of ids."""
 HASHES_TOGETHER = 1 << 16
 """Hashes of ids that are read together, at least, where there are as many."""
-INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_BYTES = """
     INSERT OR REPLACE INTO posts VALUES (
-        ?1, iif(typeof(?2) = 'blob', CAST(?2 AS TEXT), ?2), ?3, CAST(?4 AS TEXT), CAST(?5 AS TEXT), CAST(?6 AS TEXT), ?7
+        ?1, iif(typeof(?2) = 'blob', CAST(?2 AS TEXT), ?2), ?3, CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6
     )"""
 SELECT_POSTS = "SELECT * FROM posts WHERE position IN (SELECT value FROM json_each(?))"
 SELECT_KEPT = "SELECT * FROM posts WHERE position >= ? AND evidence IS NULL ORDER BY position LIMIT ?"

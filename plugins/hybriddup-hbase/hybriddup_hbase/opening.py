@@ -22,7 +22,7 @@ TIMEOUT = 60.0
 FOREVER = 2**31 - 1
 """Seconds that HBase takes for no end."""
 OPTIONS = {"transport": ("buffered", "framed"), "protocol": ("binary", "compact")}
-VERSION = b"1"
+VERSION = b"2"
 
 
 class Address(NamedTuple):

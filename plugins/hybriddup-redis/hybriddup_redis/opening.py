@@ -31,7 +31,7 @@ FORMS = (
     "redis-sentinel://host:port,host:port/SERVICE?window=NAME; with TLS rediss..."
 )
 OPTIONS = "window", "timeout", "lease", "ca", "partitions"
-VERSION = "1"
+VERSION = "2"
 
 
 class Place(NamedTuple):

@@ -53,7 +53,7 @@ class ToyBatch:
         records, holders = [], []
         for place in self.open:
             name, position = self.names[place], self.position[place]
-            records.append(Record(State.PENDING, StoredPost(position, name, 0.0, name, None, None), 0.0))
+            records.append(Record(State.PENDING, StoredPost(position, name, 0.0, name, None), 0.0))
             if name in self.ids:
                 holders.append(Holder(self.ids[name], position, self.instead.get(place, before.get(place))))
         return records, holders
@@ -373,9 +373,7 @@ def accesses_of(asked: Call) -> Accesses:
 
 def of_take(n: int) -> Accesses:
     def take(content: Content) -> tuple[Content, Any]:
-        blank = tuple(
-            Record(State.GONE, StoredPost(content.next + row, "", 0.0, "", None, None), 0.0) for row in range(n)
-        )
+        blank = tuple(Record(State.GONE, StoredPost(content.next + row, "", 0.0, "", None), 0.0) for row in range(n))
         return content._replace(next=content.next + n, records=content.records + blank), content.next
 
     return [take]

@@ -87,7 +87,7 @@ class PlainStore:
         if record is None:
             return State.GONE
         if record.state in one.expected:
-            post = record.post if one.evidence is None else record.post._replace(evidence=one.evidence, normalized=None)
+            post = record.post if one.evidence is None else record.post._replace(evidence=one.evidence)
             record = self.content.records[one.position] = record._replace(state=one.to, post=post)
         return record.state
 

@@ -15,17 +15,17 @@ IDS = st.text(st.characters(), max_size=512) | st.integers(-(2**63), 2**63 - 1)
 TIMES = st.floats(allow_nan=False)
 
 
-@given(st.integers(0, 2**62), IDS, TIMES, TEXTS, st.none() | TEXTS, TIMES)
+@given(st.integers(0, 2**62), IDS, TIMES, TEXTS, TIMES)
 def test_posts_come_back_with_any_characters(
-    position: int, post_id: str | int, time: float, text: str, normalized: str | None, watermark: float
+    position: int, post_id: str | int, time: float, text: str, watermark: float
 ) -> None:
-    """And the type of their ids; of a duplicate without its normalized text."""
-    post = StoredPost(position, post_id, time, text, normalized, None)
+    """And the type of their ids."""
+    post = StoredPost(position, post_id, time, text, None)
     packed = pack_post(post, watermark)
     assert unpack_post(packed) == (post, watermark)
     assert type(unpack_post(packed)[0].id) is type(post_id)
     evidence = Evidence(post_id, position, "near", 3, "edit", 0.9, 0.8, "7-20")
-    assert unpack_post(packed, evidence) == (post._replace(normalized=None, evidence=evidence), watermark)
+    assert unpack_post(packed, evidence) == (post._replace(evidence=evidence), watermark)
     assert unpack_evidence(pack_evidence(evidence)) == evidence
 
 

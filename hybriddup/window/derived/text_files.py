@@ -1,0 +1,90 @@
+"""Texts in a file, each with a checksum, by where they begin.
+
+Verifying reads a few texts of every batch, from all over the window. Out of a file they come four times as fast as out
+of SQLite's rows, and they are normalized already.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Sequence
+from io import FileIO
+
+import numpy as np
+import xxhash
+
+from hybriddup.data.records import Int64s
+
+NOWHERE = -1
+"""Stands for the place of a text that is in no file."""
+HEAD = struct.Struct("<QI")
+"""Checksum of the rest; number of bytes of the text, twice, and 1 more where they are UTF-16."""
+READ_AT_ONCE = 512
+"""Bytes that are read of a text before it is known how long it is: enough of nearly all."""
+ALL_BITS = 2**64 - 1
+
+
+def pack_text(text: str, seed: int) -> bytes:
+    """Return a text as a file has it; the checksum depends on ``seed``, a number of 64 bits."""
+    data, is_utf_16 = encoded(text)
+    size = 2 * len(data) + is_utf_16
+    return HEAD.pack(checksum_of(data, size, seed), size) + data
+
+
+def encoded(text: str) -> tuple[bytes, bool]:
+    """Return a text in UTF-8 or in UTF-16, whichever is shorter, and whether it is UTF-16."""
+    try:
+        narrow, wide = text.encode(), text.encode("utf-16-le")
+    except UnicodeEncodeError:  # surrogates: two that stand together would become one character in UTF-16
+        return text.encode("utf-8", "surrogatepass"), False
+    return (wide, True) if len(wide) < len(narrow) else (narrow, False)
+
+
+def checksum_of(data: bytes, size: int, seed: int) -> int:
+    """Return a number of 64 bits that depends on all of these."""
+    return xxhash.xxh3_64_intdigest(data, seed + size & ALL_BITS)
+
+
+def read_text(file: FileIO, begin: int, seed: int) -> str | None:
+    """Return one text; None where it is not as it was written, or not there.
+
+    Parameters
+    ----------
+    seed
+        As it was for `pack_text`.
+    """
+    file.seek(begin)
+    head = file.read(READ_AT_ONCE)
+    if len(head) < HEAD.size:
+        return None
+    checksum, size = HEAD.unpack_from(head)
+    data = head[HEAD.size : HEAD.size + size // 2]
+    if len(data) < size // 2:
+        data += file.read(n_bytes_of(file, begin, size) - len(data))
+    if checksum_of(data, size, seed) != checksum:
+        return None
+    try:
+        return data.decode("utf-16-le") if size & 1 else data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+
+
+def erase_text(file: FileIO, begin: int) -> None:
+    """Overwrite a text, so that nothing of it is left."""
+    file.seek(begin)
+    head = file.read(HEAD.size)
+    if len(head) == HEAD.size:
+        file.seek(begin + HEAD.size)
+        file.write(bytes(n_bytes_of(file, begin, HEAD.unpack(head)[1])))
+
+
+def n_bytes_of(file: FileIO, begin: int, size: int) -> int:
+    """Return how many bytes a text has by its head, and no more than the file has: the head may be damaged."""
+    return min(size // 2, max(os.fstat(file.fileno()).st_size - begin - HEAD.size, 0))
+
+
+def places_in(begin: int, packed: Sequence[bytes]) -> Int64s:
+    """Return int64[n]: where texts begin that are written one after another from a place on."""
+    sizes = np.fromiter(map(len, packed), np.int64, len(packed))
+    return begin + np.cumsum(sizes) - sizes

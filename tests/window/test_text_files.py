@@ -1,0 +1,81 @@
+"""Texts in a file, and back."""
+
+from __future__ import annotations
+
+from io import FileIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.testing import NASTY_TEXTS
+from hybriddup.window.derived.text_files import HEAD, READ_AT_ONCE, erase_text, pack_text, places_in, read_text
+
+TEXTS = st.text(st.characters()) | st.sampled_from([*NASTY_TEXTS, "\ud83d\ude00", "字" * READ_AT_ONCE, "a" * 5000])
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+def written(folder: str | Path, packed: list[bytes]) -> FileIO:
+    """A file with these bytes, which the caller closes."""
+    path = Path(folder) / "a.texts"
+    path.write_bytes(b"".join(packed))
+    return FileIO(path, "r+b")
+
+
+@given(st.lists(st.tuples(TEXTS, SEEDS), max_size=8))
+def test_texts_come_back(given_texts: list[tuple[str, int]]) -> None:
+    """With any characters, from where they begin."""
+    packed = [pack_text(*each) for each in given_texts]
+    with TemporaryDirectory() as folder, written(folder, packed) as file:
+        places = places_in(0, packed).tolist()
+        assert [read_text(file, at, seed) for at, (_, seed) in zip(places, given_texts, strict=True)] == [
+            text for text, _ in given_texts
+        ]
+
+
+@given(TEXTS, SEEDS, st.data())
+def test_a_text_that_was_changed_is_none(text: str, seed: int, data: st.DataObject) -> None:
+    """Whichever bit was flipped, and wherever the file ends."""
+    packed = pack_text(text, seed)
+    bit = data.draw(st.integers(0, 8 * len(packed) - 1))
+    flipped = bytearray(packed)
+    flipped[bit // 8] ^= 1 << bit % 8
+    cut = packed[: data.draw(st.integers(0, len(packed) - 1))]
+    for damaged in (bytes(flipped), cut, bytes(flipped) + packed):
+        with TemporaryDirectory() as folder, written(folder, [damaged]) as file:
+            assert read_text(file, 0, seed) is None
+    with TemporaryDirectory() as folder, written(folder, [packed]) as file:
+        assert read_text(file, 0, seed ^ 1) is None
+
+
+@pytest.mark.parametrize("text", ["good morning", "早上好", "a" * 5000])
+def test_an_erased_text_leaves_nothing_and_touches_no_other(tmp_path: Path, text: str) -> None:
+    """Before and after it."""
+    packed = [pack_text("first", 1), pack_text(text, 2), pack_text("last", 3)]
+    first, begin, last = places_in(0, packed).tolist()
+    with written(tmp_path, packed) as file:
+        erase_text(file, begin)
+        assert [read_text(file, first, 1), read_text(file, begin, 2), read_text(file, last, 3)] == [
+            "first",
+            None,
+            "last",
+        ]
+        file.seek(begin + HEAD.size)
+        assert not any(file.read(len(packed[1]) - HEAD.size))
+
+
+def test_a_head_that_lies_asks_for_no_more_than_the_file_has(tmp_path: Path) -> None:
+    """So that a flipped bit takes no memory and makes no file longer."""
+    packed = HEAD.pack(1, 2**32 - 1) + b"short"
+    with written(tmp_path, [packed]) as file:
+        assert read_text(file, 0, 1) is None
+        erase_text(file, 0)
+        assert file.seek(0, 2) == len(packed)
+
+
+def test_chinese_takes_two_bytes_a_character_and_latin_one() -> None:
+    """The shorter of the two forms is taken."""
+    assert len(pack_text("早上好" * 10, 0)) == HEAD.size + 60
+    assert len(pack_text("good morning", 0)) == HEAD.size + 12
