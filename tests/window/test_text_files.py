@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.testing import NASTY_TEXTS
-from hybriddup.window.derived.text_files import HEAD, READ_AT_ONCE, erase_text, pack_text, places_in, read_text
+from hybriddup.window.derived.text_files import HEAD, READ_AT_ONCE, erase_text, pack_text, places_in, read_texts
 
 TEXTS = st.text(st.characters()) | st.sampled_from([*NASTY_TEXTS, "\ud83d\ude00", "字" * READ_AT_ONCE, "a" * 5000])
 SEEDS = st.integers(0, 2**64 - 1)
@@ -30,9 +30,8 @@ def test_texts_come_back(given_texts: list[tuple[str, int]]) -> None:
     packed = [pack_text(*each) for each in given_texts]
     with TemporaryDirectory() as folder, written(folder, packed) as file:
         places = places_in(0, packed).tolist()
-        assert [read_text(file, at, seed) for at, (_, seed) in zip(places, given_texts, strict=True)] == [
-            text for text, _ in given_texts
-        ]
+        found = read_texts([file] * len(places), places, [seed for _, seed in given_texts])
+        assert found == [text for text, _ in given_texts]
 
 
 @given(TEXTS, SEEDS, st.data())
@@ -45,9 +44,9 @@ def test_a_text_that_was_changed_is_none(text: str, seed: int, data: st.DataObje
     cut = packed[: data.draw(st.integers(0, len(packed) - 1))]
     for damaged in (bytes(flipped), cut, bytes(flipped) + packed):
         with TemporaryDirectory() as folder, written(folder, [damaged]) as file:
-            assert read_text(file, 0, seed) is None
+            assert read_texts([file], [0], [seed]) == [None]
     with TemporaryDirectory() as folder, written(folder, [packed]) as file:
-        assert read_text(file, 0, seed ^ 1) is None
+        assert read_texts([file], [0], [seed ^ 1]) == [None]
 
 
 @pytest.mark.parametrize("text", ["good morning", "早上好", "a" * 5000])
@@ -57,7 +56,7 @@ def test_an_erased_text_leaves_nothing_and_touches_no_other(tmp_path: Path, text
     first, begin, last = places_in(0, packed).tolist()
     with written(tmp_path, packed) as file:
         erase_text(file, begin)
-        assert [read_text(file, first, 1), read_text(file, begin, 2), read_text(file, last, 3)] == [
+        assert read_texts([file] * 3, [first, begin, last], [1, 2, 3]) == [
             "first",
             None,
             "last",
@@ -70,7 +69,7 @@ def test_a_head_that_lies_asks_for_no_more_than_the_file_has(tmp_path: Path) -> 
     """So that a flipped bit takes no memory and makes no file longer."""
     packed = HEAD.pack(1, 2**32 - 1) + b"short"
     with written(tmp_path, [packed]) as file:
-        assert read_text(file, 0, 1) is None
+        assert read_texts([file], [0], [1]) == [None]
         erase_text(file, 0)
         assert file.seek(0, 2) == len(packed)
 

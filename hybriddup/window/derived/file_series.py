@@ -8,7 +8,7 @@ files stop growing when the window is full.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -165,10 +165,8 @@ class FileSeries:
             self._needs_file = False
         return self.files[-1]
 
-    def files_of(self, positions: Int64s) -> Sequence[FilePair | None]:
-        """Return the files that have the posts at some positions, of each; None where there are no files."""
-        if not self.files:
-            return [None] * len(positions)
+    def files_of(self, positions: Int64s) -> list[FilePair]:
+        """Return the files that have the posts at some positions, of each; there has to be a file."""
         firsts = np.fromiter((pair.first_position for pair in self.files), np.int64, len(self.files))
         places = np.maximum(np.searchsorted(firsts, positions, side="right") - 1, 0)
         return [self.files[place] for place in places.tolist()]

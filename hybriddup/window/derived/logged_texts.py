@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from hybriddup.data.records import Int64s
-from hybriddup.window.derived.file_series import AppendedFile, FilePair, FileSeries
-from hybriddup.window.derived.text_files import NOWHERE, erase_text, pack_text, places_in, read_text
+from hybriddup.window.derived.file_series import FilePair, FileSeries
+from hybriddup.window.derived.text_files import NOWHERE, erase_text, pack_text, places_in, read_texts
 
 logger = logging.getLogger("hybriddup")
 
@@ -50,32 +50,34 @@ class LoggedTexts:
         places
             int64[n]: where they begin, as `append` or the records say.
         """
+        texts: list[str | None] = [None] * len(positions)
+        there = np.flatnonzero(places != NOWHERE) if self._series.files else np.zeros(0, np.int64)
         try:
-            texts = [
-                None if file is None else read_text(file.opened, at, self._seed + position)
-                for file, at, position in self._asked(positions, places)
-            ]
+            found = self._read(positions[there], places[there])
         except OSError as error:
             self._say("cannot be read, and are made anew of the store's", error)
-            return [None] * len(positions)
-        if any(text is None and at != NOWHERE for text, at in zip(texts, places.tolist(), strict=True)):
+            return texts
+        if None in found:
             self._say("are damaged or missing here and there, and those are made anew of the store's")
+        for row, text in zip(there.tolist(), found, strict=True):
+            texts[row] = text
         return texts
+
+    def _read(self, positions: Int64s, places: Int64s) -> list[str | None]:
+        """Read texts that begin somewhere; see `read`."""
+        files = (pair.texts.opened for pair in self._series.files_of(positions))
+        return read_texts(files, places.tolist(), (self._seed + position for position in positions.tolist()))
 
     def erase(self, positions: Int64s, places: Int64s) -> None:
         """Overwrite texts, so that nothing of them is left."""
+        there = places != NOWHERE
+        if not self._series.files or not there.any():
+            return
         try:
-            for file, at, _ in self._asked(positions, places):
-                if file is not None:
-                    erase_text(file.opened, at)
+            for pair, at in zip(self._series.files_of(positions[there]), places[there].tolist(), strict=True):
+                erase_text(pair.texts.opened, at)
         except OSError as error:
             self._say("of deleted posts cannot be overwritten; the next opening tries again", error)
-
-    def _asked(self, positions: Int64s, places: Int64s) -> Iterator[tuple[AppendedFile | None, int, int]]:
-        """Yield the file, the place and the position of each text; None = it is in no file."""
-        files = self._series.files_of(positions)
-        for pair, at, position in zip(files, places.tolist(), positions.tolist(), strict=True):
-            yield (None if pair is None or at == NOWHERE else pair.texts), at, position
 
     def _say(self, what: str, error: OSError | None = None) -> None:
         if what not in self._said:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from io import FileIO
 
 import numpy as np
-import xxhash
+from xxhash import xxh3_64_intdigest
 
 from hybriddup.data.records import Int64s
 
@@ -24,12 +25,21 @@ READ_AT_ONCE = 512
 """Bytes that are read of a text before it is known how long it is: enough of nearly all."""
 ALL_BITS = 2**64 - 1
 
+if sys.platform == "win32":
+
+    def read_at(file: int, n_bytes: int, begin: int) -> bytes:
+        """Return so many bytes of a file from a place on, fewer where it ends."""
+        os.lseek(file, begin, os.SEEK_SET)
+        return os.read(file, n_bytes)
+else:
+    read_at = os.pread
+
 
 def pack_text(text: str, seed: int) -> bytes:
     """Return a text as a file has it; the checksum depends on ``seed``, a number of 64 bits."""
     data, is_utf_16 = encoded(text)
     size = 2 * len(data) + is_utf_16
-    return HEAD.pack(checksum_of(data, size, seed), size) + data
+    return HEAD.pack(xxh3_64_intdigest(data, seed + size & ALL_BITS), size) + data
 
 
 def encoded(text: str) -> tuple[bytes, bool]:
@@ -41,29 +51,32 @@ def encoded(text: str) -> tuple[bytes, bool]:
     return (wide, True) if len(wide) < len(narrow) else (narrow, False)
 
 
-def checksum_of(data: bytes, size: int, seed: int) -> int:
-    """Return a number of 64 bits that depends on all of these."""
-    return xxhash.xxh3_64_intdigest(data, seed + size & ALL_BITS)
+def read_texts(files: Iterable[FileIO], begins: Iterable[int], seeds: Iterable[int]) -> list[str | None]:
+    """Return texts, None for those that are not as they were written, or not there.
 
-
-def read_text(file: FileIO, begin: int, seed: int) -> str | None:
-    """Return one text; None where it is not as it was written, or not there.
+    One loop without calls of our own: a text takes four microseconds, most of them for memory that is not in the cache.
 
     Parameters
     ----------
-    seed
-        As it was for `pack_text`.
+    files, begins, seeds
+        Of each text: where it was written, and the seed of its checksum as it was for `pack_text`.
     """
-    file.seek(begin)
-    head = file.read(READ_AT_ONCE)
-    if len(head) < HEAD.size:
-        return None
-    checksum, size = HEAD.unpack_from(head)
-    data = head[HEAD.size : HEAD.size + size // 2]
-    if len(data) < size // 2:
-        data += file.read(n_bytes_of(file, begin, size) - len(data))
-    if checksum_of(data, size, seed) != checksum:
-        return None
+    texts: list[str | None] = []
+    for file, begin, seed in zip(files, begins, seeds, strict=True):
+        head = read_at(file.fileno(), READ_AT_ONCE, begin)
+        if len(head) < HEAD.size:
+            texts.append(None)
+            continue
+        checksum, size = HEAD.unpack_from(head)
+        data = head[HEAD.size : HEAD.size + (size >> 1)]
+        if size >> 1 > READ_AT_ONCE - HEAD.size:
+            data = read_at(file.fileno(), n_bytes_of(file, begin, size), begin + HEAD.size)
+        texts.append(decoded(data, size) if xxh3_64_intdigest(data, seed + size & ALL_BITS) == checksum else None)
+    return texts
+
+
+def decoded(data: bytes, size: int) -> str | None:
+    """Return the text of its bytes; None where they are none."""
     try:
         return data.decode("utf-16-le") if size & 1 else data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
