@@ -181,7 +181,7 @@ class Enough(NamedTuple):
     most_pairs: Int64s
     """int64[n]: of each text of a batch so many candidates are verified, those with the fewest differing bits."""
     n_newer: Int64s
-    """int64[n]: texts of the batch with a key that each text is looked up by, at most: kept ones push others out."""
+    """int64[n]: batch texts before each with a key that it is looked up by, at most; they may push others out."""
 
     def take(self, chosen: Int64s | slice) -> Enough:
         """Return the same of the chosen texts, in the order given."""

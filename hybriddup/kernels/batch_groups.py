@@ -112,15 +112,21 @@ def fill_rings(
 
 
 @njit(cache=True, nogil=True)
-def most_in_groups(probed: UInt32s, sizes: UInt32s) -> tuple[Int64s, int]:
-    """Return int64[n], the size of the largest group that each text looks into, and how many comparisons that takes."""
-    most, n_comparisons = np.zeros(len(probed), np.int64), np.int64(0)
-    for i in range(len(probed)):
+def most_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int64s, int]:
+    """Return int64[n], how many texts stand before each in a group that it looks into, at most, and the sum of all.
+
+    That is how many kept texts can come between it and those of the index, and about how many comparisons it takes.
+    """
+    most, n_before, n_comparisons = np.zeros(len(own), np.int64), np.zeros(n_groups, np.int64), np.int64(0)
+    for i in range(len(own)):
         for j in range(probed.shape[1]):
             if probed[i, j] != NO_GROUP:
-                size = np.int64(sizes[probed[i, j]])
-                most[i] = max(most[i], size)
-                n_comparisons += size // 2
+                n = n_before[probed[i, j]]
+                most[i] = max(most[i], n)
+                n_comparisons += n
+        for j in range(own.shape[1]):
+            if own[i, j] != NO_GROUP:
+                n_before[own[i, j]] += 1
     return most, n_comparisons
 
 

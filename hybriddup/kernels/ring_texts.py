@@ -181,8 +181,16 @@ def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, 
                 block = middle
             else:
                 last = middle - 1
-        start = max(np.int64(first), block << BLOCK_BITS)
-        numbers[row], _ = first_from(columns, start, next_number, turn, positions[row])
+        number = max(np.int64(first), block << BLOCK_BITS)
+        end = min(np.int64(next_number), (block + 1) << BLOCK_BITS)
+        offset = positions[row] - columns.anchors[slot_of(number, turn, len(columns.offsets)) >> BLOCK_BITS]
+        while number < end:  # offsets rise, and numbers that were passed over are the last of a block
+            middle = (number + end) // 2
+            if np.int64(columns.offsets[slot_of(middle, turn, len(columns.offsets))]) < offset:
+                number = middle + 1
+            else:
+                end = middle
+        numbers[row], _ = first_from(columns, number, next_number, turn, positions[row])
     return numbers
 
 

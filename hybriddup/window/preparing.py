@@ -105,6 +105,14 @@ class Steps:
         """Return these texts as verifiers look at them."""
         return self.components.verifier_context(normalized, self.components.compared(normalized), self.workers)
 
+    def context_of(self, normalized: Sequence[str], prepared: PreparedTexts, places: Int64s) -> VerifierContext:
+        """Return some texts, and then those at places of the batch, as verifiers look at them."""
+        posts = [*normalized, *texts_at(prepared.normalized, places)]
+        compared: Sequence[str] = posts
+        if prepared.compared is not prepared.normalized:
+            compared = [*self.components.compared(normalized), *texts_at(prepared.compared, places)]
+        return self.components.verifier_context(posts, compared, self.workers)
+
     @cached_property
     def counts_characters(self) -> bool:
         """Whether a verifier tells how many characters a pair needs in common."""
@@ -129,10 +137,8 @@ class Steps:
         first = int(prepared.positions[0])
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
-        in_batch = (positions[n_of_window:] - first).tolist()
-        texts = [*normalized_at(positions[:n_of_window]), *(prepared.normalized[place] for place in in_batch)]
+        context = self.context_of(normalized_at(positions[:n_of_window]), prepared, positions[n_of_window:] - first)
         local = CandidatePairs(earlier, later, pairs.hamming_distances)
-        context = self.verifier_context(texts)
         self.components.plan.renew(context)
         return LocalPairs(local, text_lengths(context.texts), self.components.bands.number_keys(context.texts))
 

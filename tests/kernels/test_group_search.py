@@ -12,7 +12,7 @@ from hybriddup.kernels.batch_groups import (
     count_groups,
     count_kept_before,
     fill_rings,
-    most_in_groups,
+    most_before,
     number_batch,
     number_shared,
 )
@@ -182,16 +182,18 @@ def test_texts_of_a_batch_find_those_before_them(words: int, seed: int) -> None:
 
 @given(seeds)
 def test_groups_of_a_batch_are_counted(seed: int) -> None:
-    """The largest that each text looks into, about half of all comparisons, and kept texts before each."""
+    """Texts before each in the groups that it looks into, at most and in all, and kept ones among them."""
     rng = np.random.default_rng(seed)
     own, probed, is_kept = make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.5
     n_texts = count_groups(own, N_GROUPS)
     members = {group: [row for row in range(N_TEXTS) if group in own[row].tolist()] for group in range(N_GROUPS)}
-    sizes = [[len(members[group]) for group in groups_of(row)] for row in probed]
     assert n_texts.tolist() == list(map(len, members.values()))
-    most, n_comparisons = most_in_groups(probed, n_texts)
-    assert most.tolist() == [max(some, default=0) for some in sizes]
-    assert n_comparisons == sum(size // 2 for some in sizes for size in some)
+    n_before = [
+        [sum(other < row for other in members[group]) for group in groups_of(probed[row])] for row in range(N_TEXTS)
+    ]
+    most, n_comparisons = most_before(own, probed, N_GROUPS)
+    assert most.tolist() == [max(some, default=0) for some in n_before]
+    assert n_comparisons == sum(map(sum, n_before))
     assert count_kept_before(own, probed, is_kept, N_GROUPS).tolist() == [
         sum(is_kept[other] for group in groups_of(probed[row]) for other in members[group] if other < row)
         for row in range(N_TEXTS)

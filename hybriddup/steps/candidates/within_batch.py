@@ -11,7 +11,7 @@ from hybriddup.kernels.batch_groups import (
     count_groups,
     count_kept_before,
     fill_rings,
-    most_in_groups,
+    most_before,
     number_batch,
     number_shared,
 )
@@ -36,9 +36,9 @@ class WithinBatch:
     sizes: UInt32s
     """uint32[n_groups]: texts of each group."""
     most: Int64s
-    """int64[n]: texts with a key that each is looked up by, at most."""
+    """int64[n]: texts before each with a key that it is looked up by, at most."""
     n_comparisons: int
-    """About what `pairs` takes."""
+    """What `pairs` takes, at most."""
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
@@ -47,7 +47,7 @@ class WithinBatch:
         if batch.probes is not batch.keys:
             own, probed = map(np.ascontiguousarray, np.split(numbers, [batch.keys.shape[1]], axis=1))
         sizes = count_groups(own, n_groups)
-        return cls(batch, numbers, own, probed, sizes, *most_in_groups(probed, sizes))
+        return cls(batch, numbers, own, probed, sizes, *most_before(own, probed, n_groups))
 
     def take(self, rows: Int64s) -> WithinBatch:
         """Return some of the texts, ``rows`` int64[n] rising."""

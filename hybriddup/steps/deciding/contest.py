@@ -55,7 +55,7 @@ class BatchContest:
     Parameters
     ----------
     most_with_key
-        int64[n]: texts of the batch with a key that each text is looked up by, at most.
+        int64[n]: texts of the batch before each with a key that it is looked up by, at most.
     grouped
         The batch by key, where these are all its pairs. None = there are more to come, so that a text without a sure
         match is not decided.

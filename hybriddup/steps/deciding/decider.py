@@ -90,7 +90,7 @@ class Decider:
             held[overtaken] = True
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: so many texts of a batch have a key in common, of those keys that may become crowded."""
+        """Return int64[n]: so many texts of a batch stand before each and have a key of it that may become crowded."""
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
         crowded = grouped.batch.may_be_crowded
