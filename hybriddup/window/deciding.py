@@ -18,9 +18,9 @@ from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts, LooksUp
 from hybriddup.window.preparing import PreparedTexts, Steps
 
-FIRST_OF_POST = 16
-"""Pairs of a post that are verified first: hardly more in all than if it were four, of which the texts are then read
-together in fewer turns."""
+FIRST_OF_POST, MOST_OF_POST = 16, 128
+"""Pairs of a post that are verified first, and at a time after that: hardly more in all than if they were fewer, as in
+a run, and in fewer turns. Each turn takes a millisecond, however few its pairs are."""
 
 
 class NearMatch(NamedTuple):
@@ -140,7 +140,7 @@ def decide_batch(
     exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
     if not len(places):
         return Verdicts(exact, {}, index.looked_up, index.is_kept)
-    limits = replace(steps.components.limits, first_in_turn=FIRST_OF_POST)
+    limits = replace(steps.components.limits, first_in_turn=FIRST_OF_POST, most_in_turn=MOST_OF_POST)
     decider = Decider(index, verify, limits, report, steps.workers)
     decisions = decider.decide(batch_of(prepared, places, times, derived.horizon))
     copies = np.flatnonzero(decisions.exact != NONE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
 from hybriddup.window.derived.deriving import build_derived_state
-from hybriddup.window.derived.kept_log import KeptLog
+from hybriddup.window.derived.file_series import FileSeries
+from hybriddup.window.derived.kept_log import FOLDER, KeptLog
 from hybriddup.window.derived.kept_records import can_be_recorded
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import WindowTime
@@ -36,7 +38,7 @@ def open_state(open_store: Callable[[], WindowStore], asked: Asked, folder: Path
     components = Components.create(asked.settings, asked.registry, asked.workers)
     is_learning = learns(components)
     store = open_store()
-    log = KeptLog(folder, store) if folder is not None and can_be_recorded(components.block_index) else None
+    log = log_beside(store, folder, components)
     try:
         opening = Opening(Steps(components, asked.workers), asked.timing, store, is_learning, log, asked.read_only)
         return opening.state()
@@ -45,6 +47,17 @@ def open_state(open_store: Callable[[], WindowStore], asked: Asked, folder: Path
             log.close()
         store.close()
         raise
+
+
+def log_beside(store: WindowStore, folder: Path | None, components: Components) -> KeptLog | None:
+    """Return the log of a store in a folder; None where there can be none, and then nothing is left of an older one."""
+    if folder is None:
+        return None
+    if can_be_recorded(components.block_index):
+        return KeptLog(folder, store)
+    with suppress(OSError):
+        FileSeries(folder / FOLDER).delete_but(())
+    return None
 
 
 @dataclass(frozen=True)

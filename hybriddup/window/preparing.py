@@ -109,7 +109,7 @@ class Steps:
         """Return some texts, and then those at places of the batch, as verifiers look at them."""
         posts = [*normalized, *texts_at(prepared.normalized, places)]
         compared: Sequence[str] = posts
-        if prepared.compared is not prepared.normalized:
+        if self.components.settings.compare != "all":
             compared = [*self.components.compared(normalized), *texts_at(prepared.compared, places)]
         return self.components.verifier_context(posts, compared, self.workers)
 

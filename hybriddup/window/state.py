@@ -24,7 +24,7 @@ from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.deriving import build_derived_state, prepare_stored
 from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
-from hybriddup.window.derived.kept_texts import texts_at
+from hybriddup.window.derived.kept_texts import normalized_texts
 from hybriddup.window.edges import Edges
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
 from hybriddup.window.index import LiveIndex
@@ -202,7 +202,7 @@ class WindowState:
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order asked: the log's, or made anew of the store's."""
-        return texts_at(positions, self.derived.kept, self.log, self.store, self.steps)
+        return normalized_texts(positions, self.derived.kept, self.log, self.store, self.steps)
 
     def describe(
         self, posts: Sequence[Post], prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts
@@ -349,18 +349,13 @@ class WindowState:
         if post is None:
             return False
         gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
+        if post.kept and self.log is not None:  # before its text is gone from the store: else nobody tried again
+            self.log.erase(post.position)
         self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
         if post.kept:
-            self.change_or_derive(partial(self.unremember, post))
+            self.change_or_derive(lambda: self.derived.delete(prepare_stored(self.steps, [post])))
         self.counts.posts["deleted"] += 1
         return True
-
-    def unremember(self, post: StoredPost) -> None:
-        """Find a kept post no more, and leave nothing of its text in the log."""
-        position = np.array([post.position])
-        if self.log is not None:
-            self.log.texts.erase(position, self.derived.kept.text_places_of(position))
-        self.derived.delete(prepare_stored(self.steps, [post]))
 
     def warn_if_ahead(self, now: float) -> None:
         """Say in the log, once, that the watermark is far ahead of the clock."""

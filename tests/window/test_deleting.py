@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from random import Random
@@ -9,8 +10,12 @@ from typing import Any
 
 import pytest
 
+from hybriddup.errors import StoreError
 from hybriddup.window import AnyWindow, Window
-from hybriddup.window.derived.logged_texts import LoggedTexts
+from hybriddup.window.derived import file_series
+from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile
+from hybriddup.window.derived.kept_log import FOLDER
+from hybriddup.window.state import WindowState
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "posts.jsonl"
 
@@ -62,26 +67,13 @@ def test_after_deletions_a_window_decides_as_if_the_posts_had_not_come(
             assert answers_of(again, later) == answers_of(other, later)
 
 
-@pytest.mark.parametrize("is_killed", [False, True])
-def test_nothing_is_left_of_the_text_of_a_deleted_post(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_killed: bool
-) -> None:
-    """In no file, once the window is closed; where the process ended first, once it is opened again."""
-    text, others = "这是一条谁也不该再看到的微博 secret", ["早上好，今天天气真不错", "大家晚安，明天再见"]
-    with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many([others[0], {"id": "gone", "text": text}, others[1]])
-        if is_killed:
-            with monkeypatch.context() as patched:
-                patched.setattr(LoggedTexts, "erase", lambda *_: None)
-                window.delete("gone")
-        else:
-            window.delete("gone")
-    if is_killed:
-        assert holds(tmp_path / "w", "不该再看到")
-        Window.open(tmp_path / "w", "weibo").close()
-    assert not holds(tmp_path / "w", "不该再看到")
-    assert not holds(tmp_path / "w", "secret")
-    assert all(holds(tmp_path / "w", other) for other in others)
+UNWANTED = "这是一条谁也不该再看到的微博 secret"
+
+
+def distinct(seed: int, n: int) -> list[str]:
+    """Texts that do not repeat each other."""
+    rng = Random(seed)  # noqa: S311  posts, not secrets
+    return ["".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(20)) for _ in range(n)]
 
 
 def holds(folder: Path, text: str) -> bool:
@@ -89,3 +81,141 @@ def holds(folder: Path, text: str) -> bool:
     forms = (text.encode(), text.encode("utf-16-le"))
     contents = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     return any(form in content for form in forms for content in contents)
+
+
+def readable(window: Window) -> list[bool]:
+    """Whether the log has the text of each kept post."""
+    state = window._state
+    assert isinstance(state, WindowState)
+    assert state.log is not None
+    positions = state.derived.kept.columns()[0]
+    return [text is not None for text in state.log.texts.read(positions, state.derived.kept.text_places_of(positions))]
+
+
+def check_gone(folder: Path) -> None:
+    """Nothing is left of the secret in any file, whatever form it was in."""
+    assert not holds(folder, "不该再看到")
+    assert not holds(folder, "secret")
+
+
+def test_nothing_is_left_of_the_text_of_a_deleted_post(tmp_path: Path) -> None:
+    """In no file, once the window is closed; every other text is where it was."""
+    texts = distinct(1, 300)
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many([*texts[:100], {"id": "gone", "text": UNWANTED}, *texts[100:200]])
+        window.add_many(texts[200:])
+        assert window.delete("gone")
+        assert readable(window) == 100 * [True] + [False] + 200 * [True]
+    check_gone(tmp_path / "w")
+    assert all(holds(tmp_path / "w", text) for text in texts)
+
+
+def test_a_text_is_erased_that_memory_has_forgotten_and_the_store_has_not(tmp_path: Path) -> None:
+    """As between two edges of the horizon, when few posts come."""
+    now = [1000.0]
+    with Window.open(tmp_path / "w", "weibo", horizon=100.0, clock=lambda: now[0]) as window:
+        for at, text in ((1000.0, "早上好，今天天气真不错"), (1000.05, UNWANTED), (1050.0, "大家晚安，明天再见了")):
+            now[0] = at
+            window.add({"id": f"{at}", "text": text})
+        now[0] = 1100.1
+        window.add("又是新的一天，继续努力吧")
+        assert window.stats().n_kept_in_window == 2
+        assert window.delete("1000.05")
+    check_gone(tmp_path / "w")
+
+
+@pytest.mark.parametrize("lost", ["the records", "the last record", "a record in the middle"])
+def test_a_text_is_erased_whose_record_was_lost(tmp_path: Path, lost: str) -> None:
+    """The process ended between the two, or a disk changed one: it is derived, and the first copy of its text goes."""
+    texts = distinct(2, 40)
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many(
+            [*texts[:20], {"id": "gone", "text": UNWANTED}, *(texts[20:] if lost != "the last record" else [])]
+        )
+    (records,) = (tmp_path / "w" / FOLDER).glob(f"*{RECORDS}")
+    content = records.read_bytes()
+    middle = len(content) // 2 - len(content) // 8
+    damaged = {
+        "the records": b"",
+        "the last record": content[:-8],
+        "a record in the middle": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+    }
+    records.write_bytes(damaged[lost])
+    with Window.open(tmp_path / "w", "weibo") as window:
+        assert all(readable(window))
+        assert window.delete("gone")
+    check_gone(tmp_path / "w")
+
+
+def test_a_text_is_erased_whose_record_waited_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts were written and records not; meanwhile the files became so large that others would be begun."""
+    monkeypatch.setattr(file_series, "SMALLEST_FILE", 1500)
+    append, texts = AppendedFile.append, distinct(3, 60)
+
+    def no_room_for_records(file: AppendedFile, data: bytes) -> int:
+        if file.path.suffix == RECORDS:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return append(file, data)
+
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many(texts[:5])
+        with monkeypatch.context() as patched:
+            patched.setattr(AppendedFile, "append", no_room_for_records)
+            window.add_many([*texts[5:10], {"id": "gone", "text": UNWANTED}])
+            window.add_many(texts[10:30])
+            window.add_many([{"id": "too", "text": "还有一条谁也不该再看到的 secret 在这里"}])
+            assert window.delete("too")
+        window.add_many(texts[30:])
+    with Window.open(tmp_path / "w", "weibo") as window:
+        assert all(readable(window))
+        assert window.delete("gone")
+        assert readable(window).count(False) == 1
+    check_gone(tmp_path / "w")
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_deleting_touches_no_other_text_where_texts_were_lost(tmp_path: Path, *, is_missing: bool) -> None:
+    """As a power failure loses them; what comes later does not stand where they stood."""
+    texts = distinct(4, 300)
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many([{"id": f"{n}", "text": text} for n, text in enumerate(texts[:50])])
+    (path,) = (tmp_path / "w" / FOLDER).glob(f"*{TEXTS}")
+    if is_missing:
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:100])
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many(texts[50:200])
+        n = sum(readable(window))
+        assert n >= 150
+        assert window.delete("20")
+        assert sum(readable(window)) == n
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many(texts[200:])
+        assert sum(readable(window)) == n + 100
+
+
+@pytest.mark.parametrize("has_log", [True, False])
+def test_a_text_that_cannot_be_overwritten_is_not_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_log: bool
+) -> None:
+    """The error says so, and trying again deletes it; so too where the log is not written any more."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(5, 3)])
+        state = window._state
+        assert isinstance(state, WindowState)
+        assert state.log is not None
+        if not has_log:
+            state.log.close()
+        with monkeypatch.context() as patched:
+            patched.setattr(AppendedFile, "erase", fail)
+            patched.setattr(Path, "unlink", fail)
+            with pytest.raises(StoreError, match="was not deleted"):
+                window.delete("gone")
+        assert window.get("gone") is not None
+        assert window.delete("gone")
+    check_gone(tmp_path / "w")

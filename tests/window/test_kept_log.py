@@ -213,7 +213,7 @@ def test_a_log_that_does_not_say_what_it_is_begins_anew(
     for path in files_of(folder)[1:]:
         path.write_bytes(b"nobody reads this")
     assert answers(folder) == expected
-    assert all(len(path.read_bytes()) % 96 == 0 for path in files_of(folder))
+    assert all(len(path.read_bytes()) % 104 == 0 for path in files_of(folder))
     forbid_texts()
     assert answers(folder) == expected
 

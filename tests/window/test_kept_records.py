@@ -14,6 +14,7 @@ from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Fingerprints, UInt64s
 from hybriddup.run.components import Components
 from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
+from hybriddup.window.derived.text_files import TextPlaces
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
 from tests.window.reference_window import CONFIG
@@ -60,7 +61,7 @@ def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
         np.maximum.accumulate(times),
         hashes,
         LiveTexts(prints, sketches, keys, probes),
-        rng.integers(-1, 2**40, n),
+        TextPlaces(rng.integers(-1, 2**40, n), rng.integers(0, 2**20, n)),
     )
 
 
@@ -95,6 +96,7 @@ def test_records_say_what_was_written(seed: int, n: int, form: RecordForm) -> No
 
     assert n_sound(records, BEFORE, 10**6, SEED) == n
     assert all(same(*pair) for pair in zip(columns[:4], read[:4], strict=True))
+    assert all(same(*pair) for pair in zip(columns.text_places, read.text_places, strict=True))
     written, again = columns.texts, read.texts
     assert same(written.prints.positions, again.prints.positions)
     assert same(written.prints.bits, again.prints.bits)

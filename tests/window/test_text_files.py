@@ -6,14 +6,13 @@ from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.testing import NASTY_TEXTS
-from hybriddup.window.derived.text_files import HEAD, READ_AT_ONCE, erase_text, pack_text, places_in, read_texts
+from hybriddup.window.derived.text_files import HEAD, READ_FIRST, TextPlaces, pack_text, read_texts
 
-TEXTS = st.text(st.characters()) | st.sampled_from([*NASTY_TEXTS, "\ud83d\ude00", "字" * READ_AT_ONCE, "a" * 5000])
+TEXTS = st.text(st.characters()) | st.sampled_from([*NASTY_TEXTS, "\ud83d\ude00", "字" * READ_FIRST, "a" * 5000])
 SEEDS = st.integers(0, 2**64 - 1)
 
 
@@ -29,7 +28,7 @@ def test_texts_come_back(given_texts: list[tuple[str, int]]) -> None:
     """With any characters, from where they begin."""
     packed = [pack_text(*each) for each in given_texts]
     with TemporaryDirectory() as folder, written(folder, packed) as file:
-        places = places_in(0, packed).tolist()
+        places = TextPlaces.of(0, packed).begins.tolist()
         found = read_texts([file] * len(places), places, [seed for _, seed in given_texts])
         assert found == [text for text, _ in given_texts]
 
@@ -49,29 +48,11 @@ def test_a_text_that_was_changed_is_none(text: str, seed: int, data: st.DataObje
         assert read_texts([file], [0], [seed ^ 1]) == [None]
 
 
-@pytest.mark.parametrize("text", ["good morning", "早上好", "a" * 5000])
-def test_an_erased_text_leaves_nothing_and_touches_no_other(tmp_path: Path, text: str) -> None:
-    """Before and after it."""
-    packed = [pack_text("first", 1), pack_text(text, 2), pack_text("last", 3)]
-    first, begin, last = places_in(0, packed).tolist()
-    with written(tmp_path, packed) as file:
-        erase_text(file, begin)
-        assert read_texts([file] * 3, [first, begin, last], [1, 2, 3]) == [
-            "first",
-            None,
-            "last",
-        ]
-        file.seek(begin + HEAD.size)
-        assert not any(file.read(len(packed[1]) - HEAD.size))
-
-
 def test_a_head_that_lies_asks_for_no_more_than_the_file_has(tmp_path: Path) -> None:
-    """So that a flipped bit takes no memory and makes no file longer."""
+    """So that a flipped bit takes no memory."""
     packed = HEAD.pack(1, 2**32 - 1) + b"short"
     with written(tmp_path, [packed]) as file:
         assert read_texts([file], [0], [1]) == [None]
-        erase_text(file, 0)
-        assert file.seek(0, 2) == len(packed)
 
 
 def test_chinese_takes_two_bytes_a_character_and_latin_one() -> None:

@@ -45,6 +45,8 @@ class Limits:
     """Returns, for texts of these lengths, how many candidates of each are verified."""
     first_in_turn: int = FIRST_IN_TURN
     """So many pairs of a text are verified before the first match is looked for."""
+    most_in_turn: int = MOST_IN_TURN
+    """And so many at a time after that, at most."""
     asked_together: int = 128
     """Texts that the depths of their pairs are asked for together."""
 
@@ -75,7 +77,7 @@ class BatchContest:
     ) -> None:
         self.batch, self.pairs = batch, pairs
         self._index, self._is_last, self._first_in_turn = index, grouped is not None, limits.first_in_turn
-        self._asked_together = limits.asked_together
+        self._most_in_turn, self._asked_together = limits.most_in_turn, limits.asked_together
         n, most = len(batch), limits.max_bucket_size
         offsets = np.searchsorted(pairs.later, np.arange(n + 1))
         nothing = np.zeros((n, 0), np.uint32)
@@ -144,7 +146,7 @@ class BatchContest:
             n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, self._is_last, wanted)
             if n:
                 self._verify(np.sort(wanted[:n]), verify, evidence)
-                n_at_a_time = min(4 * n_at_a_time, MOST_IN_TURN)
+                n_at_a_time = min(4 * n_at_a_time, self._most_in_turn)
             elif not self._is_last or not self._ask_depths():
                 return
 

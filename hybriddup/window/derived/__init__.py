@@ -43,13 +43,15 @@ class DerivedState:
             stay[unsure] = self.kept.times_of(earlier[unsure]) > edges[places[unsure]]
         return stay
 
-    def equal_posts(self, prepared: PreparedTexts, times: PostTimes, texts_at: TextsAt, store: WindowStore) -> Int64s:
+    def equal_posts(
+        self, prepared: PreparedTexts, times: PostTimes, normalized_at: TextsAt, store: WindowStore
+    ) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
         found = self.exact.find(prepared.hashes)
         matches = (found >= 0) & (self.kept.times_of(found) > times.edges(self.horizon))
         says = np.fromiter((says_something for says_something, _ in prepared.keys), np.bool_, len(found))
         compared, sent = np.flatnonzero(matches & says), np.flatnonzero(matches & ~says)
-        texts = [*texts_at(found[compared]), *(post.text for post in store.posts(found[sent]))]
+        texts = [*normalized_at(found[compared]), *(post.text for post in store.posts(found[sent]))]
         equal = np.full(len(found), -1, np.int64)
         for place, text in zip([*compared.tolist(), *sent.tolist()], texts, strict=True):
             if text == prepared.keys[place][1]:
@@ -65,7 +67,7 @@ class DerivedState:
             The texts of the batch that were looked up, and which of these are the kept ones; their look-ups of crowded
             keys are counted. None = nothing was looked up.
         """
-        self.kept.add(columns.positions, columns.times, columns.watermarks, columns.text_places)
+        self.kept.add(columns.positions, columns.times, columns.watermarks, columns.text_places.begins)
         self.exact.add(columns.hashes, columns.positions, self.kept.first_position)
         if looked_up is None or is_kept is None:
             looked_up, is_kept = columns.texts, np.ones(len(columns.texts.prints), np.bool_)

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from hybriddup.data.records import Int64s
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.kept_columns import KeptColumns, columns_of, without
 from hybriddup.window.derived.kept_log import KeptLog
@@ -65,14 +64,9 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: K
 def read_log(derived: DerivedState, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
     """Fill an empty memory with the posts of a log; those that match no more are left out where many are together."""
     edge, deleted = stored_watermark(store) - derived.horizon, deleted_positions(store)
-    texts_of_deleted: list[tuple[Int64s, Int64s]] = []
     for columns in log.resume(form):
-        gone = np.isin(columns.positions, deleted)
-        texts_of_deleted.append((columns.positions[gone], columns.text_places[gone]))
         if max(columns.watermarks[-1], columns.times.max()) > edge:
-            derived.add(without(columns, deleted) if gone.any() else columns)
-    for positions, places in texts_of_deleted:  # the process may have ended before it came to this
-        log.texts.erase(positions, places)
+            derived.add(without(columns, deleted) if len(deleted) else columns)
 
 
 def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:

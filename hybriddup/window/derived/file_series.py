@@ -7,6 +7,7 @@ files stop growing when the window is full.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Container
 from contextlib import suppress
@@ -48,13 +49,33 @@ class AppendedFile:
         return self.stream
 
     def append(self, data: bytes) -> int:
-        """Append all of some bytes; return where they begin. What an error leaves behind is written over later."""
-        start, left = self.size, memoryview(data)
+        """Append all of some bytes, or nothing; return where they begin."""
+        start = self.size
+        try:
+            self._write(start, data)
+        except OSError:
+            with suppress(OSError):  # what is left behind then is written over later
+                self.opened.truncate(start)
+            raise
+        self.size += len(data)
+        return start
+
+    def erase(self, begin: int, n_bytes: int) -> None:
+        """Overwrite some bytes with zeros, as far as the file goes, and have that on disk."""
+        self._write(begin, bytes(max(min(n_bytes, self.size - begin), 0)))
+        os.fsync(self.opened.fileno())
+
+    def cut(self, size: int) -> None:
+        """Cut off what is after so many bytes."""
+        if self.size > size:
+            os.truncate(self.path, size)
+            self.size = size
+
+    def _write(self, start: int, data: bytes) -> None:
+        left = memoryview(data)
         self.opened.seek(start)
         while left:
             left = left[self.opened.write(left) :]
-        self.size += len(data)
-        return start
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -81,7 +102,12 @@ class FilePair:
     @classmethod
     def begin(cls, path: Path, first_position: int) -> FilePair:
         """Return a pair of new files; ``path`` is that of the records."""
-        return cls(first_position, AppendedFile.begin(path), AppendedFile.begin(path.with_suffix(TEXTS)))
+        texts = AppendedFile.begin(path.with_suffix(TEXTS))
+        try:
+            return cls(first_position, AppendedFile.begin(path), texts)
+        except OSError:
+            texts.remove()
+            raise
 
     @classmethod
     def found(cls, path: Path, first_position: int) -> FilePair:
@@ -120,16 +146,16 @@ class FileSeries:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.files: list[FilePair] = []
+        self.pairs: list[FilePair] = []
         self._number = 0
-        """Of the last file."""
-        self._needs_file = True
-        """Whether what comes next goes into a file of its own."""
+        """Of the last pair."""
+        self._needs_pair = True
+        """Whether what comes next goes into a pair of its own."""
 
     @property
     def n_bytes(self) -> int:
         """Bytes of the files."""
-        return sum(file.size for file in self.files)
+        return sum(pair.size for pair in self.pairs)
 
     @property
     def next_name(self) -> str:
@@ -148,43 +174,54 @@ class FileSeries:
                 if path.with_suffix(RECORDS) not in paths:
                     path.unlink(missing_ok=True)
 
-    def use(self, path: Path, first_position: int) -> None:
-        """Keep a file that was found, after those kept so far."""
-        self.files.append(FilePair.found(path, first_position))
+    def delete_texts(self) -> None:
+        """Delete all files of texts, and use no pair any more."""
+        self.close()
+        self.pairs = []
+        for path in self.folder.glob(f"*{TEXTS}"):
+            path.unlink(missing_ok=True)
+
+    def use(self, path: Path, first_position: int) -> FilePair:
+        """Keep the pair of a file that was found, after those kept so far."""
+        self.pairs.append(FilePair.found(path, first_position))
         self._number = int(path.stem)
+        return self.pairs[-1]
 
     def go_on(self) -> None:
-        """Append to the last file that is kept: what it holds to its end is of this series."""
-        self._needs_file = False
+        """Append to the last pair that is kept: what it holds to its end is of this series."""
+        self._needs_pair = False
 
-    def files_for(self, position: int) -> FilePair:
-        """Return the files to which the post at a position is appended, which may be new ones."""
-        if self._needs_file or self.files[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE):
-            self.files.append(FilePair.begin(self.folder / self.next_name, position))
+    def pair_for(self, position: int, *, may_be_full: bool = False) -> FilePair:
+        """Return the pair to which the post at a position is appended; a new one where the last one is full."""
+        is_full = not self._needs_pair and self.pairs[-1].size >= max(self.n_bytes // SHARE_OF_FILE, SMALLEST_FILE)
+        if self._needs_pair or (is_full and not may_be_full):
+            if self.pairs:
+                self.pairs[-1].records.close()  # nobody writes or reads there any more
+            self.pairs.append(FilePair.begin(self.folder / self.next_name, position))
             self._number += 1
-            self._needs_file = False
-        return self.files[-1]
+            self._needs_pair = False
+        return self.pairs[-1]
 
-    def files_of(self, positions: Int64s) -> list[FilePair]:
-        """Return the files that have the posts at some positions, of each; there has to be a file."""
-        firsts = np.fromiter((pair.first_position for pair in self.files), np.int64, len(self.files))
+    def pairs_of(self, positions: Int64s) -> list[FilePair]:
+        """Return the pairs that have the posts at some positions, of each; there has to be a pair."""
+        firsts = np.fromiter((pair.first_position for pair in self.pairs), np.int64, len(self.pairs))
         places = np.maximum(np.searchsorted(firsts, positions, side="right") - 1, 0)
-        return [self.files[place] for place in places.tolist()]
+        return [self.pairs[place] for place in places.tolist()]
 
     def n_before(self, position: int) -> int:
         """Return of how many pairs, from the first on, all posts are before a position; the last one always stays."""
-        return sum(file.first_position <= position for file in self.files[1:])
+        return sum(pair.first_position <= position for pair in self.pairs[1:])
 
     def remove_first(self, n: int) -> None:
         """Delete so many pairs, from the first on."""
-        gone, self.files = self.files[:n], self.files[n:]
-        for file in gone:
-            file.remove()
+        gone, self.pairs = self.pairs[:n], self.pairs[n:]
+        for pair in gone:
+            pair.remove()
 
     def close(self) -> None:
         """Close the files; a second call does nothing."""
-        for file in self.files:
-            file.close()
+        for pair in self.pairs:
+            pair.close()
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
-from hybriddup.window.derived.text_files import NOWHERE
+from hybriddup.window.derived.text_files import TextPlaces
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import PreparedTexts
@@ -26,8 +26,8 @@ class KeptColumns(NamedTuple):
     """uint64[n]: of what each must be equal in to be an exact repeat."""
     texts: LiveTexts
     """Those that could have near repeats; their positions tell which they are."""
-    text_places: Int64s
-    """int64[n]: where the text of each begins in the log, `NOWHERE` = it has to be read from the store."""
+    text_places: TextPlaces
+    """Where the normalized text of each is in the log."""
 
 
 def without(columns: KeptColumns, positions: Int64s) -> KeptColumns:
@@ -39,7 +39,7 @@ def without(columns: KeptColumns, positions: Int64s) -> KeptColumns:
         columns.watermarks[stay],
         columns.hashes[stay],
         texts.take(~np.isin(texts.prints.positions, positions)),
-        columns.text_places[stay],
+        columns.text_places.take(stay),
     )
 
 
@@ -51,5 +51,5 @@ def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptCo
         times.watermarks[kept],
         prepared.hashes[kept],
         prepared.live.take(kept[prepared.places]),
-        np.full(np.count_nonzero(kept), NOWHERE),
+        TextPlaces.nowhere(int(np.count_nonzero(kept))),
     )

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -27,10 +28,12 @@ import numpy as np
 import xxhash
 from pydantic import TypeAdapter
 
+from hybriddup.errors import StoreError
 from hybriddup.window.derived.file_series import FilePair, FileSeries, replace_file
 from hybriddup.window.derived.kept_columns import KeptColumns
-from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
+from hybriddup.window.derived.kept_records import RecordForm, Records, end_of_texts, n_sound
 from hybriddup.window.derived.logged_texts import LoggedTexts
+from hybriddup.window.derived.text_files import NOWHERE
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.meta import LOG_TOKEN, stored_watermark
 from hybriddup.window.stores import WindowStore
@@ -134,7 +137,7 @@ class KeptLog:
             sound: dict[Path, Sound] = {}
             end = self._store.next_position
             for path, records in sound_records(files, form.dtype, self._about, end):
-                sound.setdefault(path, Sound(int(records["position"][0]))).n_bytes += records.nbytes
+                sound.setdefault(path, Sound(int(records["position"][0]))).note(records)
                 self._last = int(records["position"][-1])
                 yield form.columns(records)
             self._go_on_after(sound)
@@ -155,30 +158,56 @@ class KeptLog:
         if self._form is None or not len(columns.positions):
             return columns
         try:
-            files: FilePair | None = self._series.files_for(int(columns.positions[0]))
+            pair: FilePair | None = self._series.pair_for(int(columns.positions[0]), may_be_full=bool(self._unwritten))
         except OSError as error:
             self._failed("append", error)
-            files = None
-        columns = columns._replace(text_places=self.texts.append(files, columns.positions, texts))
+            pair = None
+        columns = columns._replace(text_places=self.texts.append(pair, columns.positions, texts))
         self._unwritten += self._form.records(columns, self._last, self._about.seed).tobytes()
         self._last = int(columns.positions[-1])
-        if files is not None:
-            self._write(files)
+        if pair is not None:
+            self._write(pair)
         if len(self._unwritten) > MOST_UNWRITTEN:
             self.close()
         return columns
 
-    def _write(self, files: FilePair) -> None:
+    def _write(self, pair: FilePair) -> None:
         """Append the records that are not written yet."""
         try:
             if len(self._about.tokens) > 1 and self._store.meta(LOG_TOKEN) == self.token:
                 self._note(tokens=(self.token.hex(),))
-            files.records.append(self._unwritten)
+            pair.records.append(self._unwritten)
         except OSError as error:
             self._failed("append", error)
         else:
             self._unwritten = b""
             self._failing.discard("append")
+
+    def erase(self, position: int) -> None:
+        """Have nothing left of the text of a kept post, on disk as well.
+
+        Raises
+        ------
+        StoreError
+            It cannot be overwritten.
+        """
+        try:
+            if self._form is None:  # nobody reads what is there
+                self._series.delete_texts()
+            elif self._series.pairs:
+                self._erase(position, self._form.dtype)
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder}: the text of the post cannot be overwritten, so it was not deleted. See that the disk "
+                f"works, and try again: {error}"
+            ) from error
+
+    def _erase(self, position: int, dtype: np.dtype[np.void]) -> None:
+        pair = self._series.pairs_of(np.array([position]))[0]
+        for records in (RecordsInFile(pair.records.path, dtype), np.frombuffer(self._unwritten, dtype)):
+            place = bisect_left(range(len(records)), position, key=lambda row: int(records[row]["position"]))
+            if place < len(records) and records[place]["position"] == position and records[place]["text"] != NOWHERE:
+                pair.texts.erase(int(records[place]["text"]), int(records[place]["text_bytes"]))
 
     def forget_before(self, position: int, watermark: float) -> None:
         """Delete the files whose posts are all before a position, which were forgotten at a watermark."""
@@ -186,7 +215,7 @@ class KeptLog:
         if self._form is None or self._unwritten or not (n := self._series.n_before(position)):
             return
         try:
-            first = self._series.files[n].records.path
+            first = self._series.pairs[n].records.path
             record = np.fromfile(first, self._form.dtype, 1)[0]
             self._note(first=first.name, before=int(record["position"]) - int(record["gap"]), watermark=watermark)
         except OSError as error:
@@ -223,11 +252,12 @@ class KeptLog:
         """Cut off what is not sound, and keep the rest."""
         self._series.delete_but(sound)
         for path, part in sound.items():
-            os.truncate(path, part.n_bytes)
-            self._series.use(path, part.first_position)
-        if sound:
+            pair = self._series.use(path, part.first_position)
+            pair.records.cut(part.n_bytes)
+            pair.texts.cut(part.end_of_texts)
+        if sound and pair.texts.size == part.end_of_texts:  # else, what comes next would stand where texts are missing
             self._series.go_on()
-        else:
+        elif not sound:
             self._about = About(self._about.made_with, self._series.next_name)
 
     def _note(self, **changed: Any) -> None:
@@ -252,6 +282,30 @@ class Sound:
 
     first_position: int
     n_bytes: int = 0
+    end_of_texts: int = 0
+    """In the file beside."""
+
+    def note(self, records: Records) -> None:
+        """Take note of the next records that are believed."""
+        self.n_bytes += records.nbytes
+        self.end_of_texts = max(self.end_of_texts, end_of_texts(records))
+
+
+@dataclass(frozen=True)
+class RecordsInFile:
+    """The records of a file, one of which is read at a time."""
+
+    path: Path
+    dtype: np.dtype[np.void]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self.path.stat().st_size // self.dtype.itemsize
+
+    def __getitem__(self, row: int) -> np.void:
+        """Return a record."""
+        record: np.void = np.fromfile(self.path, self.dtype, 1, offset=row * self.dtype.itemsize)[0]
+        return record
 
 
 def read_about(folder: Path) -> About | None:

@@ -96,10 +96,11 @@ class KeptPosts:
         return times
 
     def text_places_of(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: where the texts of kept posts begin in the log, `NOWHERE` where they are in none."""
+        """Return int64[n]: where the texts of kept posts begin in the log, `NOWHERE` where they are not there."""
         known, places = self._places(positions)
         found = np.full(len(positions), NOWHERE)
         found[known] = self._text_places[places]
+        found[self.are_deleted(positions) if len(self._deleted) else slice(0)] = NOWHERE
         return found
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:

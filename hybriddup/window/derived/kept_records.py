@@ -17,6 +17,7 @@ from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.options import to_plain
 from hybriddup.window.derived.kept_columns import KeptColumns
+from hybriddup.window.derived.text_files import NOWHERE, TextPlaces
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
 
@@ -52,6 +53,7 @@ class RecordForm:
             ("watermark", np.float64),
             ("hash", np.uint64),
             ("text", np.int64),
+            ("text_bytes", np.int64),
             ("bits", np.uint64, (steps.components.fingerprinter.n_bits // 64,)),
             ("sketch", np.uint64, (SKETCH_WORDS if steps.counts_characters else 0,)),
             ("keys", *stored_keys(steps.components.block_index)),
@@ -65,7 +67,7 @@ class RecordForm:
         records["gap"] = gaps(before, columns.positions)
         records["position"], records["hash"] = columns.positions, columns.hashes
         records["time"], records["watermark"] = columns.times, columns.watermarks
-        records["text"] = columns.text_places
+        records["text"], records["text_bytes"] = columns.text_places
         prints, sketches, keys = columns.texts.prints, columns.texts.sketches, columns.texts.keys
         rows = np.searchsorted(columns.positions, prints.positions)
         records["length"] = NOT_FINDABLE
@@ -88,8 +90,9 @@ class RecordForm:
         )
         sketches = column(findable, "sketch") if self.dtype["sketch"].itemsize else None
         texts = LiveTexts(prints, sketches, *self.keys_and_probes(findable, prints.bits))
+        places = TextPlaces(column(records, "text"), column(records, "text_bytes"))
         positions, times, watermarks = (column(records, name) for name in ("position", "time", "watermark"))
-        return KeptColumns(positions, times, watermarks, column(records, "hash"), texts, column(records, "text"))
+        return KeptColumns(positions, times, watermarks, column(records, "hash"), texts, places)
 
     def keys_and_probes(self, findable: Records, bits: UInt64s) -> tuple[UInt64s, UInt64s]:
         """Return the keys of texts, and those that they would be looked up by."""
@@ -143,6 +146,12 @@ def checksums(records: Records, seed: np.uint64) -> UInt64s:
     words = records.view(np.uint64).reshape(len(records), records.dtype.itemsize // 8)
     sums: UInt64s = sum_records(words[:, 1:], seed)
     return sums
+
+
+def end_of_texts(records: Records) -> int:
+    """Return where the last text of some records ends in its file; 0 where none is in it."""
+    there = records["text"] != NOWHERE
+    return int((records["text"] + records["text_bytes"])[there].max(initial=0))
 
 
 def column(records: Records, name: str) -> Any:

@@ -9,7 +9,9 @@ from hybriddup.window.preparing import Steps
 from hybriddup.window.stores import WindowStore
 
 
-def texts_at(positions: Int64s, kept: KeptPosts, log: KeptLog | None, store: WindowStore, steps: Steps) -> list[str]:
+def normalized_texts(
+    positions: Int64s, kept: KeptPosts, log: KeptLog | None, store: WindowStore, steps: Steps
+) -> list[str]:
     """Return the normalized texts of kept posts, in the order asked.
 
     They are those of the log. Where it has none, or they are not as they were written, they are made anew of what the

@@ -9,7 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s
 from hybriddup.window.derived.file_series import FilePair, FileSeries
-from hybriddup.window.derived.text_files import NOWHERE, erase_text, pack_text, places_in, read_texts
+from hybriddup.window.derived.text_files import NOWHERE, TextPlaces, pack_text, read_texts
 
 logger = logging.getLogger("hybriddup")
 
@@ -29,18 +29,18 @@ class LoggedTexts:
         self._said: set[str] = set()
         """What went wrong, each of which is said once."""
 
-    def append(self, files: FilePair | None, positions: Int64s, texts: Sequence[str]) -> Int64s:
-        """Append the texts of posts to the last files; return int64[n]: where each begins, or `NOWHERE`."""
-        if files is None:
-            return np.full(len(positions), NOWHERE)
+    def append(self, pair: FilePair | None, positions: Int64s, texts: Sequence[str]) -> TextPlaces:
+        """Append the texts of posts to the last pair of files, and return where they are."""
+        if pair is None:
+            return TextPlaces.nowhere(len(positions))
         seed = self._seed
         packed = [pack_text(text, seed + at) for at, text in zip(positions.tolist(), texts, strict=True)]
         try:
-            begin = files.texts.append(b"".join(packed))
+            begin = pair.texts.append(b"".join(packed))
         except OSError as error:
             self._say("cannot be written, and are made anew of the store's when they are needed", error)
-            return np.full(len(positions), NOWHERE)
-        return places_in(begin, packed)
+            return TextPlaces.nowhere(len(positions))
+        return TextPlaces.of(begin, packed)
 
     def read(self, positions: Int64s, places: Int64s) -> list[str | None]:
         """Return texts, in the order asked; None for those that are not there as they were written.
@@ -48,10 +48,10 @@ class LoggedTexts:
         Parameters
         ----------
         places
-            int64[n]: where they begin, as `append` or the records say.
+            int64[n]: where they begin, as `append` or the records say; `NOWHERE` where that is not known.
         """
         texts: list[str | None] = [None] * len(positions)
-        there = np.flatnonzero(places != NOWHERE) if self._series.files else np.zeros(0, np.int64)
+        there = np.flatnonzero(places != NOWHERE) if self._series.pairs else np.zeros(0, np.int64)
         try:
             found = self._read(positions[there], places[there])
         except OSError as error:
@@ -65,19 +65,8 @@ class LoggedTexts:
 
     def _read(self, positions: Int64s, places: Int64s) -> list[str | None]:
         """Read texts that begin somewhere; see `read`."""
-        files = (pair.texts.opened for pair in self._series.files_of(positions))
+        files = (pair.texts.opened for pair in self._series.pairs_of(positions))
         return read_texts(files, places.tolist(), (self._seed + position for position in positions.tolist()))
-
-    def erase(self, positions: Int64s, places: Int64s) -> None:
-        """Overwrite texts, so that nothing of them is left."""
-        there = places != NOWHERE
-        if not self._series.files or not there.any():
-            return
-        try:
-            for pair, at in zip(self._series.files_of(positions[there]), places[there].tolist(), strict=True):
-                erase_text(pair.texts.opened, at)
-        except OSError as error:
-            self._say("of deleted posts cannot be overwritten; the next opening tries again", error)
 
     def _say(self, what: str, error: OSError | None = None) -> None:
         if what not in self._said:

@@ -11,17 +11,18 @@ import struct
 import sys
 from collections.abc import Iterable, Sequence
 from io import FileIO
+from typing import NamedTuple
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from hybriddup.data.records import Int64s
+from hybriddup.data.records import Bools, Int64s
 
 NOWHERE = -1
 """Stands for the place of a text that is in no file."""
 HEAD = struct.Struct("<QI")
 """Checksum of the rest; number of bytes of the text, twice, and 1 more where they are UTF-16."""
-READ_AT_ONCE = 512
+READ_FIRST = 512
 """Bytes that are read of a text before it is known how long it is: enough of nearly all."""
 ALL_BITS = 2**64 - 1
 
@@ -63,13 +64,13 @@ def read_texts(files: Iterable[FileIO], begins: Iterable[int], seeds: Iterable[i
     """
     texts: list[str | None] = []
     for file, begin, seed in zip(files, begins, seeds, strict=True):
-        head = read_at(file.fileno(), READ_AT_ONCE, begin)
+        head = read_at(file.fileno(), READ_FIRST, begin)
         if len(head) < HEAD.size:
             texts.append(None)
             continue
         checksum, size = HEAD.unpack_from(head)
         data = head[HEAD.size : HEAD.size + (size >> 1)]
-        if size >> 1 > READ_AT_ONCE - HEAD.size:
+        if size >> 1 > READ_FIRST - HEAD.size:
             data = read_at(file.fileno(), n_bytes_of(file, begin, size), begin + HEAD.size)
         texts.append(decoded(data, size) if xxh3_64_intdigest(data, seed + size & ALL_BITS) == checksum else None)
     return texts
@@ -83,21 +84,30 @@ def decoded(data: bytes, size: int) -> str | None:
         return None
 
 
-def erase_text(file: FileIO, begin: int) -> None:
-    """Overwrite a text, so that nothing of it is left."""
-    file.seek(begin)
-    head = file.read(HEAD.size)
-    if len(head) == HEAD.size:
-        file.seek(begin + HEAD.size)
-        file.write(bytes(n_bytes_of(file, begin, HEAD.unpack(head)[1])))
-
-
 def n_bytes_of(file: FileIO, begin: int, size: int) -> int:
     """Return how many bytes a text has by its head, and no more than the file has: the head may be damaged."""
     return min(size // 2, max(os.fstat(file.fileno()).st_size - begin - HEAD.size, 0))
 
 
-def places_in(begin: int, packed: Sequence[bytes]) -> Int64s:
-    """Return int64[n]: where texts begin that are written one after another from a place on."""
-    sizes = np.fromiter(map(len, packed), np.int64, len(packed))
-    return begin + np.cumsum(sizes) - sizes
+class TextPlaces(NamedTuple):
+    """Where texts are in their files."""
+
+    begins: Int64s
+    """int64[n]: `NOWHERE` = in none."""
+    sizes: Int64s
+    """int64[n]: bytes of each, head and all."""
+
+    @classmethod
+    def nowhere(cls, n: int) -> TextPlaces:
+        """Return the places of so many texts that are in no file."""
+        return cls(np.full(n, NOWHERE), np.zeros(n, np.int64))
+
+    @classmethod
+    def of(cls, begin: int, packed: Sequence[bytes]) -> TextPlaces:
+        """Return the places of texts that are written one after another from a place on."""
+        sizes = np.fromiter(map(len, packed), np.int64, len(packed))
+        return cls(begin + np.cumsum(sizes) - sizes, sizes)
+
+    def take(self, chosen: Bools) -> TextPlaces:
+        """Return those of the chosen texts."""
+        return TextPlaces(self.begins[chosen], self.sizes[chosen])

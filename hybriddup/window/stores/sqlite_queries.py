@@ -48,7 +48,7 @@ def overwrite_post(connection: sqlite3.Connection, post: StoredPost) -> None:
     try:
         connection.execute(INSERT_POST, row_of(post))
     finally:
-        connection.execute("PRAGMA secure_delete = OFF").fetchall()
+        connection.execute("PRAGMA secure_delete = FAST").fetchall()
 
 
 def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> None:
