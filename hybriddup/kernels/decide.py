@@ -13,7 +13,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Float64s, Int8s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest_hits import FARTHEST, distance_of_sure
+from hybriddup.kernels.nearest_pairs import choose_nearest
 
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 """What is known of a pair: nothing yet, that the verifier accepts it, that it does not or need not be asked."""
@@ -262,31 +262,45 @@ def guess_text(contest: Contest, course: Course, row: int, n_at_a_time: int, wan
     n_wanted
         How many pairs are wanted in all.
     """
-    first, last, n = contest.offsets[row], contest.offsets[row + 1], 0
-    is_candidate = np.zeros(last - first, np.bool_)
-    for pair in range(first, last):
-        is_candidate[pair - first] = seems_kept(course, contest.earlier[pair])
+    first, n = contest.offsets[row], np.int64(0)
+    is_near = seem_nearest(contest, course, row, contest.most_pairs[row])
     course.guesses[row] = UNCERTAIN
-    for times in (1, SPARE):
-        most = times * contest.most_pairs[row]
-        limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, most)
-        for pair in range(first, last):
-            distance = contest.distances[pair]
-            if not is_candidate[pair - first] or distance > limit or (distance == limit and n_left == 0):
-                continue
-            n_left -= distance == limit
-            if contest.verdicts[pair] == MATCHES and times == 1:
-                course.guesses[row] = SEEMS_REMOVED if n == 0 else UNCERTAIN
-                return n_wanted
-            if contest.verdicts[pair] == OPEN:
-                wanted[n_wanted] = pair
-                n_wanted, n = n_wanted + 1, n + 1
-                if times == 1 and n == n_at_a_time:
-                    return n_wanted
-        if n > 0:
-            return n_wanted
-    course.guesses[row] = SEEMS_KEPT
-    return n_wanted
+    for i in range(len(is_near)):
+        if is_near[i] and contest.verdicts[first + i] == MATCHES:
+            course.guesses[row] = SEEMS_REMOVED if n == 0 else UNCERTAIN
+            return n_wanted + n
+        if is_near[i] and contest.verdicts[first + i] == OPEN:
+            wanted[n_wanted + n] = first + i
+            n += 1
+            if n == n_at_a_time:
+                return n_wanted + n
+    if n == 0:
+        n = want_spare_pairs(contest, course, row, wanted, n_wanted)
+        course.guesses[row] = SEEMS_KEPT if n == 0 else UNCERTAIN
+    return n_wanted + n
+
+
+@njit(cache=True, nogil=True)
+def want_spare_pairs(contest: Contest, course: Course, row: int, wanted: Int64s, n_wanted: int) -> int:
+    """Ask for pairs that a text may need if some of those that seem its nearest are none; return how many they are."""
+    first, n = contest.offsets[row], np.int64(0)
+    is_near = seem_nearest(contest, course, row, SPARE * contest.most_pairs[row])
+    for i in range(len(is_near)):
+        if is_near[i] and contest.verdicts[first + i] == OPEN:
+            wanted[n_wanted + n] = first + i
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def seem_nearest(contest: Contest, course: Course, row: int, most: int) -> Bools:
+    """Return bool[n]: which pairs of a text have the fewest differing bits of those whose earlier text seems kept."""
+    first, last = contest.offsets[row], contest.offsets[row + 1]
+    is_near = np.zeros(last - first, np.bool_)
+    for pair in range(first, last):
+        is_near[pair - first] = seems_kept(course, contest.earlier[pair])
+    choose_nearest(contest.distances[first:last], is_near, most)
+    return is_near
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -305,8 +319,7 @@ def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -
     All texts before it have been settled, so that its candidates are known; False = depths are needed first.
     """
     first, last = contest.offsets[row], contest.offsets[row + 1]
-    is_candidate = np.ones(last - first, np.bool_)
-    n = 0
+    is_candidate, n = np.ones(last - first, np.bool_), np.int64(0)
     for pair in range(first, last):
         if needs_depths(contest, course, row, pair):
             return False
@@ -322,52 +335,8 @@ def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -
     if n <= contest.most_pairs[row]:
         return True
     course.cuts[row] = CUT
-    limit, n_left = nearest_limit(contest.distances[first:last], is_candidate, contest.most_pairs[row])
+    choose_nearest(contest.distances[first:last], is_candidate, contest.most_pairs[row])
     for pair in range(first, last):
-        distance = contest.distances[pair]
         if not is_candidate[pair - first]:
-            continue
-        if distance == limit and n_left > 0:
-            n_left -= 1
-        elif distance >= limit:
             contest.verdicts[pair] = REFUSED
     return True
-
-
-@njit(cache=True, nogil=True)
-def nearest_limit(distances: Int32s, is_candidate: Bools, most: int) -> tuple[int, int]:
-    """Return the distance at which the nearest candidates end, and how many of that distance are in."""
-    counts = np.zeros(np.int64(distances.max()) + 2, np.int64)
-    for i in range(len(distances)):
-        counts[distances[i]] += is_candidate[i]
-    left, distance = np.int64(most), np.int64(0)
-    while distance < len(counts) - 1 and counts[distance] <= left:
-        left -= counts[distance]
-        distance += 1
-    return distance, left
-
-
-@njit(cache=True, nogil=True)
-def farthest_wanted(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Int32s:
-    """Return int32[n_texts]: no pair that differs in more bits is among the nearest candidates of a text.
-
-    Parameters
-    ----------
-    later
-        int64[n_pairs], rising: the row of the later text.
-    is_sure
-        bool[n_pairs]: whether a pair is a candidate for sure.
-    most_pairs
-        int64[n_texts]: of each text's candidates so many are verified. Where more than that are sure, one more of them
-        is wanted, so that it is seen that some were left out.
-    """
-    farthest = np.full(len(most_pairs), FARTHEST, np.int32)
-    first = 0
-    while first < len(later):
-        row, last = later[first], first
-        while last < len(later) and later[last] == row:
-            last += 1
-        if last - first > most_pairs[row]:
-            farthest[row] = distance_of_sure(distances[first:last], is_sure[first:last], most_pairs[row])
-        first = last
-    return farthest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +19,6 @@ from hybriddup.kernels.decide import (
     Contest,
     Course,
     decide_in_order,
-    nearest_limit,
 )
 from tests import reference
 
@@ -117,18 +115,3 @@ def test_texts_equal_to_a_kept_one_go_for_it() -> None:
     settle(contest, course, {(-1, 3), (-1, 4)})
     assert course.status.tolist() == [KEPT, EXACT, EXACT, NEAR, NEAR]
     assert course.deciding[1:3].tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("most", [1, 2, 3, 7])
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=10))
-def test_nearest_pairs_end_at_a_distance(most: int, pairs: list[tuple[int, bool]]) -> None:
-    """Of that distance the first so many are among them; others than candidates do not count."""
-    distances = np.array([distance for distance, _ in pairs], np.int32)
-    limit, n_left = nearest_limit(distances, np.array([is_candidate for _, is_candidate in pairs]), most)
-    taken = []
-    for place, (distance, is_candidate) in enumerate(pairs):
-        if is_candidate and (distance < limit or (distance == limit and n_left > 0)):
-            n_left -= distance == limit
-            taken.append(place)
-    nearest = sorted((distance, place) for place, (distance, is_candidate) in enumerate(pairs) if is_candidate)
-    assert taken == sorted(place for _, place in nearest[:most])

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Enough, Int32s, Int64s, VerifiedPairs
-from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED, farthest_wanted
+from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED
+from hybriddup.kernels.nearest_pairs import farthest_wanted
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
