@@ -115,7 +115,7 @@ def fill_rings(
 def most_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int64s, int]:
     """Return int64[n], how many texts stand before each in a group that it looks into, at most, and the sum of all.
 
-    That is how many kept texts can come between it and those of the index, and about how many comparisons it takes.
+    So many kept texts can come between it and those of the index, and so many comparisons does the batch take.
     """
     most, n_before, n_comparisons = np.zeros(len(own), np.int64), np.zeros(n_groups, np.int64), np.int64(0)
     for i in range(len(own)):

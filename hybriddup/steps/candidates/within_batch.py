@@ -38,7 +38,7 @@ class WithinBatch:
     most: Int64s
     """int64[n]: texts before each with a key that it is looked up by, at most."""
     n_comparisons: int
-    """What `pairs` takes, at most."""
+    """What `pairs` takes for all of them."""
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
