@@ -31,8 +31,9 @@ from pydantic import TypeAdapter
 from hybriddup.errors import StoreError
 from hybriddup.window.derived.file_series import FilePair, FileSeries, replace_file
 from hybriddup.window.derived.kept_columns import KeptColumns
-from hybriddup.window.derived.kept_records import RecordForm, Records, end_of_texts, n_sound
+from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.derived.logged_texts import LoggedTexts
+from hybriddup.window.derived.sound_records import WHAT_WAS_LOST, RecordsInFile, Sound, sound_records
 from hybriddup.window.derived.text_files import NOWHERE
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.meta import LOG_TOKEN, stored_watermark
@@ -40,13 +41,7 @@ from hybriddup.window.stores import WindowStore
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER
 
 FOLDER, ABOUT_FILE = "derived", "about.json"
-READ_AT_ONCE = 2**16
-"""Records that are read together."""
-NO_POST, ANY_POSITION = -1, 2**63 - 1
-WHAT_WAS_LOST = (
-    "If no older copy of posts.sqlite3 was put back, the -wal file beside it was damaged, and posts that were "
-    "acknowledged are gone: they are decided anew when they are sent again."
-)
+NO_POST = -1
 MOST_UNWRITTEN = 2**22
 """Bytes that wait for room on the disk. With more, nothing is appended until the window is opened again."""
 
@@ -136,7 +131,7 @@ class KeptLog:
             self._series.delete_but(files)
             sound: dict[Path, Sound] = {}
             end = self._store.next_position
-            for path, records in sound_records(files, form.dtype, self._about, end):
+            for path, records in sound_records(files, form.dtype, self._about.before, self._about.seed, end):
                 sound.setdefault(path, Sound(int(records["position"][0]))).note(records)
                 self._last = int(records["position"][-1])
                 yield form.columns(records)
@@ -276,82 +271,9 @@ class KeptLog:
         self._failing.add(doing)
 
 
-@dataclass
-class Sound:
-    """What is believed of a file."""
-
-    first_position: int
-    n_bytes: int = 0
-    end_of_texts: int = 0
-    """In the file beside."""
-
-    def note(self, records: Records) -> None:
-        """Take note of the next records that are believed."""
-        self.n_bytes += records.nbytes
-        self.end_of_texts = max(self.end_of_texts, end_of_texts(records))
-
-
-@dataclass(frozen=True)
-class RecordsInFile:
-    """The records of a file, one of which is read at a time."""
-
-    path: Path
-    dtype: np.dtype[np.void]
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return self.path.stat().st_size // self.dtype.itemsize
-
-    def __getitem__(self, row: int) -> np.void:
-        """Return a record."""
-        record: np.void = np.fromfile(self.path, self.dtype, 1, offset=row * self.dtype.itemsize)[0]
-        return record
-
-
 def read_about(folder: Path) -> About | None:
     """Return what the file beside the records says; None where there is none that can be read."""
     try:
         return ABOUT.validate_json((folder / ABOUT_FILE).read_bytes())
     except (FileNotFoundError, ValueError):
         return None
-
-
-def sound_records(
-    files: Sequence[Path], dtype: np.dtype[np.void], about: About, end: int
-) -> Iterator[tuple[Path, Records]]:
-    """Yield the records of files, some at a time, up to the first that is damaged or does not follow the one before.
-
-    Parameters
-    ----------
-    end
-        The next position of the store; no record is of it or a later one.
-    """
-    before = about.before
-    for path in files:
-        for records in read_records(path, dtype):
-            n = n_sound(records, before, end, about.seed)
-            if n:
-                before = int(records["position"][n - 1])
-                yield path, records[:n]
-            if n < len(records):
-                warn_of_lost_posts(path, records[n:], before, about.seed)
-                return
-
-
-def warn_of_lost_posts(path: Path, records: Records, before: int, seed: np.uint64) -> None:
-    """Say in the log where records are sound, and only the store does not have their posts: it has lost some."""
-    n = n_sound(records, before, ANY_POSITION, seed)
-    if n:
-        logger.error(
-            "%s has kept posts from position %d on, which the store has not. %s",
-            path,
-            records["position"][0],
-            WHAT_WAS_LOST,
-        )
-
-
-def read_records(path: Path, dtype: np.dtype[np.void]) -> Iterator[Records]:
-    """Yield the records of a file, some at a time; a last one that is not whole is left out."""
-    with path.open("rb") as file:
-        while len(records := np.fromfile(file, dtype, READ_AT_ONCE)):
-            yield records
