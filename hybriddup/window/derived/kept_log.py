@@ -136,8 +136,8 @@ class KeptLog:
                 self._last = int(records["position"][-1])
                 yield form.columns(records)
             self._go_on_after(sound)
-            self._note(tokens=tuple(each.hex() for each in (before, self.token) if each))
             self.texts = LoggedTexts(self._series, self._about.text_seed)
+            self._note(tokens=tuple(each.hex() for each in (before, self.token) if each))
             self._form = form
         except OSError as error:
             self._failed("resume", error)
