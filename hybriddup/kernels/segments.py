@@ -27,11 +27,11 @@ from hybriddup.kernels.ring_reads import (
     keep_least_depths,
     slot_of_place,
 )
+from hybriddup.kernels.ring_scan import compare_slots
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
     Partners,
     RingColumns,
-    compare_slots,
     select_in_ring,
     widest_limit,
 )

@@ -19,13 +19,13 @@ from hybriddup.data.records import (
 from hybriddup.errors import WindowError
 from hybriddup.kernels.lengths import shortest_partners
 from hybriddup.kernels.ring_reads import LiveTexts
+from hybriddup.kernels.ring_scan import find_near_anywhere
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
     Partners,
     RingColumns,
-    find_near_anywhere,
     first_from,
     number_texts,
     numbers_from,
