@@ -106,7 +106,7 @@ def test_where_files_may_not_grow_posts_are_refused_until_they_may(tmp_path: Pat
 
 def check_only_extras_missed(said: str) -> None:
     """Fail unless nothing else is said than, once in a row, what had no room and nobody waits for."""
-    extras = ("cannot write the index snapshot", "posts are not copied", "SQLite checkpoint failed")
+    extras = ("cannot write the index snapshot", "texts cannot be written", "SQLite checkpoint failed")
     lines = said.splitlines()
     assert all(any(extra in line for extra in extras) for line in lines)
     assert len(lines) <= 2 * len(extras)  # the disk was full twice at most
