@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import happybase
 import pytest
+from hybriddup_hbase.opening import VERSION
 from servers import HBase, free_port
 
 import hybriddup
@@ -72,10 +73,10 @@ def test_a_window_of_another_version_is_refused(servers: HBase) -> None:
     hybriddup.Window.open(servers.url("versions"), config=CONFIG).close()
     connection = happybase.Connection("127.0.0.1", servers.port)
     table = connection.table("versions")
-    part = next(key for key, row in table.scan(row_prefix=b"v") if row[b"m:v"] == b"1")
+    part = next(key for key, row in table.scan(row_prefix=b"v") if row[b"m:v"] == VERSION)
     table.put(part, {b"m:v": b"7"})
     connection.close()
-    with pytest.raises(StoreError, match="layout 7; this one has 1"):
+    with pytest.raises(StoreError, match=f"layout 7; this one has {VERSION.decode()}"):
         hybriddup.Window.open(servers.url("versions"), config=CONFIG)
 
 
