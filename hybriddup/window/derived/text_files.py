@@ -1,7 +1,7 @@
 """Texts in a file, each with a checksum, by where they begin.
 
-Verifying reads a few texts of every batch, from all over the window. Out of a file they come four times as fast as out
-of SQLite's rows, and they are normalized already.
+Verifying reads a few texts of every batch, from all over the window. Out of a file they come in two thirds of the time
+that SQLite's rows take (6 us a text instead of 9.4), and they are normalized already.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def encoded(text: str) -> tuple[bytes, bool]:
 def read_texts(files: Iterable[FileIO], begins: Iterable[int], seeds: Iterable[int]) -> list[str | None]:
     """Return texts, None for those that are not as they were written, or not there.
 
-    One loop without calls of our own: a text takes four microseconds, most of them for memory that is not in the cache.
+    One loop without calls of our own: a text takes six microseconds, most of them for memory that is not in the cache.
 
     Parameters
     ----------
