@@ -219,3 +219,12 @@ def test_a_text_that_cannot_be_overwritten_is_not_deleted(
         assert window.get("gone") is not None
         assert window.delete("gone")
     check_gone(tmp_path / "w")
+
+
+def test_nothing_is_left_where_the_database_split_a_page(tmp_path: Path) -> None:
+    """Posts of one batch, of which one of the first goes."""
+    texts = distinct(6, 66)
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many([*texts[:5], {"id": "gone", "text": UNWANTED}, *texts[5:]])
+        assert window.delete("gone")
+    check_gone(tmp_path / "w")
