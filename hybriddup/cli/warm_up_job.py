@@ -6,13 +6,17 @@ compiled at first use, which tells the user so, or beforehand by `hybriddup warm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
 from shutil import rmtree
+from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -21,9 +25,12 @@ from hybriddup.cli.stopping import on_stop
 from hybriddup.config.load import load_settings
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import CandidatePairs, text_lengths
 from hybriddup.errors import ConfigError
-from hybriddup.plugin.manager import PluginManager
+from hybriddup.kernels.cache import cache_folder, take_over
+from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
+from hybriddup.run.components import Components
 from hybriddup.run.pipeline import run
 from hybriddup.steps.parallel import available_workers
 from hybriddup.window.audit.live_audit import LiveAudit
@@ -50,20 +57,66 @@ HORIZON = 3.0
 """Batches after which a window forgets."""
 
 
-def compile_kernels(names: Iterable[str], manager: PluginManager) -> Iterator[str]:
+BESIDE = "headlines"
+"""Configuration whose keys and second look another process compiles, beside all else."""
+COMPILE_BESIDE = f"from {__name__} import compile_second_look; compile_second_look({BESIDE!r})"
+
+
+def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:
     """Compile all that runs with some configurations need, and yield the name of each when that is done.
 
     Posts made up here are deduplicated, as files and in a live window. Kernels are compiled for the types that they are
-    called with, so calling them as a run does is the sure way.
+    called with, so calling them as a run does is the sure way. Compiling takes one core: where there is much of it,
+    another process compiles a part, which is taken over after the first configuration.
     """
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
-    for name in names:
-        settings = load_settings(name, manager)
-        run(corpus, settings, manager.registry, config_name=name)
-        with suppress(ConfigError):  # there are configurations for files only
-            run_window(texts, settings, manager.registry)
-        yield name
+    has_part = BESIDE in names[1:] and cache_folder() is not None
+    with compiling_beside() if has_part else nullcontext(lambda: None) as take_over_part:
+        for name in names:
+            settings = load_settings(name, manager)
+            run(corpus, settings, manager.registry, config_name=name)
+            with suppress(ConfigError):  # there are configurations for files only
+                run_window(texts, settings, manager.registry)
+            take_over_part()
+            yield name
+
+
+@contextmanager
+def compiling_beside() -> Iterator[Callable[[], None]]:
+    """Have another process compile a part; yield what waits for it and takes over what it has compiled.
+
+    It has a cache of its own, as one process at a time may write to one. Where it fails, all is compiled here.
+    """
+    with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        command = [sys.executable, "-c", COMPILE_BESIDE]
+        with subprocess.Popen(command, env=environment, stdout=DEVNULL, stderr=DEVNULL) as process:  # noqa: S603  ours
+            on_stop(partial(_stop, process, folder))
+            try:
+                yield lambda: None if process.wait() else take_over(Path(folder))
+            finally:
+                process.kill()
+
+
+def _stop(process: subprocess.Popen[bytes], folder: str, number: int) -> bool:  # noqa: ARG001  whichever signal it is
+    process.kill()
+    rmtree(folder, ignore_errors=True)
+    return False
+
+
+def compile_second_look(name: str) -> None:
+    """Compile what a shipped configuration needs to make keys, and to verify pairs."""
+    texts = made_up_posts()
+    manager = create_plugin_manager(entry_points=False)
+    parts = Components.create(load_settings(name, manager), manager.registry, 1)
+    compared = parts.compared(texts)
+    parts.learn_blocks(compared)
+    parts.block_index.keys(compared, np.zeros((len(texts), parts.settings.fingerprint.bits // 64), np.uint64))
+    parts.plan.prepare(parts.verifier_context(texts, compared, 1), is_learned=False)
+    numbers = np.arange(len(texts))
+    pairs = CandidatePairs(numbers[:-1], numbers[1:], np.zeros(len(texts) - 1, np.int32))
+    parts.bands.verify(pairs, text_lengths(texts), parts.bands.number_keys(texts))
 
 
 def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -112,6 +113,22 @@ def forget_other_versions() -> None:
         unfinished = folder / f"{STAMP}.{os.getpid()}"
         unfinished.write_text(version)
         unfinished.replace(stamp)
+
+
+def take_over(other: Path) -> None:
+    """Move what another process has compiled into a cache of its own to this one, kernel by kernel.
+
+    Of a kernel that both have compiled this cache keeps what it has: the files of one are numbered by types.
+    """
+    folder = cache_folder()
+    if folder is None:
+        return
+    with LOCK:
+        for index in other.rglob("*.nbi"):
+            if not (folder / index.name).exists():
+                files = [file for file in index.parent.iterdir() if file.name.startswith(f"{index.stem}.")]
+                for file in sorted(files, key=lambda file: file == index):  # last of all what names the others
+                    shutil.move(file, folder / file.name)
 
 
 def version_of_sources() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -62,11 +63,15 @@ def han_post(rng: np.random.Generator) -> str:
 
 def latin_post(rng: np.random.Generator) -> str:
     """Return words, a few of them frequent; each is spelled by its rank."""
-    words = []
-    for rank in ranks(rng, N_WORDS, LENGTHS[1]):
-        spelling = np.random.default_rng(rank)
-        words.append("".join(LETTERS[at] for at in ranks(spelling, len(LETTERS), int(spelling.integers(2, 10)))))
+    words = map(spell, ranks(rng, N_WORDS, LENGTHS[1]))
     return " ".join(words)[: int(rng.integers(*LENGTHS))].strip()
+
+
+@cache
+def spell(rank: int) -> str:
+    """Return the word of this rank."""
+    rng = np.random.default_rng(rank)
+    return "".join(LETTERS[at] for at in ranks(rng, len(LETTERS), int(rng.integers(2, 10))))
 
 
 def ranks(rng: np.random.Generator, n_ranks: int, n: int) -> list[int]:

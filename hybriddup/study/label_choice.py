@@ -22,7 +22,7 @@ from hybriddup.run.clock import Clock
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import Run
 from hybriddup.run.progress import Silent
-from hybriddup.steps.verifiers.post.fitting import threshold_for
+from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.study.scored_pairs import single_bands, with_thresholds
 
 MOST_POSTS = 100_000

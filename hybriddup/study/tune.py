@@ -19,8 +19,9 @@ from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import wilson_interval
 from hybriddup.steps.parallel import available_workers
+from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.steps.verifiers.post.features import pair_features
-from hybriddup.steps.verifiers.post.fitting import FOLDS, fit_to, threshold_for
+from hybriddup.steps.verifiers.post.fitting import FOLDS, fit_to
 from hybriddup.steps.verifiers.post.model import shipped_models
 from hybriddup.steps.verifiers.post.verifier import BY_SCRIPT
 from hybriddup.study.evaluate import LabeledPairs, Measures

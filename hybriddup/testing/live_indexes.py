@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -109,7 +110,8 @@ class Oracle:
     def __init__(self, texts: LiveTexts, max_bucket_size: int) -> None:
         self.positions = texts.prints.positions.tolist()
         self.keys, self.probes = key_lists(texts.keys), key_lists(texts.probes)
-        self.distances, self.within = compare_all(texts.prints)
+        distances, within = compare_all(texts.prints)
+        self.distances, self.within = distances.tolist(), within.tolist()
         self.most = max_bucket_size
         self.rows_with: dict[int, list[int]] = {}
         self.kept: list[int] = []
@@ -128,28 +130,32 @@ class Oracle:
     def look_up(self, rows: range, edge: int) -> dict[Triple, int]:
         """Return the pairs of some texts with those from a position on, and the depth of each."""
         found: dict[Triple, int] = {}
+        oldest = bisect_left(self.positions, edge)
         for row in rows:
+            is_within = self.within[row]
             for key in self.probes[row]:
                 for depth, earlier in enumerate(self.newest(key) if key != NO_KEY else [], 1):
-                    if self.positions[earlier] >= edge and self.within[earlier, row]:
-                        pair = (self.positions[earlier], self.positions[row], int(self.distances[earlier, row]))
+                    if earlier >= oldest and is_within[earlier]:
+                        pair = self.triple(earlier, row)
                         found[pair] = min(found.get(pair, depth), depth)
         return found
 
+    def triple(self, earlier: int, row: int) -> Triple:
+        """Return two texts as a pair."""
+        return self.positions[earlier], self.positions[row], self.distances[row][earlier]
+
     def everything(self, rows: range, start: int) -> set[Triple]:
         """Return the pairs of some texts with all kept ones from a position on, whatever their keys."""
-        return {
-            (self.positions[earlier], self.positions[row], int(self.distances[earlier, row]))
-            for row in rows
-            for earlier in self.kept
-            if self.positions[earlier] >= start and self.within[earlier, row]
-        }
+        kept = self.kept[bisect_left(self.kept, bisect_left(self.positions, start)) :]
+        return {self.triple(earlier, row) for row in rows for earlier in kept if self.within[row][earlier]}
 
     def add(self, rows: range, is_kept: Bools, edge: int) -> None:
         """Add the kept ones of some texts, and count the look-ups of all that met a crowded key."""
+        oldest = bisect_left(self.positions, edge)
         for row, kept in zip(rows, is_kept.tolist(), strict=True):
             for key in set(self.probes[row]) - {NO_KEY}:
-                n_live = sum(self.positions[each] >= edge for each in self.rows_with.get(key, []))
+                with_key = self.rows_with.get(key, [])
+                n_live = len(with_key) - bisect_left(with_key, oldest)
                 self.n_crowded += bool(self.most) and n_live > self.most
             if kept:
                 self.kept.append(row)

@@ -15,6 +15,8 @@ PICTURE = Path(__file__).with_name("rates.svg")
 ROW = re.compile(r"^\| ([^|]+?) \| ([\d.]+) / ([\d.]+) / ([\d.]+) \|", re.MULTILINE)
 RATES = 0.1, 0.2, 0.5, 1, 2, 4
 FONT = 15
+COMMENT = re.compile("<!--.*?-->")
+TEXT = re.compile(r'<(?:text|title|tspan|desc class="value")[^>]*>([^<]+)<')
 
 
 class Tool(NamedTuple):
@@ -32,7 +34,7 @@ def tools(readme: str) -> list[Tool]:
 
 
 def draw(found: list[Tool]) -> str:
-    """Return the picture as SVG, the same every time."""
+    """Return the picture as SVG, without comments that tell the day and the library's version."""
     chart = pygal.XY(
         stroke=False,
         truncate_legend=-1,
@@ -63,7 +65,12 @@ def draw(found: list[Tool]) -> str:
     for tool in found:
         chart.add(tool.name, [(math.log2(tool.rate), round(tool.f1, 4))])
     drawn: str = chart.render(disable_xml_declaration=True, is_unicode=True)
-    return drawn + "\n"
+    return COMMENT.sub("", drawn) + "\n"
+
+
+def words(picture: str) -> list[str]:
+    """Return what is written in a picture, the values under its dots included, without where on it they stand."""
+    return [word for word in TEXT.findall(picture) if word.strip()]
 
 
 if __name__ == "__main__":

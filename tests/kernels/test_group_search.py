@@ -109,8 +109,8 @@ def as_pairs(found: tuple[np.ndarray, ...]) -> list[Pair]:
     return list(zip(*(column.tolist() for column in found), strict=True))
 
 
-@pytest.mark.parametrize("words", [1, 2, 3])
-@pytest.mark.parametrize("room", [1, 2, 5, 9, 40])
+@pytest.mark.parametrize("words", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("room", [1, 2, 9, *(pytest.param(room, marks=pytest.mark.slow) for room in (5, 40))])
 @given(seed=seeds)
 def test_the_newest_of_each_group_are_found_with_their_depths(words: int, room: int, seed: int) -> None:
     """Rings that wrap; each text looks up what was kept before it, and depths are those in the lists."""

@@ -97,7 +97,10 @@ def test_decisions_do_not_depend_on_the_batches(config: Any, limits: set[str]) -
     assert run.kept == [each.position for each in decided if each.kept]
 
 
-@pytest.mark.parametrize(("config", "limits"), CONFIGS)
+@pytest.mark.parametrize(
+    ("config", "limits"),
+    [*CONFIGS[1::2], *(pytest.param(*each.values, id=each.id, marks=pytest.mark.slow) for each in CONFIGS[::2])],
+)
 def test_a_horizon_may_pass_inside_a_batch(config: Any, limits: set[str]) -> None:
     """By event time, with late posts among them: what has left the window matches no more."""
     random, posts, moment = Random(5), list[Post](), 1000.0  # noqa: S311

@@ -118,7 +118,7 @@ def test_a_log_goes_on(folder: Path, forbid_texts: Callable[[], None]) -> None:
 
 
 @pytest.mark.parametrize("fault", ["flipped", "cut", "longer", "empty", "missing", "swapped"])
-@pytest.mark.parametrize("number", [0, 2, -1])
+@pytest.mark.parametrize("number", [0, -1, pytest.param(2, marks=pytest.mark.slow)])
 def test_what_is_damaged_is_derived_and_then_in_the_log_again(
     folder: Path, forbid_texts: Callable[[], None], fault: str, number: int
 ) -> None:

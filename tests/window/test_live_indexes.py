@@ -90,10 +90,13 @@ INDEXES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("sketched", [False, True])
+@pytest.mark.parametrize(
+    ("bits", "sketched"),
+    [(64, False), (128, True), *(pytest.param(*each, marks=pytest.mark.slow) for each in [(64, True), (128, False)])],
+)
 @pytest.mark.parametrize(("index", "kind", "distance"), INDEXES)
 def test_live_indexes_keep_their_contract(
-    index: BlockIndex, kind: type[LiveIndex], distance: int, sketched: bool
+    index: BlockIndex, kind: type[LiveIndex], distance: int, bits: int, sketched: bool
 ) -> None:
     """The checks are those of `hybriddup.testing`."""
     made: list[LiveIndex] = []
@@ -102,8 +105,7 @@ def test_live_indexes_keep_their_contract(
         made.append(make_live_index(index, size))
         return made[-1]
 
-    check_live_index(make, index, max_hamming_distance=distance, bits=[64], sketched=sketched)
-    check_live_index(make, index, max_hamming_distance=distance, bits=[128], sketched=sketched)
+    check_live_index(make, index, max_hamming_distance=distance, bits=[bits], sketched=sketched)
     assert kind in {type(each) for each in made}
 
 

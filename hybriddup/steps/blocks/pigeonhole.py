@@ -177,24 +177,25 @@ def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
     """Return the keys that have these bit positions, nothing flipped."""
-    masks = np.stack([mask_of_bits(positions, words) for positions in chosen])
+    masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 
 
 def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
     """Return the keys of the blocks with up to so many bits of each flipped, a text's own among them."""
-    flips, mask_of = [], []
-    for number, (block, radius) in enumerate(zip(blocks, radii, strict=True)):
-        for n_flipped in range(radius + 1):
-            for flipped in combinations(block.tolist(), n_flipped):
-                flips.append(mask_of_bits(np.array(flipped, np.int64), masks.shape[1]))
-                mask_of.append(number)
-    return KeyBits(masks, np.stack(flips), np.array(mask_of, np.int64))
+    flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
+    return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 
 
-def mask_of_bits(positions: Int64s, words: int) -> UInt64s:
-    """Return uint64[words] with the bits at these positions set."""
-    mask = np.zeros(words, np.uint64)
-    for position in positions.tolist():
-        mask[position >> 6] |= np.uint64(1) << np.uint64(position & 63)
-    return mask
+def flips_of_block(block: Int64s, radius: int, words: int) -> UInt64s:
+    """Return uint64[n, words]: each choice of up to ``radius`` bits of a block, the smallest first."""
+    choices = [np.array(list(combinations(block.tolist(), n)), np.int64) for n in range(radius + 1)]
+    return np.concatenate([masks_of_bits(positions, words) for positions in choices])
+
+
+def masks_of_bits(positions: Int64s, words: int) -> UInt64s:
+    """Return uint64[n, words] with the bits at ``positions``, int64[n, k], set in each row."""
+    masks = np.zeros((len(positions), words), np.uint64)
+    for column in positions.T:
+        masks[np.arange(len(masks)), column >> 6] |= np.uint64(1) << (column & 63).astype(np.uint64)
+    return masks

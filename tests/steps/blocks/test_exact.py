@@ -169,7 +169,9 @@ def flip_some(rng: np.random.Generator, number: int) -> int:
 
 
 @pytest.mark.parametrize("index", exact_indexes()[1:], ids=lambda index: type(index).__name__)
-@pytest.mark.parametrize(("n_texts", "n_copies"), [(PAST_16_BITS, 200), (300, PAST_16_BITS)])
+@pytest.mark.parametrize(
+    ("n_texts", "n_copies"), [(PAST_16_BITS, 200), pytest.param(300, PAST_16_BITS, marks=pytest.mark.slow)]
+)
 def test_past_65536_texts_planted_pairs_are_found(index: BlockIndex, n_texts: int, n_copies: int) -> None:
     """Many texts in the index, or many that look few up, in two workers: no row, count or group is kept in 16 bits."""
     prints = planted(np.random.default_rng(n_texts), n_texts, n_copies)

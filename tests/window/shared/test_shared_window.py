@@ -30,8 +30,17 @@ def test_a_shared_window_keeps_the_contract() -> None:
         check_second(windows, shared=True)
 
 
-@pytest.mark.parametrize("size", [1, 7, 256])
-@pytest.mark.parametrize("config", ["weibo", "benchmark", "articles"])
+@pytest.mark.parametrize(
+    ("config", "size"),
+    [
+        ("weibo", 7),
+        ("benchmark", 256),
+        ("articles", 7),
+        *(pytest.param("weibo", size, marks=pytest.mark.slow) for size in (1, 256)),
+        *(pytest.param("benchmark", size, marks=pytest.mark.slow) for size in (1, 7)),
+        *(pytest.param("articles", size, marks=pytest.mark.slow) for size in (1, 256)),
+    ],
+)
 def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: int) -> None:
     """Every decision, with its keeper, score and band, however the posts are sent."""
     texts = [post["text"] for post in load_sample("posts.jsonl")] + generated_posts(5, 300)

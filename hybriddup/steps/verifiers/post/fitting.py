@@ -10,6 +10,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from hybriddup.data.records import Bools, Float64s
 from hybriddup.kernels.post_features import NAMES
+from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.steps.verifiers.post.model import Points, PostModel
 
 QUANTILES = (0.0, 1 / 3, 2 / 3, 1.0)
@@ -51,15 +52,6 @@ def bends(features: Float64s, knots: list[Float64s]) -> Float64s:
         np.interp(column, at, row) for column, at in zip(features.T, knots, strict=True) for row in np.eye(len(at))
     ]
     return np.array(columns).T
-
-
-def threshold_for(scores: Float64s, labels: Bools, precision: float) -> float:
-    """Return the score from which on pairs match: the best F1 of those that reach the precision."""
-    order = np.argsort(-scores, kind="stable")
-    n_right, n_found = np.cumsum(labels[order]), np.arange(1, len(order) + 1)
-    f1 = 2 * n_right / (n_found + labels.sum())
-    reaches = n_right / n_found >= precision
-    return float(scores[order][np.argmax(np.where(reaches, f1, f1 * 0.0) if reaches.any() else f1)])
 
 
 def model_of(pipeline: Pipeline, knots: list[Float64s], threshold: float) -> PostModel:

@@ -1,0 +1,16 @@
+"""The threshold that pairs judged by people ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Float64s
+
+
+def threshold_for(scores: Float64s, labels: Bools, precision: float) -> float:
+    """Return the score from which on pairs match: the best F1 of those that reach the precision."""
+    order = np.argsort(-scores, kind="stable")
+    n_right, n_found = np.cumsum(labels[order]), np.arange(1, len(order) + 1)
+    f1 = 2 * n_right / (n_found + labels.sum())
+    reaches = n_right / n_found >= precision
+    return float(scores[order][np.argmax(np.where(reaches, f1, f1 * 0.0) if reaches.any() else f1)])
