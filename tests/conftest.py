@@ -1,7 +1,8 @@
 """What all tests share.
 
-Hypothesis has no deadlines, because the first call of a kernel compiles or loads it. The tests are shared out among
-processes (pytest-xdist), unless single files are named. What only an ordinary user can notice is skipped for root.
+Hypothesis has no deadlines, because the first call of a kernel compiles or loads it. It tries 25 examples; with
+--hypothesis-profile thorough, as in .ci/run, 150. The tests are shared out among processes (pytest-xdist), unless
+single files are named. What only an ordinary user can notice is skipped for root.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from hypothesis import settings
 
 from hybriddup.steps.parallel import available_workers
 
-settings.register_profile("hybriddup", deadline=None)
+settings.register_profile("hybriddup", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=150)
 settings.load_profile("hybriddup")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start many processes, which would all compile the package
 
@@ -39,11 +41,8 @@ if (worker := os.environ.get("PYTEST_XDIST_WORKER")) is not None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return 0 where only files or tests are named, which run in this process; otherwise one more than there are cores.
-
-    Some tests wait for servers and other processes.
-    """
-    return 0 if all(".py" in argument for argument in config.args) else available_workers() + 1
+    """Return 0 where only files or tests are named, which run in this process; otherwise how many cores there are."""
+    return 0 if all(".py" in argument for argument in config.args) else available_workers()
 
 
 def pytest_configure(config: pytest.Config) -> None:

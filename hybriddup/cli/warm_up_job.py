@@ -27,7 +27,7 @@ from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import CandidatePairs, text_lengths
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.cache import cache_folder, take_over
+from hybriddup.kernels import cache
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
@@ -71,7 +71,7 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
     """
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
-    has_part = BESIDE in names[1:] and cache_folder() is not None
+    has_part = BESIDE in names[1:] and cache.cache_folder() is not None
     with compiling_beside() if has_part else nullcontext(lambda: None) as take_over_part:
         for name in names:
             settings = load_settings(name, manager)
@@ -94,7 +94,7 @@ def compiling_beside() -> Iterator[Callable[[], None]]:
         with subprocess.Popen(command, env=environment, stdout=DEVNULL, stderr=DEVNULL) as process:  # noqa: S603  ours
             on_stop(partial(_stop, process, folder))
             try:
-                yield lambda: None if process.wait() else take_over(Path(folder))
+                yield lambda: None if process.wait() else cache.take_over(Path(folder))
             finally:
                 process.kill()
 

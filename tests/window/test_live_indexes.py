@@ -106,7 +106,8 @@ def test_live_indexes_keep_their_contract(
         return made[-1]
 
     check_live_index(make, index, max_hamming_distance=distance, bits=[bits], sketched=sketched)
-    assert kind in {type(each) for each in made}
+    if bits == 64:  # of 128, keys may be too wide for tables
+        assert {type(each) for each in made} == {kind}
 
 
 @pytest.mark.parametrize(("index", "distance"), [(blocks(), 3), (probing(n_blocks=8), 9), (Scan(), 20)])
