@@ -144,6 +144,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
             try:
                 decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])
                 similar_posts(state, texts[first], 10)
+                state.delete(first)
                 if state.is_learning:
                     state.learn()
             finally:

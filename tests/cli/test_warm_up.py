@@ -78,6 +78,7 @@ with install_recorder("numba:compile") as recorder:
                     window.add_many(texts[start : start + n])
                 window.add({"id": first, "text": texts[first]})
                 window.match(texts[first])
+                window.delete(first)
                 window.get(first), window.stats()
             if first == 800:
                 shutil.rmtree(store / "derived")  # it is made from the posts then

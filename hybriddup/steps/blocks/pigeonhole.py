@@ -195,7 +195,6 @@ def flips_of_block(block: Int64s, radius: int, words: int) -> UInt64s:
 
 def masks_of_bits(positions: Int64s, words: int) -> UInt64s:
     """Return uint64[n, words] with the bits at ``positions``, int64[n, k], set in each row."""
-    masks = np.zeros((len(positions), words), np.uint64)
-    for column in positions.T:
-        masks[np.arange(len(masks)), column >> 6] |= np.uint64(1) << (column & 63).astype(np.uint64)
-    return masks
+    bits = np.uint64(1) << (positions & 63).astype(np.uint64)
+    of_words = [np.where(positions >> 6 == word, bits, np.uint64(0)) for word in range(words)]
+    return np.stack([np.bitwise_or.reduce(each, axis=1) for each in of_words], axis=1)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from hybriddup.data.records import text_lengths
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.folder import Folder
+from hybriddup.steps.normalizers.folder import Folder, shared_folder
 from hybriddup.steps.normalizers.folding import Folding
 from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Rule, rules
 from hybriddup.steps.normalizers.residue import ResiduePattern, dropper
@@ -149,7 +149,7 @@ class MicroblogNormalizer:
         )
         once = patterns.marks() if options.repeated_punctuation == "collapse" else ""
         once += " " if options.white_space == "collapse" else ""
-        return Folder(folding, once=once, literals=self._literals or (), drops_questions=self._drops_questions)
+        return shared_folder(folding, once, tuple(self._literals or ()), self._drops_questions)
 
     @cached_property
     def _drops_questions(self) -> bool:
