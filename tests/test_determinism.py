@@ -120,6 +120,7 @@ for config in (SHINGLES, WORDS, JIEBA):
 """
 
 
+@pytest.mark.slow
 def test_hash_seed_and_process_do_not_change_a_byte() -> None:
     """Python's hash() of a text differs from process to process, and nothing may depend on it."""
     environment = {**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": str(ROOT)}

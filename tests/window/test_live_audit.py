@@ -112,7 +112,7 @@ def pieces(text: str) -> list[int]:
     return [int.from_bytes(text[first : first + 4].encode(), "little") for first in range(max(len(text) - 3, 1))]
 
 
-@pytest.mark.parametrize("use", ["scan", "own"])
+@pytest.mark.parametrize("use", ["own", pytest.param("scan", marks=pytest.mark.slow)])
 def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
     """Though posts are added between the parts; what is sampled meanwhile is skipped and counted."""
     audit = LiveAudit(one_in=1, texts_a_post=100, posts_a_part=1, pairs_a_part=25, most_comparisons=1)

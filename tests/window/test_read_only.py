@@ -130,7 +130,7 @@ def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_lea
         assert (window.stats().recipe_id, n_questions >= 20) == (stats.recipe_id, True)
 
 
-@pytest.mark.parametrize("horizon", [30, 300, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("horizon", [30, *(pytest.param(horizon, marks=pytest.mark.slow) for horizon in (100, 300))])
 def test_a_reader_forgets_what_the_writer_forgets(tmp_path: Path, horizon: float) -> None:
     """By the time of the store, which is that of the posts; with a horizon of its own no later than the writer."""
     now, random = [0.0], Random(2)  # noqa: S311

@@ -189,7 +189,8 @@ def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> K
 
 def flips_of_block(block: Int64s, radius: int, words: int) -> UInt64s:
     """Return uint64[n, words]: each choice of up to ``radius`` bits of a block, the smallest first."""
-    choices = [np.array(list(combinations(block.tolist(), n)), np.int64) for n in range(radius + 1)]
+    n_flipped = range(min(radius, len(block)) + 1)
+    choices = [np.array(list(combinations(block.tolist(), n)), np.int64) for n in n_flipped]
     return np.concatenate([masks_of_bits(positions, words) for positions in choices])
 
 
