@@ -99,8 +99,12 @@ def compiling_beside() -> Iterator[Callable[[], None]]:
                 process.kill()
 
 
-def _stop(process: subprocess.Popen[bytes], folder: str, number: int) -> bool:  # noqa: ARG001  whichever signal it is
+def _stop(process: subprocess.Popen[bytes], folder: str, number: int) -> bool:
     process.kill()
+    return _clear(folder, number)
+
+
+def _clear(folder: str, number: int) -> bool:  # noqa: ARG001  which signal ends the process makes no difference
     rmtree(folder, ignore_errors=True)
     return False
 
@@ -127,17 +131,12 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
     ConfigError
         A window cannot have these settings.
     """
-
-    def clear(number: int) -> bool:  # noqa: ARG001  which signal ends the process makes no difference
-        rmtree(folder, ignore_errors=True)
-        return False
-
     clock = count()
     timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
     asked = Asked(settings, registry, timing, available_workers(), read_only=False)
     n_half = len(texts) // 2
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
-        on_stop(clear)
+        on_stop(partial(_clear, folder))
         for first in (0, n_half):
             state = open_state(partial(SqliteStore.open, folder), asked, Path(folder))
             state.live_audit = LiveAudit(one_in=1)

@@ -1,5 +1,6 @@
 """Running kernels on slices of the work in threads: they release the interpreter, so threads are enough."""
 
+import atexit
 import os
 import threading
 from collections import deque
@@ -8,7 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache, partial
 from itertools import pairwise
 from numbers import Integral
-from typing import Generic, TypeVar
+from queue import SimpleQueue
+from typing import Generic, NoReturn, TypeVar
 
 from hybriddup.errors import ConfigError
 
@@ -70,13 +72,25 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
 
 
 @lru_cache(maxsize=1)
-def beside_main_thread() -> ThreadPoolExecutor:
-    """Return the thread that works for the main one."""
-    return ThreadPoolExecutor(1, "hybriddup main")
+def beside_main_thread() -> SimpleQueue[Callable[[], None]]:
+    """Return where the thread that works for the main one takes its work from.
+
+    Not an executor: an exception of a signal handler can come up between a lock of its semaphores and conditions, which
+    are written in Python, and what lets go of it; the next caller would wait for ever. A `SimpleQueue` has none.
+    """
+    work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    threading.Thread(target=_do_all_of, args=(work,), name="hybriddup main", daemon=True).start()
+    atexit.register(undisturbed, int)  # the interpreter does not end before what was begun is done
+    return work
 
 
 if hasattr(os, "register_at_fork"):  # the thread is not in a forked process
     os.register_at_fork(after_in_child=beside_main_thread.cache_clear)
+
+
+def _do_all_of(work: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        work.get()()
 
 
 def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: None) -> R:
@@ -88,17 +102,33 @@ def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: No
     """
     if threading.current_thread() is not threading.main_thread():
         return function()
+    outcomes: SimpleQueue[Callable[[], R]] = SimpleQueue()
     try:
-        work = beside_main_thread().submit(function)
-    except (
-        RuntimeError
-    ):  # the interpreter is ending and starts no thread: a function of atexit may still close a window
+        beside_main_thread().put(lambda: outcomes.put(_outcome_of(function)))
+    except RuntimeError:  # the interpreter is ending and starts no thread: a function of atexit may use a window
         return function()
     try:
-        return work.result()
+        outcome = outcomes.get()
+    except BaseException:
+        stop()
+        raise
+    return outcome()
+
+
+def _outcome_of(function: Callable[[], R]) -> Callable[[], R]:
+    """Return what gives the result of a function again, or raises what it raised."""
+    try:
+        result = function()
+    except BaseException as error:  # the main thread raises it
+        return partial(_raise, error)
+    return lambda: result
+
+
+def _raise(error: BaseException) -> NoReturn:
+    try:
+        raise error
     finally:
-        if not work.done():
-            stop()
+        del error  # its traceback leads here
 
 
 def start_in_background(function: Callable[[], R], workers: int) -> Callable[[], R]:

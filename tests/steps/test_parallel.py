@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 from itertools import pairwise
@@ -167,3 +169,53 @@ def test_an_error_beside_is_that_of_the_result() -> None:
     assert begun.wait(10)
     with pytest.raises(LookupError, match="lost"):
         result()
+
+
+BROKEN_OFF = """
+import dis, sys
+from hybriddup.steps import parallel
+
+class BrokenOff(Exception):
+    pass
+
+def break_off_at(n):
+    moments, last = iter(range(n)), {}
+
+    def trace(frame, event, argument):
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            before, last[frame] = last.get(frame, ""), dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if before.startswith(("CALL", "RESUME", "JUMP_BACKWARD")) and next(moments, None) is None:
+                sys.settrace(None)
+                raise BrokenOff
+        return trace
+
+    return trace
+
+is_first, n, is_through = sys.argv[1] == "first", 0, False
+while not is_through:
+    if is_first:
+        parallel.beside_main_thread.cache_clear()
+    sys.settrace(break_off_at(n))
+    try:
+        parallel.undisturbed(int)
+        is_through = True
+    except BrokenOff:
+        n += 1
+    finally:
+        sys.settrace(None)
+    assert parallel.undisturbed(lambda: n) == n
+print(n)
+"""
+
+
+@pytest.mark.parametrize("which", ["first", "later"])
+def test_an_exception_at_any_moment_leaves_the_thread_beside_the_main_one_at_work(which: str) -> None:
+    """While that thread is started, too: no lock stays taken, on which it or the next caller would wait for ever.
+
+    The exception comes up where those of signal handlers do: where a call begins or has ended, and a loop goes back.
+    """
+    command = [sys.executable, "-c", BROKEN_OFF, which]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 8
