@@ -32,8 +32,9 @@ def handle(number, frame):
         raise TimeIsUp
 
 config = json.loads(sys.argv[2])
-answers, n_interrupts, n = {{}}, 0, 0
+answers, n_interrupts, n = {{}}, 0, 1
 with Window.open(sys.argv[1], config) as window:
+    answers[0] = window.add({{"id": 0, "text": "text number 0"}}).decision  # compiles what is not compiled yet
     signal.signal(signal.SIGUSR1, handle)
     print("ready", flush=True)
     while n_interrupts < {N_SIGNALS}:
