@@ -1,4 +1,7 @@
-"""The texts of one batch in groups that share a key."""
+"""The texts of one batch in groups that share a key.
+
+Arrays by group have one more place at their end, for `NO_GROUP`: which keys have a group no branch can foresee.
+"""
 
 import numpy as np
 
@@ -51,15 +54,15 @@ def number_shared(numbers: UInt32s, n_numbers: int) -> int:
 
     ``numbers`` is uint32[n, m]; the others get `NO_GROUP`.
     """
-    counts, n_shared = count_groups(numbers, n_numbers), np.uint32(0)
+    counts, n_shared = count_keys(numbers, n_numbers), np.uint32(0)
     for number in range(n_numbers):
         is_shared = counts[number] > 1
         counts[number] = n_shared if is_shared else NO_GROUP
         n_shared += np.uint32(is_shared)
+    counts[n_numbers] = NO_GROUP
     flat = numbers.ravel()
     for entry in range(len(flat)):
-        if flat[entry] != NO_GROUP:
-            flat[entry] = counts[flat[entry]]
+        flat[entry] = counts[place_of_group(flat[entry], n_numbers)]
     return np.int64(n_shared)
 
 
@@ -69,12 +72,22 @@ def count_groups(own: UInt32s, n_groups: int) -> UInt32s:
 
     ``own`` is uint32[n, n_keys]: the groups of each text, `NO_GROUP` for none.
     """
-    sizes = np.zeros(n_groups, np.uint32)
-    for i in range(len(own)):
-        for j in range(own.shape[1]):
-            if own[i, j] != NO_GROUP:
-                sizes[own[i, j]] += np.uint32(1)
-    return sizes
+    return count_keys(own, n_groups)[:n_groups]
+
+
+@njit(cache=True, nogil=True)
+def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
+    """Return the same, and then how many keys have no group."""
+    counts, flat = np.zeros(n_groups + 1, np.uint32), own.ravel()
+    for entry in range(len(flat)):
+        counts[place_of_group(flat[entry], n_groups)] += np.uint32(1)
+    return counts
+
+
+@njit(cache=True, nogil=True, inner=True)
+def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
+    """Return the place of a group, or of `NO_GROUP`, in an array with one place more than there are groups."""
+    return min(np.uint64(group), np.uint64(n_groups))
 
 
 @njit(cache=True, nogil=True)
@@ -94,14 +107,19 @@ def fill_rings(
     -------
     looked_into, ranks
         uint32[n, m], int32[n, m]: the start of each ring that a text looks into, and how many texts of it stand before
-        that text; `NO_GROUP` and 0 where there are none.
+        that text; at the end of a row `NO_GROUP` and 0 for those where there are none.
     """
-    looked_into, ranks = np.full(probed.shape, NO_GROUP, np.uint32), np.zeros(probed.shape, np.int32)
-    n_before = np.zeros(len(starts), np.int32)
+    looked_into, ranks = np.empty(probed.shape, np.uint32), np.empty(probed.shape, np.int32)
+    n_groups, n_before = len(starts), np.zeros(len(starts) + 1, np.int32)
     for i in range(len(own)):
+        n_into = np.uint64(0)
         for j in range(probed.shape[1]):
-            if probed[i, j] != NO_GROUP and n_before[probed[i, j]] > 0:
-                looked_into[i, j], ranks[i, j] = starts[probed[i, j]], n_before[probed[i, j]]
+            n = n_before[place_of_group(probed[i, j], n_groups)]
+            looked_into[i, n_into], ranks[i, n_into] = probed[i, j], n
+            n_into += np.uint64(n > 0)
+        for j in range(n_into):
+            looked_into[i, j] = starts[looked_into[i, j]]
+        looked_into[i, n_into:], ranks[i, n_into:] = NO_GROUP, 0
         first_word, second_word = two_words(texts.bits, i)
         last_word = row_and_length(i, texts.lengths[i])
         for j in range(own.shape[1]):
@@ -117,28 +135,26 @@ def most_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int64s, i
 
     So many kept texts can come between it and those of the index, and so many comparisons does the batch take.
     """
-    most, n_before, n_comparisons = np.zeros(len(own), np.int64), np.zeros(n_groups, np.int64), np.int64(0)
+    most, n_before, n_comparisons = np.zeros(len(own), np.int64), np.zeros(n_groups + 1, np.int64), np.int64(0)
     for i in range(len(own)):
         for j in range(probed.shape[1]):
-            if probed[i, j] != NO_GROUP:
-                n = n_before[probed[i, j]]
-                most[i] = max(most[i], n)
-                n_comparisons += n
+            n = n_before[place_of_group(probed[i, j], n_groups)]
+            most[i] = max(most[i], n)
+            n_comparisons += n
         for j in range(own.shape[1]):
-            if own[i, j] != NO_GROUP:
-                n_before[own[i, j]] += 1
+            n_before[place_of_group(own[i, j], n_groups)] += 1
+        n_before[n_groups] = 0
     return most, n_comparisons
 
 
 @njit(cache=True, nogil=True)
 def count_kept_before(own: UInt32s, probed: UInt32s, is_kept: Bools, n_groups: int) -> Int64s:
     """Return int64[n]: at most so many kept texts of the batch stand before each and share a key with it."""
-    counts, n_kept = np.zeros(len(own), np.int64), np.zeros(n_groups, np.int64)
+    counts, n_kept = np.zeros(len(own), np.int64), np.zeros(n_groups + 1, np.int64)
     for i in range(len(own)):
         for j in range(probed.shape[1]):
-            if probed[i, j] != NO_GROUP:
-                counts[i] += n_kept[probed[i, j]]
+            counts[i] += n_kept[place_of_group(probed[i, j], n_groups)]
         for j in range(own.shape[1]):
-            if is_kept[i] and own[i, j] != NO_GROUP:
-                n_kept[own[i, j]] += 1
+            n_kept[place_of_group(own[i, j], n_groups)] += np.int64(is_kept[i])
+        n_kept[n_groups] = 0
     return counts

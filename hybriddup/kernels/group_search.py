@@ -9,12 +9,11 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.nearest_hits import (
-    FARTHEST,
     MANY_HITS,
     NO_LIMIT,
-    enough_slots,
     keep_distinct,
     keep_nearest,
+    power_of_two,
 )
 from hybriddup.kernels.pair_limits import Facts, TextColumns, distance_within, may_be_within
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE
@@ -86,7 +85,8 @@ def search_rings(
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
         wanted, n_hits = what_is_wanted(texts, shortest, rows[i], asked.widest[i]), np.int64(0)
-        enough = asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
+        most = asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
+        enough = most
         for j in range(starts.shape[1]):
             if starts[i, j] == NO_GROUP:
                 continue
@@ -102,11 +102,19 @@ def search_rings(
                 hits = with_room_for(hits, n_hits, size)
             n_hits = note_near(rings, head, size, newest_of(n_kept, room_of(rings, head)), wanted, hits, n_hits)
             if n_hits // MANY_HITS > enough:
-                slots, stamp = enough_slots(slots, n_hits), stamp + ONE
-                n_hits, limit = keep_candidates(texts, facts, asked, i, hits, n_hits, slots, stamp)
-                wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
-        slots, stamp = enough_slots(slots, n_hits), stamp + ONE
-        n_hits, _ = keep_candidates(texts, facts, asked, i, hits, n_hits, slots, stamp)
+                if 2 * n_hits > len(slots):
+                    slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
+                stamp += ONE
+                n_hits = keep_candidates(facts, rows[i], hits, n_hits, slots, stamp)
+                if n_hits > most:
+                    n_hits, limit = keep_nearest_pairs(texts, asked, i, hits, n_hits)
+                    wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
+        if 2 * n_hits > len(slots):
+            slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
+        stamp += ONE
+        n_hits = keep_candidates(facts, rows[i], hits, n_hits, slots, stamp)
+        if n_hits > most:
+            n_hits, _ = keep_nearest_pairs(texts, asked, i, hits, n_hits)
         sort_run(hits, 0, n_hits)
         if n_pairs + n_hits > len(found.earlier):
             found = larger_pairs(found, n_pairs, n_hits)
@@ -121,28 +129,12 @@ def with_limit(wanted: Wanted, limit: np.int32) -> Wanted:
     return Wanted(wanted.first_word, wanted.second_word, narrower, wanted.shortest, wanted.more)
 
 
-@njit(cache=True, nogil=True)
-def keep_candidates(
-    texts: TextColumns,
-    facts: Facts,
-    asked: Asked,
-    i: int,
-    hits: UInt64s,
-    n_hits: int,
-    slots: UInt64s,
-    stamp: np.uint64,
-) -> tuple[int, np.int32]:
-    """Keep the hits of a text that may be its pairs, each text once; return how many there are, and how far they are.
-
-    More than are verified are cut to those that may be among the nearest. Whatever else is hit later, what is farther
-    away than the number returned will not be verified.
-    """
+@njit(cache=True, nogil=True, inner=True)
+def keep_candidates(facts: Facts, row: int, hits: UInt64s, n_hits: int, slots: UInt64s, stamp: np.uint64) -> int:
+    """Keep the hits of a text that may be its pairs, each text once; return how many there are."""
     n_hits = keep_distinct(hits, n_hits, slots, stamp)
     fetch_facts(facts, hits, n_hits)
-    n_hits = keep_possible(hits, n_hits, facts, asked.rows[i])
-    if len(asked.most_pairs) == 0 or n_hits <= asked.most_pairs[i]:
-        return n_hits, FARTHEST
-    return keep_nearest_pairs(texts, asked, i, hits, n_hits)
+    return keep_possible(hits, n_hits, facts, row)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -154,7 +146,13 @@ def fetch_facts(facts: Facts, hits: UInt64s, n_hits: int) -> None:
 
 @njit(cache=True, nogil=True)
 def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, n_hits: int) -> tuple[int, np.int32]:
-    """Keep those of a text's hits that are pairs and may be among its nearest; return as `keep_candidates` does."""
+    """Keep those of a text's hits that are pairs and may be among its nearest: more than are verified come in.
+
+    Returns
+    -------
+    n_hits, limit
+        How many are left, and how far these are: whatever else is hit later, what is farther away is not verified.
+    """
     distances, is_sure, most = np.empty(n_hits, np.int32), np.ones(n_hits, np.bool_), asked.max_bucket_size
     n_near = np.int64(0)
     for hit in range(n_hits):

@@ -153,6 +153,17 @@ def write_numbers(numbers: UInt32s, places: Int64s, first_groups: Int64s, dealt:
 
 
 @njit(cache=True, nogil=True)
+def close_gaps(groups: UInt32s) -> None:
+    """Move `NO_GROUP` to the end of each row of uint32[n, m], in place: a loop over a row can then foresee where."""
+    for i in range(len(groups)):
+        n = np.uint64(0)
+        for j in range(groups.shape[1]):
+            groups[i, n] = groups[i, j]
+            n += np.uint64(groups[i, j] != NO_GROUP)
+        groups[i, n:] = NO_GROUP
+
+
+@njit(cache=True, nogil=True)
 def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
     """Note the group of each key in a table with room, so that `find_groups` finds it.
 

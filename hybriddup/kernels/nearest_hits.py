@@ -93,12 +93,6 @@ def distance_of_sure(distances: Int32s, is_sure: Bools, most: int) -> np.int32:
     return FARTHEST
 
 
-@njit(cache=True, nogil=True)
-def enough_slots(slots: UInt64s, n_hits: int) -> UInt64s:
-    """Return a hash table with at least two slots for each hit: this one, or an empty one with more."""
-    return slots if len(slots) >= 2 * n_hits else np.zeros(power_of_two(2 * n_hits), np.uint64)
-
-
 @njit(cache=True, nogil=True, inner=True)
 def power_of_two(least: int) -> int:
     """Return the smallest power of two that is not less."""

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from hybriddup.data.records import Int16s, Int32s, Int64s, UInt64s
+from hybriddup.data.limits import MAX_WEIGHT
+from hybriddup.data.records import Float32s, Int16s, Int32s, Int64s, UInt64s
 from hybriddup.kernels.add_where import add_where
 from hybriddup.kernels.cache import njit
 
@@ -13,6 +14,16 @@ MOST_OF_A_BLOCK = 32767
 
 
 @njit(cache=True, nogil=True)
+def count_weights(weights: Float32s) -> Int32s:
+    """Return weights as int32[n_tokens] in units of 1 / `WEIGHT_UNIT`, at least one unit."""
+    units = np.empty(len(weights), np.int32)
+    for token in range(len(weights)):
+        rounded = np.rint(weights[token] * np.float32(WEIGHT_UNIT))
+        units[token] = np.int32(min(max(rounded, np.float32(1)), np.float32(MAX_WEIGHT * WEIGHT_UNIT)))
+    return units
+
+
+@njit(cache=True, nogil=True, inner=True)
 def move_block(block: Int16s, sums: Int64s) -> None:
     """Add the sums of a block int16[64 * words] to the text's, int64[64 * words], and begin the next; both in place."""
     for bit in range(len(sums)):
@@ -20,20 +31,21 @@ def move_block(block: Int16s, sums: Int64s) -> None:
         block[bit] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def add_heavy_token(sums: Int64s, hashes: UInt64s, token: int, weight: int) -> None:
     """Add the weight of one token that is too heavy for a block; ``sums`` is changed in place."""
     for bit in range(len(sums)):
         sums[bit] += weight * np.int64((hashes[token, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> int:
     """Fill ``sums`` int64[64 * words] with the weight of the 1-votes of each bit; return the total weight.
 
     ``block`` int16[64 * words] is room to work in, all 0 before and after.
     """
-    sums[:] = 0
+    for bit in range(len(sums)):
+        sums[bit] = 0
     total, room = np.int64(0), np.int64(MOST_OF_A_BLOCK)
     for token in range(first, last):
         weight = np.int64(weights[token])
@@ -51,17 +63,17 @@ def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, firs
     return total
 
 
-@njit(cache=True, nogil=True)
-def keep_signs(sums: Int64s, total: int, bits: UInt64s) -> None:
-    """Write one fingerprint uint64[words] in place.
+@njit(cache=True, nogil=True, inner=True)
+def keep_signs(sums: Int64s, total: int, bits: UInt64s, text: int) -> None:
+    """Write the fingerprint of a text into ``bits`` uint64[n_texts, words].
 
     The votes for 0 are ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0 gives bit 0.
     """
-    for word in range(len(bits)):
+    for word in range(bits.shape[1]):
         value = np.uint64(0)
         for bit in range(64):
             value |= np.uint64(2 * sums[64 * word + bit] > total) << np.uint64(bit)
-        bits[word] = value
+        bits[text, word] = value
 
 
 @njit(cache=True, nogil=True)
@@ -83,5 +95,5 @@ def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> UInt64s:
     sums, block = np.empty(64 * words, np.int64), np.zeros(64 * words, np.int16)
     for text in range(n_texts):
         total = sum_bits(sums, block, hashes, weights, offsets[text], offsets[text + 1])
-        keep_signs(sums, total, bits[text])
+        keep_signs(sums, total, bits, text)
     return bits

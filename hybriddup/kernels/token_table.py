@@ -5,22 +5,24 @@ import numpy as np
 from hybriddup.data.records import Float32s, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.ngrams import is_dense_script
-from hybriddup.kernels.popcount import HALF, LOW_HALF
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit
+from hybriddup.kernels.vectors import equal_of_four
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)
 BUCKET = 4
-"""Slots of a bucket, which are filled in order."""
+"""Slots of a bucket, which are filled in order: as many as `equal_of_four` compares."""
+LAST_SLOT = np.uint64(BUCKET - 1)
 
 
-@njit(cache=True, nogil=True)
-def find_slot(keys: UInt64s, key: np.uint64) -> int:
+@njit(cache=True, nogil=True, inner=True)
+def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
     """Return the slot that holds the key, or the empty slot where it would go. ``len(keys)`` is a power of 2."""
     mask = np.uint64(len(keys) - 1)
-    slot = (key ^ (key >> np.uint64(32))) & mask
-    while keys[np.int64(slot)] != EMPTY and keys[np.int64(slot)] != key:
-        slot = (slot + np.uint64(1)) & mask
-    return np.int64(slot)
+    slot = (key ^ (key >> HALF)) & mask
+    while keys[slot] != EMPTY and keys[slot] != key:
+        slot = (slot + ONE) & mask
+    return slot
 
 
 @njit(cache=True, nogil=True)
@@ -38,20 +40,40 @@ def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
     # a note: the last text that holds the key, counted from 1, in the upper half, and how many texts do in the lower
     keys, notes = np.zeros(slots_for(0), np.uint64), np.zeros(slots_for(0), np.uint64)
     for text in range(len(offsets) - 1):
-        stamp = np.uint64(text + 1) << HALF
-        for token in range(offsets[text], offsets[text + 1]):
-            slot = find_slot(keys, max(hashes[token], np.uint64(1)))
-            if keys[slot] == EMPTY:
-                keys[slot] = distinct[n_distinct] = max(hashes[token], np.uint64(1))
-                n_distinct += 1
-            if notes[slot] < stamp:
-                notes[slot] = stamp | ((notes[slot] & LOW_HALF) + np.uint64(1))
-            if 2 * n_distinct > len(keys):
-                keys, notes = larger_table(keys, notes)
+        first, last = offsets[text], offsets[text + 1]
+        while 2 * (n_distinct + last - first) > len(keys):
+            keys, notes = larger_table(keys, notes)
+        n_distinct = note_tokens(hashes, first, last, np.uint64(text + 1) << HALF, keys, notes, distinct, n_distinct)
     counts = np.empty(n_distinct, np.int32)
     for i in range(n_distinct):
         counts[i] = np.int32(notes[find_slot(keys, distinct[i])] & LOW_HALF)
     return distinct[:n_distinct].copy(), counts
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_tokens(
+    hashes: UInt64s,
+    first: int,
+    last: int,
+    stamp: np.uint64,
+    keys: UInt64s,
+    notes: UInt64s,
+    distinct: UInt64s,
+    n_distinct: int,
+) -> int:
+    """Note the tokens of a text in tables with room; write new ones after the distinct ones, return how many these are.
+
+    The table is handed over once a text: a loop that may put another in its place counts references all the time.
+    """
+    for token in range(first, last):
+        key = max(hashes[token], ONE)
+        slot = find_slot(keys, key)
+        if keys[slot] == EMPTY:
+            keys[slot] = distinct[n_distinct] = key
+            n_distinct += 1
+        if notes[slot] < stamp:
+            notes[slot] = stamp | ((notes[slot] & LOW_HALF) + ONE)
+    return n_distinct
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +143,7 @@ def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
     table_keys = np.zeros((n_buckets, BUCKET), np.uint64)
     table_values = np.zeros((n_buckets, BUCKET), np.float32)
     for index in range(len(keys)):
-        key = max(keys[index], np.uint64(1))
+        key = max(keys[index], ONE)
         bucket, place = np.int64(first_bucket(key, n_buckets)), 0
         while table_keys[bucket, place] != EMPTY:
             place += 1
@@ -134,10 +156,13 @@ def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
 
 @njit(cache=True, nogil=True)
 def look_up(table_keys: UInt64s, table_values: Float32s, hashes: UInt64s, absent: np.float32) -> Float32s:
-    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it."""
+    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it.
+
+    ``hashes`` is uint64[n_tokens, words], of which the first word is the key.
+    """
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):
-        values[token] = value_of(table_keys, table_values, hashes[token], absent)
+        values[token] = value_of(table_keys, table_values, hashes[token, 0], absent)
     return values
 
 
@@ -158,7 +183,7 @@ def look_up_dense(
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):
         is_dense = is_dense_script(code_points[np.uint64(starts[token])])
-        values[token] = value_of(table_keys, table_values, hashes[token], absent) if is_dense else other
+        values[token] = value_of(table_keys, table_values, hashes[token, 0], absent) if is_dense else other
     return values
 
 
@@ -169,12 +194,12 @@ def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, abs
     All keys of a bucket are compared, whether or not one was found: half of the tokens of a post are in the table and
     half are not, which no branch can foresee.
     """
-    n_buckets, key, value = len(table_keys), max(hashed, np.uint64(1)), absent
+    n_buckets, key, value = len(table_keys), max(hashed, ONE), absent
     bucket = first_bucket(key, n_buckets)
     while True:
-        for place in range(BUCKET):
-            is_it = table_keys[bucket, np.uint64(place)] == key
-            value = table_values[bucket, np.uint64(place)] if is_it else value
-        if table_keys[bucket, np.uint64(BUCKET - 1)] == EMPTY:
+        is_it = equal_of_four(table_keys, bucket * np.uint64(BUCKET), key)
+        found = table_values[bucket, lowest_bit(is_it | ONE << LAST_SLOT)]
+        value = found if is_it != 0 else value
+        if table_keys[bucket, LAST_SLOT] == EMPTY:
             return value
-        bucket = (bucket + np.uint64(1)) & np.uint64(n_buckets - 1)
+        bucket = (bucket + ONE) & np.uint64(n_buckets - 1)

@@ -1,4 +1,4 @@
-"""Eight words at once, and fetching what is read later: instructions of the machine, plain Python when the JIT is off.
+"""Several words at once, and fetching what is read later: machine instructions, plain Python when the JIT is off.
 
 LLVM splits the vectors where a machine has shorter ones. Left to itself it never takes the widest that there are.
 """
@@ -14,6 +14,8 @@ from hybriddup.data.records import UInt64s
 
 N_LANES = 8
 """Words of a vector."""
+N_COMPARED = 4
+"""Words that one is compared with."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 
@@ -39,6 +41,11 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
             is_near = distance <= limit and 0 <= (last & 0xFFFFFFFF) - int(shortest) <= more
             near |= bool(is_near) << lane
         return np.uint64(near)
+
+    def equal_of_four(words: UInt64s, place: np.uint64, word: np.uint64) -> np.uint64:
+        """Return which of the four words from ``place`` on, counted through all dimensions, equal one, bit by bit."""
+        four = words.ravel()[int(place) : int(place) + N_COMPARED]
+        return np.uint64(sum(int(other == word) << lane for lane, other in enumerate(four)))
 
     def fetch_early(array: Any, place: np.uint64) -> None:
         """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
@@ -76,6 +83,17 @@ else:
         return types.uint64(words, place, step, first_word, second_word, limit, shortest, more), generate
 
     @intrinsic
+    def equal_of_four(typing_context: Any, words: Any, place: Any, word: Any) -> Any:  # noqa: ARG001
+        """Return which of the four words from ``place`` on, counted through all dimensions, equal one, bit by bit."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array, first, one = arguments
+            four = words_from(builder, data_of(context, builder, signature.args[0], array), first, N_COMPARED)
+            return as_flags(builder, builder.icmp_unsigned("==", four, in_all_lanes(builder, one, N_COMPARED)))
+
+        return types.uint64(words, types.uint64, types.uint64), generate
+
+    @intrinsic
     def fetch_early(typing_context: Any, array: Any, place: Any) -> Any:  # noqa: ARG001
         """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
 
@@ -94,19 +112,20 @@ else:
         """Return the pointer to the first element."""
         return context.make_array(array_type)(context, builder, array).data
 
-    def in_all_lanes(builder: Any, word: Any) -> Any:
+    def in_all_lanes(builder: Any, word: Any, n_lanes: int = N_LANES) -> Any:
         """Return a vector with the word in each lane."""
-        undefined = ir.Constant(WORDS, ir.Undefined)
+        undefined = ir.Constant(ir.VectorType(WORD, n_lanes), ir.Undefined)
         first_lane = builder.insert_element(undefined, word, ir.IntType(32)(0))
-        return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), N_LANES)([0] * N_LANES))
+        return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), n_lanes)([0] * n_lanes))
 
     def as_flags(builder: Any, lanes: Any) -> Any:
         """Return a word with a bit for each lane."""
-        return builder.zext(builder.bitcast(lanes, ir.IntType(N_LANES)), WORD)
+        return builder.zext(builder.bitcast(lanes, ir.IntType(lanes.type.count)), WORD)
 
-    def words_from(builder: Any, data: Any, start: Any) -> Any:
-        """Return the eight words from ``start`` on."""
-        return builder.load(builder.bitcast(builder.gep(data, [start]), WORDS.as_pointer()), align=WORD.width // 8)
+    def words_from(builder: Any, data: Any, start: Any, n_lanes: int = N_LANES) -> Any:
+        """Return the words from ``start`` on as a vector."""
+        lanes = ir.VectorType(WORD, n_lanes).as_pointer()
+        return builder.load(builder.bitcast(builder.gep(data, [start]), lanes), align=WORD.width // 8)
 
     def distances_from(builder: Any, data: Any, start: Any, word: Any) -> Any:
         """Return how many bits of a word differ from each of the eight from ``start`` on."""

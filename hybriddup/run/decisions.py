@@ -10,9 +10,11 @@ import numpy as np
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.kernels.decide import NONE
 from hybriddup.steps.candidates import Batch
+from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
 from hybriddup.steps.deciding.decider import Decider, Decisions
 from hybriddup.steps.deciding.pairs import join_candidates, join_verified, no_pairs, no_verified_pairs
 from hybriddup.steps.exact import EqualTexts
+from hybriddup.steps.parallel import start_in_background
 
 TEXTS_A_BATCH = 2**14
 """Few enough that a batch stays in the cache, and that copies leave before they meet many of their kind."""
@@ -41,6 +43,86 @@ class RunDecisions:
         return int(self.kept.sum())
 
 
+class BatchesAhead:
+    """Makes batches of texts by key; the next one in the background while a batch is decided.
+
+    Parameters
+    ----------
+    batch_of
+        Returns the texts at some positions as a batch.
+    """
+
+    def __init__(self, batch_of: Callable[[Int64s], Batch], workers: int) -> None:
+        self._batch_of, self._workers = batch_of, workers
+        self._ahead: tuple[Int64s, Callable[[], WithinBatch]] | None = None
+
+    def of(self, positions: Int64s) -> WithinBatch:
+        """Return the texts at some positions, rising, of which there is at least one."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None or not ahead[0][0] <= positions[0] <= positions[-1] <= ahead[0][-1]:
+            return group_batch(self._batch_of(positions))
+        return ahead[1]().take(np.asarray(np.searchsorted(ahead[0], positions), np.int64))
+
+    def begin(self, positions: Int64s) -> None:
+        """Begin with those that are probably asked for next, and perhaps a few more between them."""
+        if self._workers > 1 and len(positions):
+            self._ahead = positions, start_in_background(lambda: group_batch(self._batch_of(positions)), self._workers)
+
+
+class DecidedSoFar:
+    """What is decided by now of the posts of a run.
+
+    Parameters
+    ----------
+    is_near, equal, n_given
+        As `decide_all` takes them.
+    """
+
+    def __init__(self, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
+        numbers, places = equal.text_numbers, np.arange(len(equal.first_of))
+        is_first = equal.first_of == places
+        self._numbers, self._parts = numbers, list[Decisions]()
+        self._exact = np.where(is_first | (is_near[numbers] & (places >= n_given)), NONE, equal.first_of)
+        self._kept, self._kept_as = self._exact == NONE, np.full(len(is_near), NONE)
+        near = np.flatnonzero(is_near[numbers])
+        self.n_given = int(np.searchsorted(near, n_given))
+        """So many of the near texts are given."""
+        self.given: Int64s = near[: self.n_given][is_first[near[: self.n_given]]]
+        """int64: the positions of those, each text once."""
+        self.near: Int64s = near
+        """int64[n], rising: the positions of texts that could be near repeats."""
+        self._kept_as[numbers[self.given]] = self.given
+
+    def settle_copies(self, first: int, last: int) -> Int64s:
+        """Note which of some near texts equal a kept one; return the positions of the others."""
+        positions = self.near[first:last]
+        self._exact[positions] = self._kept_as[self._numbers[positions]]
+        return self.undecided(first, last)
+
+    def undecided(self, first: int, last: int) -> Int64s:
+        """Return the positions of those of some near texts that equal no text that was kept by now."""
+        positions = self.near[first:last]
+        undecided: Int64s = positions[self._kept_as[self._numbers[positions]] == NONE]
+        return undecided
+
+    def note(self, positions: Int64s, decisions: Decisions) -> None:
+        """Note what was decided of the texts at some positions."""
+        self._parts.append(decisions)
+        self._exact[positions], self._kept[positions] = decisions.exact, decisions.kept
+        stay = positions[decisions.kept]
+        self._kept_as[self._numbers[stay]] = stay
+
+    def all(self) -> RunDecisions:
+        """Return the decisions about all posts, when all are decided."""
+        return RunDecisions(
+            self._kept & (self._exact == NONE),
+            self._exact,
+            join_verified([no_verified_pairs(), *(part.deciding for part in self._parts)]),
+            join_candidates([no_pairs(), *(part.accepted for part in self._parts)]),
+            sum(part.n_verified for part in self._parts),
+        )
+
+
 def decide_all(
     decider: Decider,
     batch_of: Callable[[Int64s], Batch],
@@ -56,7 +138,7 @@ def decide_all(
     Parameters
     ----------
     batch_of
-        Returns the texts at some positions as a batch.
+        Returns the texts at some positions as a batch; is called by other threads, too.
     is_near
         bool[n_texts]: which distinct texts could be near repeats; of the others the first stays.
     equal
@@ -64,41 +146,24 @@ def decide_all(
     n_given
         Posts at the first positions that are kept without being looked at; equal ones count as one.
     """
-    numbers, places = equal.text_numbers, np.arange(len(equal.first_of))
-    is_first = equal.first_of == places
-    exact = np.where(is_first | (is_near[numbers] & (places >= n_given)), NONE, equal.first_of)
-    kept, kept_as = exact == NONE, np.full(len(is_near), NONE)
-    parts: list[Decisions] = []
-    near, size = np.flatnonzero(is_near[numbers]), min(TEXTS_AT_FIRST, texts_a_batch)
-    first = int(np.searchsorted(near, n_given))
-    given = near[:first][is_first[near[:first]]]
-    for start in range(0, len(given), texts_a_batch):
-        batch = batch_of(given[start : start + texts_a_batch])
+    so_far, batches = DecidedSoFar(is_near, equal, n_given), BatchesAhead(batch_of, decider.workers)
+    for start in range(0, len(so_far.given), texts_a_batch):
+        batch = batch_of(so_far.given[start : start + texts_a_batch])
         decider.index.add(replace(batch, probes=batch.keys[:, :0]), np.ones(len(batch), np.bool_))
-    kept_as[numbers[given]] = given
-    advance(first)
-    while first < len(near):
-        positions = near[first : first + size]
-        exact[positions] = kept_as[numbers[positions]]
-        others = positions[exact[positions] == NONE]
-        decisions = decider.decide_unless_crowded(batch_of(others)) if len(others) else None
-        if len(others) and decisions is None:
-            size = -(-size // 2)
-            continue
-        if decisions is not None:
-            parts.append(decisions)
-            exact[others], kept[others] = decisions.exact, decisions.kept
-            stay = others[decisions.kept]
-            kept_as[numbers[stay]] = stay
-        advance(len(positions))
-        first += len(positions)
-        if decisions is None or decider.has_room_for_more(decisions):
-            size = min(2 * size, texts_a_batch)
-    kept[exact != NONE] = False
-    return RunDecisions(
-        kept,
-        exact,
-        join_verified([no_verified_pairs(), *(part.deciding for part in parts)]),
-        join_candidates([no_pairs(), *(part.accepted for part in parts)]),
-        sum(part.n_verified for part in parts),
-    )
+    advance(so_far.n_given)
+    first, size, grows = so_far.n_given, min(TEXTS_AT_FIRST, texts_a_batch), True
+    while first < len(so_far.near):
+        last = min(first + size, len(so_far.near))
+        positions, decisions = so_far.settle_copies(first, last), None
+        if len(positions):
+            grouped = batches.of(positions)
+            batches.begin(so_far.undecided(last, last + min(2 * size if grows else size, texts_a_batch)))
+            decisions = decider.decide_unless_crowded(grouped)
+            if decisions is None:
+                size, grows = -(-size // 2), False
+                continue
+            so_far.note(positions, decisions)
+        advance(last - first)
+        first, grows = last, decisions is None or decider.has_room_for_more(decisions)
+        size = min(2 * size, texts_a_batch) if grows else size
+    return so_far.all()

@@ -38,7 +38,7 @@ from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import join_verified, no_verified_pairs, pair_codes
 from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_by_scope, part_without_tokens
-from hybriddup.steps.parallel import available_workers, undisturbed
+from hybriddup.steps.parallel import available_workers, start_in_background, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
 
@@ -166,8 +166,7 @@ class Run:
         with self.clock.step("learn", len(texts)):
             compared = self.components.compared(texts)
             maker.expect(compared)
-            maker.fit(compared)
-            self.components.learn_blocks(compared)
+            self.fit(compared)
             self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()
 
@@ -197,6 +196,12 @@ class Run:
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
+    def fit(self, compared: Sequence[str]) -> None:
+        """Let the weighter and the block index learn from distinct texts, beside each other."""
+        learn_blocks = start_in_background(partial(self.components.learn_blocks, compared), self.workers)
+        self.components.fingerprinter.fit(compared)
+        learn_blocks()
+
     def fingerprint(
         self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None = None
     ) -> DistinctTexts:
@@ -205,7 +210,7 @@ class Run:
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
-            maker.fit(compared)
+            self.fit(compared)
             simhashes = maker.fingerprint(compared, self.clock.progress.advance)
         context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
@@ -226,7 +231,6 @@ class Run:
         by_length = LimitsByLength.of(self.components.bands, text_lengths(texts))
         is_near = comparable & by_length.is_near()
         with self.clock.step("block index", len(texts)):
-            self.components.learn_blocks(texts)
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
         return DistinctTexts(equal, context, self.columns(bits, by_length, context), is_near, groups)
 

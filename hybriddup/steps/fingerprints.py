@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.limits import MAX_WEIGHT
-from hybriddup.data.records import Bools, Float32s, Int32s, Tokens, UInt64s
+from hybriddup.data.records import Bools, Float32s, Tokens, UInt64s
 from hybriddup.data.spread import spread_rows
-from hybriddup.kernels.simhash import WEIGHT_UNIT, simhash
+from hybriddup.kernels.simhash import count_weights, simhash
 from hybriddup.steps.hashers import Hasher
 from hybriddup.steps.parallel import map_threads
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import start_early, tokenize_in_processes, tokenize_together
-from hybriddup.steps.weighters import FittedWeighter, Weighter, keys_in
+from hybriddup.steps.weighters import FittedWeighter, Weighter, begin_with_keys
 
 TEXTS_A_BATCH = 1024
 """Small enough that the tokens of a batch stay in the cache between the steps."""
@@ -108,18 +107,11 @@ class Fingerprinter:
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
         """Return the weights of tokens, which need not be hashed again where the hashes tell what they are known by."""
-        keys = keys_in(hashes, self.hasher)
-        if keys is not None and isinstance(self.weighter, FittedWeighter):
-            return self.weighter.weigh_keys(tokens, keys)
+        if begin_with_keys(self.hasher) and isinstance(self.weighter, FittedWeighter):
+            return self.weighter.weigh_keys(tokens, hashes)
         return self.weighter.weigh_batch(tokens)
 
 
 def texts_a_batch(n_texts: int, workers: int) -> int:
     """Return how many texts are fingerprinted at a time: fewer than `TEXTS_A_BATCH` where each worker then has some."""
     return min(max(-(-n_texts // workers), FEWEST_A_BATCH), TEXTS_A_BATCH)
-
-
-def count_weights(weights: Float32s) -> Int32s:
-    """Return weights as int32[n_tokens] in units of 1/256, at least one unit."""
-    units: Int32s = np.clip(np.rint(weights * WEIGHT_UNIT), 1, MAX_WEIGHT * WEIGHT_UNIT).astype(np.int32)
-    return units

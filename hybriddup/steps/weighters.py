@@ -104,10 +104,10 @@ class FittedWeighter:
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
         """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
-        return self.weigh_keys(tokens, token_keys(tokens))
+        return self.weigh_keys(tokens, token_keys(tokens)[:, None])
 
     def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  others look at the tokens
-        """Return the same, of tokens whose keys (`token_keys`) are at hand."""
+        """Return the same, of tokens whose keys (`token_keys`) are the first of uint64[n_tokens, words]."""
         table = self.table
         weights: Float32s = look_up(*table.slots, keys, np.float32(table.rarest))
         return weights
@@ -184,8 +184,6 @@ def token_keys(tokens: Tokens) -> UInt64s:
     return Xxh3(Xxh3.Options(seed=KEY_SEED)).hash_batch(tokens, 1)[:, 0]
 
 
-def keys_in(hashes: UInt64s, hasher: Hasher) -> UInt64s | None:
-    """Return the keys of tokens where the hashes that a hasher made of them have these for their first word."""
-    if type(hasher) is Xxh3 and hasher.options.seed == KEY_SEED:  # one derived from it may hash otherwise
-        return np.ascontiguousarray(hashes[:, 0])
-    return None
+def begin_with_keys(hasher: Hasher) -> bool:
+    """Return whether the first word of each hash that a hasher makes is the key of the token."""
+    return type(hasher) is Xxh3 and hasher.options.seed == KEY_SEED  # one derived from it may hash otherwise

@@ -54,7 +54,7 @@ def test_look_up_equals_dict(weights: dict[int, int], others: list[int]) -> None
     keys = np.array(list(weights), np.uint64)
     table = build_table(keys, np.array(list(weights.values()), np.float32))
     asked = [*weights, *others]
-    found = look_up(*table, np.array(asked, np.uint64), np.float32(-1.0))
+    found = look_up(*table, np.array(asked, np.uint64)[:, None], np.float32(-1.0))
     assert found.tolist() == [weights.get(never_zero(token), -1.0) for token in asked]
 
 
@@ -75,7 +75,7 @@ def test_full_bucket_runs_over_into_the_next(bucket: int, n_keys: int) -> None:
     assert len(table_keys) == n_buckets
     in_order = np.roll(table_keys, -bucket, axis=0).ravel()
     assert in_order[: n_keys + 1].tolist() == [*keys[:n_keys], 0]
-    found = look_up(table_keys, table_values, np.array(keys, np.uint64), np.float32(-1.0))
+    found = look_up(table_keys, table_values, np.array(keys, np.uint64)[:, None], np.float32(-1.0))
     assert found.tolist() == [*range(n_keys), -1.0, -1.0]
 
 
@@ -88,7 +88,7 @@ def test_key_pushed_into_a_bucket_does_not_hide_its_own_keys(n_own: int) -> None
     keys = np.array([*pushing, *own, *elsewhere], np.uint64)
     table_keys, table_values = build_table(keys, np.arange(len(keys), dtype=np.float32))
     assert len(table_keys) == n_buckets
-    assert look_up(table_keys, table_values, keys, np.float32(-1.0)).tolist() == list(range(len(keys)))
+    assert look_up(table_keys, table_values, keys[:, None], np.float32(-1.0)).tolist() == list(range(len(keys)))
 
 
 def test_token_that_hashes_to_zero_is_known_as_one() -> None:
@@ -96,14 +96,14 @@ def test_token_that_hashes_to_zero_is_known_as_one() -> None:
     asked = np.array([0, 1, 7], np.uint64)
     for key, expected in ((0, [3.0, 3.0, -1.0]), (1, [3.0, 3.0, -1.0]), (7, [-1.0, -1.0, 3.0])):
         table = build_table(np.array([key], np.uint64), np.array([3.0], np.float32))
-        assert look_up(*table, asked, np.float32(-1.0)).tolist() == expected
+        assert look_up(*table, asked[:, None], np.float32(-1.0)).tolist() == expected
 
 
 def test_values_may_be_the_one_of_the_absent() -> None:
     """A value says nothing about whether its token is there."""
     keys = np.array([5, 69], np.uint64)
     table = build_table(keys, np.array([-1.0, 2.0], np.float32))
-    assert look_up(*table, keys, np.float32(-1.0)).tolist() == [-1.0, 2.0]
+    assert look_up(*table, keys[:, None], np.float32(-1.0)).tolist() == [-1.0, 2.0]
 
 
 @given(st.integers(0, 300))
@@ -118,4 +118,4 @@ def test_table_is_at_most_an_eighth_full(n_keys: int) -> None:
 def test_empty_table_holds_nothing() -> None:
     """A sample without common tokens leaves a table that answers all the same."""
     table = build_table(np.zeros(0, np.uint64), np.zeros(0, np.float32))
-    assert look_up(*table, np.array([0, 7], np.uint64), np.float32(5.0)).tolist() == [5.0, 5.0]
+    assert look_up(*table, np.array([[0], [7]], np.uint64), np.float32(5.0)).tolist() == [5.0, 5.0]

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Tokens, encode_texts
+from hybriddup.kernels.simhash import count_weights
 from hybriddup.steps import fingerprints
-from hybriddup.steps.fingerprints import FIT_SAMPLE, Fingerprinter, count_weights
+from hybriddup.steps.fingerprints import FIT_SAMPLE, Fingerprinter
 from hybriddup.steps.hashers import Xxh3
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.weighters import MAX_WEIGHT, TermFrequency, TfIdf

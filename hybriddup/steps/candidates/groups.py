@@ -11,6 +11,7 @@ from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.key_groups import (
     NO_GROUP,
     DealtKeys,
+    close_gaps,
     deal_keys,
     find_groups,
     note_keys,
@@ -50,7 +51,7 @@ class Groups:
     """The groups of all texts of a run."""
 
     own: UInt32s
-    """uint32[n, n_keys]: those of each text, `NO_GROUP` for none."""
+    """uint32[n, n_keys]: those of each text, `NO_GROUP` for none, at the end where there is no table."""
     sizes: UInt32s
     """uint32[n_groups]: texts in each."""
     table: KeyTable | None = None
@@ -103,7 +104,7 @@ def group_texts(
     def keys_of(bounds: tuple[int, int]) -> UInt64s:
         part = slice(*bounds)
         keys = within_scopes(index.keys(texts[part], bits[part]), None if scopes is None else scopes[part])
-        return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
+        return keys if is_near[part].all() else np.where(is_near[part, None], keys, np.uint64(NO_KEY))
 
     size = min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE))
     bounds = [(first, min(first + size, len(texts))) for first in range(0, len(texts), size)]
@@ -123,6 +124,7 @@ def group_texts(
         fewest=1 if index.probes_others else 2,
     )
     if not index.probes_others:
+        close_gaps(own)
         return Groups(own, sizes, scopes=scopes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))

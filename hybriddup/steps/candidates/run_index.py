@@ -102,7 +102,8 @@ class RunIndex:
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Take in the kept ones of a batch, and count the look-ups that met a crowded group."""
-        own, probed = as_starts(batch.keys), as_starts(batch.probes)
+        probed = as_starts(batch.probes)
+        own = probed if batch.probes is batch.keys else as_starts(batch.keys)
         numbers, most = batch.text_numbers, self._index.max_bucket_size
         n_crowded = add_kept(self._known.columns, numbers, is_kept, probed, own, self._rings, most)
         self._kept_at[numbers[is_kept]] = batch.positions[is_kept]

@@ -59,17 +59,16 @@ class Decider:
 
     def decide(self, batch: Batch) -> Decisions:
         """Return the decisions about a batch, at least one text, none of which equals a kept one of the index."""
-        decisions = self._decide(batch, may_refuse=False)
+        decisions = self._decide(group_batch(batch), may_refuse=False)
         assert decisions is not None  # noqa: S101  (it may not refuse)
         return decisions
 
-    def decide_unless_crowded(self, batch: Batch) -> Decisions | None:
+    def decide_unless_crowded(self, grouped: WithinBatch) -> Decisions | None:
         """Return what `decide` does, or None where too many texts share keys: decide fewer at a time."""
-        return self._decide(batch, may_refuse=True)
+        return self._decide(grouped, may_refuse=True)
 
-    def _decide(self, batch: Batch, *, may_refuse: bool) -> Decisions | None:
-        grouped = group_batch(batch)
-        most_with_key = self._most_with_key(grouped)
+    def _decide(self, grouped: WithinBatch, *, may_refuse: bool) -> Decisions | None:
+        batch, most_with_key = grouped.batch, self._most_with_key(grouped)
         enough = Enough(self.limits.most_pairs(batch.columns.lengths), most_with_key)
         pairs = BatchPairs.of_index(self.index.look_up(batch, enough))
         sure = is_sure(pairs, most_with_key, self.limits.max_bucket_size)

@@ -29,7 +29,7 @@ LONGEST_BY_KERNEL = 8192
 """Code points: the compiled kernel keeps a table of the later text by symbol, which grows with its length; longer
 texts go to rapidfuzz, whose tables stay small and which cuts off early."""
 
-SMALLEST_SLICE = 512
+SMALLEST_SLICE = 256
 """Pairs that are worth another thread: each makes tables of its own."""
 
 
