@@ -23,7 +23,7 @@ IN_INDEX = np.int64(-1)
 """In the place of a row: the earlier text of a pair is not of this batch, and was kept."""
 NONE = np.int64(-1)
 NOT_CHOSEN, CHOSEN, CUT = np.int8(0), np.int8(1), np.int8(2)
-GUESSED_ANEW = 128
+GUESSED_ANEW = 48
 """Of so many texts that are decided next, it is guessed anew, as more is known of those before them."""
 SPARE = 4
 """Of a text without a match so many times the most are verified: some will turn out not to be candidates, and the next
@@ -114,7 +114,7 @@ def decide_in_order(
                 if not is_next:
                     is_near_head = row < course.n_settled[0] + GUESSED_ANEW
                     if is_last and (course.guesses[row] == UNCERTAIN or is_near_head):
-                        n_wanted = guess_text(contest, course, row, n_at_a_time, wanted, n_wanted)
+                        n_wanted = guess_text(contest, course, depths, row, n_at_a_time, wanted, n_wanted)
                     continue
                 if not cut_to_nearest(contest, course, depths, row):
                     continue
@@ -251,7 +251,9 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 
 @njit(cache=True, nogil=True)
-def guess_text(contest: Contest, course: Course, row: int, n_at_a_time: int, wanted: Int64s, n_wanted: int) -> int:
+def guess_text(
+    contest: Contest, course: Course, depths: Int64s, row: int, n_at_a_time: int, wanted: Int64s, n_wanted: int
+) -> int:
     """Ask for the next pairs of a text that has too many, while none of those that seem to be its candidates matches.
 
     Its nearest candidates are known when all texts before it are decided. A few pairs find the match of a copy. Of a
@@ -263,7 +265,7 @@ def guess_text(contest: Contest, course: Course, row: int, n_at_a_time: int, wan
         How many pairs are wanted in all.
     """
     first, n = contest.offsets[row], np.int64(0)
-    is_near = seem_nearest(contest, course, row, contest.most_pairs[row])
+    is_near = seem_nearest(contest, course, depths, row, contest.most_pairs[row])
     course.guesses[row] = UNCERTAIN
     for i in range(len(is_near)):
         if is_near[i] and contest.verdicts[first + i] == MATCHES:
@@ -275,16 +277,16 @@ def guess_text(contest: Contest, course: Course, row: int, n_at_a_time: int, wan
             if n == n_at_a_time:
                 return n_wanted + n
     if n == 0:
-        n = want_spare_pairs(contest, course, row, wanted, n_wanted)
+        n = want_spare_pairs(contest, course, depths, row, wanted, n_wanted)
         course.guesses[row] = SEEMS_KEPT if n == 0 else UNCERTAIN
     return n_wanted + n
 
 
 @njit(cache=True, nogil=True)
-def want_spare_pairs(contest: Contest, course: Course, row: int, wanted: Int64s, n_wanted: int) -> int:
+def want_spare_pairs(contest: Contest, course: Course, depths: Int64s, row: int, wanted: Int64s, n_wanted: int) -> int:
     """Ask for pairs that a text may need if some of those that seem its nearest are none; return how many they are."""
     first, n = contest.offsets[row], np.int64(0)
-    is_near = seem_nearest(contest, course, row, SPARE * contest.most_pairs[row])
+    is_near = seem_nearest(contest, course, depths, row, SPARE * contest.most_pairs[row])
     for i in range(len(is_near)):
         if is_near[i] and contest.verdicts[first + i] == OPEN:
             wanted[n_wanted + n] = first + i
@@ -293,12 +295,13 @@ def want_spare_pairs(contest: Contest, course: Course, row: int, wanted: Int64s,
 
 
 @njit(cache=True, nogil=True)
-def seem_nearest(contest: Contest, course: Course, row: int, most: int) -> Bools:
-    """Return bool[n]: which pairs of a text have the fewest differing bits of those whose earlier text seems kept."""
+def seem_nearest(contest: Contest, course: Course, depths: Int64s, row: int, most: int) -> Bools:
+    """Return bool[n]: which pairs of a text have the fewest differing bits of those that seem its candidates."""
     first, last = contest.offsets[row], contest.offsets[row + 1]
     is_near = np.zeros(last - first, np.bool_)
     for pair in range(first, last):
-        is_near[pair - first] = seems_kept(course, contest.earlier[pair])
+        is_kept = seems_kept(course, contest.earlier[pair])
+        is_near[pair - first] = is_kept and not is_pushed_out(contest, course, depths, row, pair)
     choose_nearest(contest.distances[first:last], is_near, most)
     return is_near
 
@@ -310,6 +313,14 @@ def seems_kept(course: Course, earlier: int) -> bool:
         return True
     is_open = course.status[earlier] == UNDECIDED and course.guesses[earlier] != SEEMS_REMOVED
     return bool(is_open or course.status[earlier] == KEPT)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_pushed_out(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
+    """Return whether an earlier text of the index is no candidate any more, for what is kept of the batch by now."""
+    if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] == NONE:
+        return False
+    return not is_looked_at(contest, course, depths, row, pair)
 
 
 @njit(cache=True, nogil=True)

@@ -59,6 +59,33 @@ class PreparedTexts(NamedTuple):
         return np.fromiter((numbers.setdefault(key, len(numbers)) for key in self.keys), np.int64, len(self.keys))
 
 
+class EarlierTexts:
+    """The texts of the window that a batch meets: each is read and made ready once, in however many turns it is asked.
+
+    Parameters
+    ----------
+    normalized_at
+        Reads normalized texts.
+    compared
+        Returns what is compared of them.
+    """
+
+    def __init__(self, normalized_at: TextsAt, compared: Callable[[Sequence[str]], Sequence[str]]) -> None:
+        self._normalized_at, self._compared = normalized_at, compared
+        self._normalized_of: dict[int, str] = {}
+        self._compared_of: dict[int, str] = {}
+
+    def at(self, positions: Int64s) -> tuple[list[str], list[str]]:
+        """Return the normalized texts at some positions, in the order asked, and what is compared of them."""
+        asked = positions.tolist()
+        new = [position for position in asked if position not in self._normalized_of]
+        if new:
+            texts = self._normalized_at(np.array(new, np.int64))
+            self._normalized_of.update(zip(new, texts, strict=True))
+            self._compared_of.update(zip(new, self._compared(texts), strict=True))
+        return list(map(self._normalized_of.__getitem__, asked)), list(map(self._compared_of.__getitem__, asked))
+
+
 @dataclass(frozen=True)
 class Steps:
     """The components of a window, and the work of a batch that needs nothing else."""
@@ -105,13 +132,18 @@ class Steps:
         """Return these texts as verifiers look at them."""
         return self.components.verifier_context(normalized, self.components.compared(normalized), self.workers)
 
-    def context_of(self, normalized: Sequence[str], prepared: PreparedTexts, places: Int64s) -> VerifierContext:
+    def context_of(
+        self, normalized: list[str], compared: list[str], prepared: PreparedTexts, places: Int64s
+    ) -> VerifierContext:
         """Return some texts, and then those at places of the batch, as verifiers look at them."""
-        posts = [*normalized, *texts_at(prepared.normalized, places)]
-        compared: Sequence[str] = posts
-        if self.components.settings.compare != "all":
-            compared = [*self.components.compared(normalized), *texts_at(prepared.compared, places)]
-        return self.components.verifier_context(posts, compared, self.workers)
+        posts = normalized + texts_at(prepared.normalized, places)
+        is_whole = self.components.settings.compare == "all"
+        both = posts if is_whole else compared + texts_at(prepared.compared, places)
+        return self.components.verifier_context(posts, both, self.workers)
+
+    def earlier_texts(self, normalized_at: TextsAt) -> EarlierTexts:
+        """Return what reads texts of the window and makes them ready to be verified, each once."""
+        return EarlierTexts(normalized_at, self.components.compared)
 
     @cached_property
     def counts_characters(self) -> bool:
@@ -119,7 +151,7 @@ class Steps:
         return bool(self.components.bands.least_in_common().any())
 
     def verify(
-        self, pairs: CandidatePairs, prepared: PreparedTexts, normalized_at: TextsAt
+        self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts
     ) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs], which pairs the verifier of their length accepts, and these.
 
@@ -128,17 +160,17 @@ class Steps:
         pairs
             Positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
         """
-        local = self.localize(pairs, prepared, normalized_at)
+        local = self.localize(pairs, prepared, earlier)
         accepted, verified = self.components.bands.verify(local.pairs, local.lengths, local.number_keys)
         return accepted, verified.of(pairs.take(accepted))
 
-    def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, normalized_at: TextsAt) -> LocalPairs:
+    def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts) -> LocalPairs:
         """Return the pairs by place among the texts that they need, and let the verifiers look at these texts."""
         first = int(prepared.positions[0])
-        positions, earlier, later = positions_of(pairs.earlier, pairs.later)
+        positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
-        context = self.context_of(normalized_at(positions[:n_of_window]), prepared, positions[n_of_window:] - first)
-        local = CandidatePairs(earlier, later, pairs.hamming_distances)
+        context = self.context_of(*earlier.at(positions[:n_of_window]), prepared, positions[n_of_window:] - first)
+        local = CandidatePairs(one, other, pairs.hamming_distances)
         self.components.plan.renew(context)
         return LocalPairs(local, text_lengths(context.texts), self.components.bands.number_keys(context.texts))
 

@@ -60,7 +60,7 @@ def scored_matches(state: LookedInto, pairs: CandidatePairs, prepared: PreparedT
     """Yield the kept posts of candidate pairs with their scores, whether they reach the threshold or not."""
     if not len(pairs):
         return
-    local = state.steps.localize(pairs, prepared, state.texts)
+    local = state.steps.localize(pairs, prepared, state.steps.earlier_texts(state.texts))
     bands = state.steps.components.bands
     of_pairs = bands.of_lengths(np.minimum(local.lengths[local.pairs.earlier], local.lengths[local.pairs.later]))
     if local.number_keys is not None:

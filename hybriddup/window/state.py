@@ -193,10 +193,11 @@ class WindowState:
 
     def verifier(self, prepared: PreparedTexts) -> Verify:
         """Return what verifies pairs of posts with earlier ones."""
+        earlier = self.steps.earlier_texts(self.texts)
 
         def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             with self.counts.timed("verify"):
-                return self.steps.verify(pairs, prepared, self.texts)
+                return self.steps.verify(pairs, prepared, earlier)
 
         return verify
 

@@ -20,11 +20,7 @@ from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.groups import Groups, within_scopes
-from hybriddup.steps.candidates.search import SearchedTexts
-from hybriddup.steps.parallel import map_slices
-
-FEWEST_DEPTHS = 1024
-"""Pairs whose depths are worth a thread."""
+from hybriddup.steps.candidates.search import SearchedTexts, find_depths
 
 
 class RunIndex:
@@ -97,8 +93,7 @@ class RunIndex:
             depths: Int64s = depths_in_rings(rows[first:last], numbers[first:last], starts, self._rings)
             return depths
 
-        none = np.zeros((0, starts.shape[1]), np.int64)
-        return np.concatenate([none, *map_slices(find, len(rows), self._workers, FEWEST_DEPTHS)])
+        return find_depths(find, len(rows), starts.shape[1], self._workers)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Take in the kept ones of a batch, and count the look-ups that met a crowded group."""

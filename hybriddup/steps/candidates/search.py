@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from hybriddup.data.records import Int32s, NearPairs, UInt64s
+import numpy as np
+
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
 from hybriddup.kernels.lengths import shortest_partners
 from hybriddup.kernels.pair_limits import Facts, TextColumns, pack_facts
@@ -14,6 +17,8 @@ from hybriddup.steps.parallel import map_slices
 
 FEWEST_A_SLICE = 64
 """Texts to look up that are worth a thread."""
+FEWEST_DEPTHS = 1024
+"""Pairs whose depths are worth a thread."""
 
 
 @dataclass(frozen=True)
@@ -49,3 +54,8 @@ class SearchedTexts:
             report.n_comparisons += counts.n_comparisons
             report.largest_bucket = max(report.largest_bucket, counts.largest_group)
         return join_near([near for near, _ in parts])
+
+
+def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
+    """Return int64[n_pairs, n_keys]: the depths of pairs, given what finds those of a slice of them."""
+    return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

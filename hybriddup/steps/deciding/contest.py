@@ -28,7 +28,7 @@ from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, pair_codes
 FIRST_IN_TURN = 4
 """Pairs of a text that are verified before the first match is looked for; four times as many each time after. A copy of
 a template matches many texts, and one is enough."""
-MOST_IN_TURN = 32
+MOST_IN_TURN = 64
 """But no more than so many."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
@@ -47,7 +47,7 @@ class Limits:
     """So many pairs of a text are verified before the first match is looked for."""
     most_in_turn: int = MOST_IN_TURN
     """And so many at a time after that, at most."""
-    asked_together: int = 128
+    asked_together: int = 512
     """Texts that the depths of their pairs are asked for together."""
 
 

@@ -67,6 +67,7 @@ class Comparison:
 
     def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
         """Verify so many pairs, fewer of long texts and at least one."""
+        earlier = steps.earlier_texts(normalized_at)
         while n_pairs > 0 and len(self.pairs):
             place = int(np.searchsorted(self.texts.positions, self.pairs.later[0]))
             of_post = int(np.searchsorted(self.pairs.later, self.pairs.later[0], side="right"))
@@ -74,7 +75,7 @@ class Comparison:
             n_pairs = min(n_pairs, max(CELLS_A_PART // n_cells, 1))
             n = min(n_pairs, of_post)
             post = chosen_texts(self.texts, np.array([place]))
-            self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, normalized_at)[0].any()
+            self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, earlier)[0].any()
             self.pairs = self.pairs.take(slice(of_post if self.missed[place] else n, None))
             n_pairs -= n
 

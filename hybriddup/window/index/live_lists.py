@@ -7,6 +7,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Enough, Int64s, UInt64s
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates.search import find_depths
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.posting_lists import PostingLists
 from hybriddup.window.index.ring_index import Found, RingIndex, WindowSize
@@ -35,7 +36,11 @@ class LiveLists(RingIndex):
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier text has in each key of a later one, 0 = none."""
         numbers = self._ring.numbers_of(earlier)
-        return self._lists.depths_by_key(texts.probes, rows, numbers).astype(np.int64)
+
+        def find(first: int, last: int) -> Int64s:
+            return self._lists.depths_by_key(texts.probes, rows[first:last], numbers[first:last]).astype(np.int64)
+
+        return find_depths(find, len(rows), texts.probes.shape[1], self._workers)
 
     def remove(self, texts: LiveTexts) -> None:
         """Take texts out of the lists of their keys."""

@@ -94,7 +94,7 @@ class Encounter:
         later = both.prepared.live.prints.positions[both.near.later]
         pairs = CandidatePairs(both.near.earlier, later, both.near.distances)
         if len(pairs):
-            accepted, _ = self._steps.verify(pairs, both.prepared, both.texts)
+            accepted, _ = self._steps.verify(pairs, both.prepared, self._steps.earlier_texts(both.texts))
             matched |= {both.positions[number] for number in pairs.earlier[accepted].tolist()}
         return {position: undecided[position] for position in sorted(matched)}
 
@@ -107,9 +107,10 @@ class Encounter:
             Keepers are told by number: first come the records, then the open posts.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
+        earlier = self._steps.earlier_texts(both.texts)
 
         def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-            return self._steps.verify(pairs, both.prepared, both.texts)
+            return self._steps.verify(pairs, both.prepared, earlier)
 
         index = MetIndex(both.prepared.live.prints.positions, both.near, both.depths)
         kept = KeptPosts(index, both.times_of_others, self._horizon)
