@@ -28,7 +28,7 @@ from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, pair_codes
 FIRST_IN_TURN = 4
 """Pairs of a text that are verified before the first match is looked for; four times as many each time after. A copy of
 a template matches many texts, and one is enough."""
-MOST_IN_TURN = 64
+MOST_IN_TURN = 32
 """But no more than so many."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]

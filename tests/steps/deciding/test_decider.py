@@ -35,6 +35,14 @@ def test_depths_may_be_asked_for_a_few_texts_at_a_time(seed: int, texts_a_batch:
     assert as_outcome(*decided) == decide_by_rule(crowd)
 
 
+@given(seeds, st.sampled_from([3, 7, 20]), st.sampled_from([1, 3, 2**20]))
+def test_batches_may_be_made_ahead(seed: int, texts_a_batch: int, most_comparisons: int) -> None:
+    """While another one is decided, which may remove some of their texts, or turn out to be crowded."""
+    crowd = make_crowd(seed)
+    decided = decide_by_package(crowd, texts_a_batch, 2, fewest_texts=1, most_comparisons=most_comparisons)
+    assert as_outcome(*decided) == decide_by_rule(crowd)
+
+
 @pytest.mark.parametrize("texts_a_batch", [1500, 4000])
 def test_workers_change_nothing(texts_a_batch: int) -> None:
     """Batches of enough texts for two workers are decided alike by one, the counts of all work included."""
