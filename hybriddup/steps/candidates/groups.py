@@ -104,7 +104,7 @@ def group_texts(
     def keys_of(bounds: tuple[int, int]) -> UInt64s:
         part = slice(*bounds)
         keys = within_scopes(index.keys(texts[part], bits[part]), None if scopes is None else scopes[part])
-        return keys if is_near[part].all() else np.where(is_near[part, None], keys, np.uint64(NO_KEY))
+        return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
 
     size = min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE))
     bounds = [(first, min(first + size, len(texts))) for first in range(0, len(texts), size)]
