@@ -29,6 +29,8 @@ from hybriddup.window.index import LiveTexts
 
 FEWEST_BESIDE = 128
 """Texts for whose sketches another thread is woken."""
+MOST_CHARACTERS = 2**22
+"""Of earlier texts that are held, of these as they are and of what is compared: some 8 MB, and 30,000 short posts."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the normalized texts at some positions of the window."""
@@ -60,7 +62,9 @@ class PreparedTexts(NamedTuple):
 
 
 class EarlierTexts:
-    """The texts of the window that a batch meets: each is read and made ready once, in however many turns it is asked.
+    """The texts of the window that batches meet: read and made ready once while they are held, however often asked.
+
+    Later posts mostly meet those that were kept last, and the same ones again and again where many are alike.
 
     Parameters
     ----------
@@ -68,22 +72,48 @@ class EarlierTexts:
         Reads normalized texts.
     compared
         Returns what is compared of them.
+    most_characters
+        Where more are held, all texts are let go of, and read again when they are asked for.
     """
 
-    def __init__(self, normalized_at: TextsAt, compared: Callable[[Sequence[str]], Sequence[str]]) -> None:
-        self._normalized_at, self._compared = normalized_at, compared
+    def __init__(
+        self,
+        normalized_at: TextsAt,
+        compared: Callable[[Sequence[str]], Sequence[str]],
+        *,
+        most_characters: int = MOST_CHARACTERS,
+    ) -> None:
+        self._normalized_at, self._compared, self._most_characters = normalized_at, compared, most_characters
         self._normalized_of: dict[int, str] = {}
         self._compared_of: dict[int, str] = {}
+        self._n_characters = 0
 
     def at(self, positions: Int64s) -> tuple[list[str], list[str]]:
         """Return the normalized texts at some positions, in the order asked, and what is compared of them."""
         asked = positions.tolist()
+        if self._n_characters > self._most_characters:
+            self._let_go()
         new = [position for position in asked if position not in self._normalized_of]
         if new:
             texts = self._normalized_at(np.array(new, np.int64))
-            self._normalized_of.update(zip(new, texts, strict=True))
-            self._compared_of.update(zip(new, self._compared(texts), strict=True))
+            self.hold(new, texts, self._compared(texts))
         return list(map(self._normalized_of.__getitem__, asked)), list(map(self._compared_of.__getitem__, asked))
+
+    def hold(self, positions: Sequence[int], normalized: Sequence[str], compared: Sequence[str]) -> None:
+        """Hold texts that are at these positions now."""
+        self._normalized_of.update(zip(positions, normalized, strict=True))
+        self._compared_of.update(zip(positions, compared, strict=True))
+        self._n_characters += sum(map(len, normalized)) + sum(map(len, compared))
+
+    def forget(self, position: int) -> None:
+        """Let go of a text that is deleted."""
+        self._normalized_of.pop(position, None)
+        self._compared_of.pop(position, None)
+
+    def _let_go(self) -> None:
+        self._normalized_of.clear()
+        self._compared_of.clear()
+        self._n_characters = 0
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,10 @@ class WindowState:
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
 
+    def __post_init__(self) -> None:
+        self.earlier = self.steps.earlier_texts(self.texts)
+        """Those of the window that were met last."""
+
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
         """Return the decisions about posts, when they are on disk."""
         self.catch_up()
@@ -193,11 +197,10 @@ class WindowState:
 
     def verifier(self, prepared: PreparedTexts) -> Verify:
         """Return what verifies pairs of posts with earlier ones."""
-        earlier = self.steps.earlier_texts(self.texts)
 
         def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             with self.counts.timed("verify"):
-                return self.steps.verify(pairs, prepared, earlier)
+                return self.steps.verify(pairs, prepared, self.earlier)
 
         return verify
 
@@ -262,9 +265,11 @@ class WindowState:
     def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
         """Make posts that were kept and written findable, and those that are too old not."""
         kept = np.fromiter(map(verdicts.keeps, range(len(prepared.positions))), np.bool_, len(prepared.positions))
-        columns = columns_of(prepared, times, kept)
+        columns, chosen = columns_of(prepared, times, kept), kept.tolist()
+        normalized = list(compress(prepared.normalized, chosen))
         if self.log is not None:
-            columns = self.log.append(columns, list(compress(prepared.normalized, kept.tolist())))
+            columns = self.log.append(columns, normalized)
+        self.earlier.hold(columns.positions.tolist(), normalized, list(compress(prepared.compared, chosen)))
         self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
         self.watermark, self.last_time = float(times.watermarks[-1]), float(times.times[-1])
         self.n_remembered = self.store.next_position
@@ -352,6 +357,7 @@ class WindowState:
         gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
         if post.kept and self.log is not None:  # before its text is gone from the store: else nobody tried again
             self.log.erase(post.position)
+        self.earlier.forget(post.position)
         self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
         if post.kept:
             self.change_or_derive(lambda: self.derived.delete(prepare_stored(self.steps, [post])))

@@ -10,23 +10,58 @@ from hybriddup.data.records import Int64s
 from hybriddup.window.preparing import EarlierTexts
 
 
-def test_a_text_is_read_and_made_ready_once() -> None:
-    """However often it is asked for, beside whichever others, and in the order asked."""
-    read: list[list[int]] = []
-    made: list[list[str]] = []
+class Reader:
+    """Reads texts by position, and notes which were read and made ready."""
 
-    def normalized_at(positions: Int64s) -> list[str]:
-        read.append(positions.tolist())
+    def __init__(self) -> None:
+        self.read: list[list[int]] = []
+        self.made: list[list[str]] = []
+
+    def normalized_at(self, positions: Int64s) -> list[str]:
+        self.read.append(positions.tolist())
         return [f"text {position}" for position in positions.tolist()]
 
-    def compared(texts: Sequence[str]) -> list[str]:
-        made.append(list(texts))
+    def compared(self, texts: Sequence[str]) -> list[str]:
+        self.made.append(list(texts))
         return [text.upper() for text in texts]
 
-    texts = EarlierTexts(normalized_at, compared)
+
+def test_a_text_is_read_and_made_ready_once() -> None:
+    """However often it is asked for, beside whichever others, and in the order asked."""
+    reader = Reader()
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
     assert texts.at(np.array([7, 3])) == (["text 7", "text 3"], ["TEXT 7", "TEXT 3"])
     assert texts.at(np.array([3, 5, 7])) == (["text 3", "text 5", "text 7"], ["TEXT 3", "TEXT 5", "TEXT 7"])
     assert texts.at(np.array([5, 7])) == (["text 5", "text 7"], ["TEXT 5", "TEXT 7"])
     assert texts.at(np.zeros(0, np.int64)) == ([], [])
-    assert read == [[7, 3], [5]]
-    assert made == [["text 7", "text 3"], ["text 5"]]
+    assert reader.read == [[7, 3], [5]]
+    assert reader.made == [["text 7", "text 3"], ["text 5"]]
+
+
+def test_texts_that_are_at_hand_are_not_read() -> None:
+    """Posts that were just kept are held as they were made ready."""
+    reader = Reader()
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
+    texts.hold([4, 5], ["four", "five"], ["FOUR", "FIVE"])
+    assert texts.at(np.array([5, 4])) == (["five", "four"], ["FIVE", "FOUR"])
+    assert reader.read == []
+
+
+def test_a_deleted_text_is_held_no_longer() -> None:
+    """It is asked for again where it was read, as is one that was never held."""
+    reader = Reader()
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
+    texts.hold([4], ["secret"], ["SECRET"])
+    texts.forget(4)
+    texts.forget(9)
+    assert texts.at(np.array([4])) == (["text 4"], ["TEXT 4"])
+
+
+def test_no_more_than_so_many_characters_are_held() -> None:
+    """Of a batch all texts are returned, however long; the next one reads those anew that it needs."""
+    reader = Reader()
+    texts = EarlierTexts(reader.normalized_at, reader.compared, most_characters=30)
+    assert texts.at(np.array([1, 2, 3])) == (["text 1", "text 2", "text 3"], ["TEXT 1", "TEXT 2", "TEXT 3"])
+    assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
+    assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
+    assert reader.read == [[1, 2, 3], [3]]
