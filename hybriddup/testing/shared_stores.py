@@ -138,6 +138,12 @@ def _check_buckets(one: SharedStore, other: SharedStore) -> None:
     other.leave(keyed([199], [[9]]))
     left = set(found_in(one, 9)[0])
     require(199 not in left and set(range(191, 199)) <= left, "a bucket has more than that where some leave", left)
+    one.enter(keyed([300], [[11]]), _keys())
+    for first_of_ten in range(310, 610, 10):
+        leaving = keyed(range(first_of_ten, first_of_ten + 10), [[11]] * 10)
+        one.enter(leaving, _keys())
+        other.leave(leaving)
+    require(found_in(other, 11) == [[300]], "those that left take no room from those that stay", found_in(other, 11))
 
 
 def _check_changes(one: SharedStore, other: SharedStore) -> None:

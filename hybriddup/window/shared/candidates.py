@@ -18,37 +18,44 @@ from hybriddup.data.records import (
     PairLimits,
     UInt64s,
 )
-from hybriddup.kernels.numbers_in_buckets import numbers_in_buckets
+from hybriddup.kernels.bucket_entries import near_entries, numbers_in_buckets
 from hybriddup.kernels.pair_limits import TextColumns, distances_within
 from hybriddup.run.bands import Bands
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.shared.store import Entries, EntryArray
 
 
-class Meetings(NamedTuple):
-    """Others that stand in a bucket by which a text of a batch looks for others, a row for each text and bucket."""
+class Buckets(NamedTuple):
+    """What the buckets hold into which texts of a batch look."""
 
     later: Int64s
-    """int64[n], rising: rows of the batch."""
+    """int64[n], rising: the row of the text that looks into each."""
     key: Int64s
     """int64[n]: which key of the text it is."""
+    begins: Int64s
+    ends: Int64s
+    """int64[n]: where the entries of each begin, and end."""
     positions: Int64s
-    """int64[n]: of the others; -1 = a text of the batch."""
-    bucket: Int64s
-    """int64[n], rising: the number of the bucket."""
+    """int64[n_entries]: -1 = a text of the batch."""
+    entries: EntryArray
 
-    def take(self, chosen: Int64s | Bools) -> Meetings:
-        """Return some of the meetings."""
-        return Meetings._make(column[chosen] for column in self)
+    def others_by(self, key: int) -> tuple[Int64s, Int64s]:
+        """Return the others in the buckets of one key: rows of the batch, and the positions of the others."""
+        is_of_key = np.repeat(self.key == key, self.ends - self.begins)
+        later = np.repeat(self.later, self.ends - self.begins)[is_of_key]
+        positions = self.positions[is_of_key]
+        return later[positions >= 0], positions[positions >= 0]
 
 
 class NearMeetings(NamedTuple):
-    """Meetings of those that are within the limits of a pair."""
+    """Others that are near a text of the batch, a row for each bucket in which they stand."""
 
     later: Int64s
+    """int64[n]: rows of the texts."""
     key: Int64s
+    """int64[n]: which key of the text it is."""
     positions: Int64s
-    """int64[n]: as `Meetings` has them."""
+    """int64[n]: of the others."""
     numbers: Int64s
     """int64[n]: which number from the newest the other has in the bucket, 1 being the newest."""
     distances: Int32s
@@ -59,8 +66,8 @@ class NearMeetings(NamedTuple):
         return NearMeetings._make(column[chosen] for column in self)
 
 
-def meetings_of(probes: UInt64s, found: Entries, own: Int64s) -> Meetings:
-    """Return the meetings of texts.
+def buckets_of(probes: UInt64s, found: Entries, own: Int64s) -> Buckets:
+    """Return the buckets of texts.
 
     Parameters
     ----------
@@ -75,28 +82,32 @@ def meetings_of(probes: UInt64s, found: Entries, own: Int64s) -> Meetings:
     positions = found.entries["position"].astype(np.int64)
     later = np.flatnonzero(positions >= own.min(initial=2**63 - 1))
     positions[later[np.isin(positions[later], own)]] = -1
-    bucket = np.repeat(np.arange(len(rows)), found.counts)
-    return Meetings(rows[bucket], keys[bucket], positions, bucket)
+    ends = np.cumsum(found.counts)
+    return Buckets(rows, keys, ends - found.counts, ends, positions, found.entries)
 
 
-def near_meetings(texts: LiveTexts, met: Meetings, entries: EntryArray, bands: Bands, most: int) -> NearMeetings:
+def near_meetings(texts: LiveTexts, rows: Int64s, met: Buckets, bands: Bands, most: int) -> NearMeetings:
     """Return the meetings of those that are within the limits, and among the newest of their bucket.
 
     Parameters
     ----------
     texts
-        Those whose rows are ``met.later``.
-    entries
-        entry_type[n]: of the others.
+        Those that could be near.
+    rows
+        int64[n]: the row among these of each text that looks into buckets, by ``met.later``.
     most
         So many of a bucket are looked at; 0 = all.
     """
-    distances = distances_of(texts, met.later, entries, bands)
-    near = np.flatnonzero((distances >= 0) & (met.positions >= 0))
-    begins, ends = (np.searchsorted(met.bucket, met.bucket[near], side) for side in ("left", "right"))
-    numbers = numbers_in_buckets(met.positions, begins, ends, near)
-    found = NearMeetings(*met.take(near)[:3], numbers, distances[near].astype(np.int32))
-    return found.take(numbers <= most) if most else found
+    asked = np.flatnonzero(met.key < texts.probes.shape[1])
+    bits, most_bits = met.entries["bits"].reshape(-1, texts.prints.bits.shape[1]), bands.max_hamming_distances.max()
+    of_rows = rows[met.later[asked]]
+    chosen, of_asked = near_entries(met.begins[asked], met.ends[asked], of_rows, texts.prints.bits, bits, most_bits)
+    is_other = met.positions[chosen] >= 0
+    chosen, bucket, later = chosen[is_other], asked[of_asked[is_other]], of_rows[of_asked[is_other]]
+    distances = distances_of(texts, later, met.entries[chosen], bands)
+    numbers = numbers_in_buckets(met.positions, met.begins[bucket], met.ends[bucket], chosen)
+    found = NearMeetings(later, met.key[bucket], met.positions[chosen], numbers, distances.astype(np.int32))
+    return found.take((distances >= 0) & (numbers <= most) if most else distances >= 0)
 
 
 def distances_of(texts: LiveTexts, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:

@@ -22,15 +22,15 @@ from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.shared.candidates import (
-    Meetings,
+    Buckets,
     MetIndex,
+    buckets_of,
     depths_of,
-    meetings_of,
     near_meetings,
     near_pairs,
     nearest,
 )
-from hybriddup.window.shared.store import UNDECIDED, Entries, EntryArray, Record, State
+from hybriddup.window.shared.store import UNDECIDED, Entries, Record, State
 
 
 @dataclass(frozen=True)
@@ -57,22 +57,20 @@ class Encounter:
     def __init__(self, posts: OpenPosts, found: Entries, steps: Steps, horizon: float) -> None:
         self._posts, self._steps, self._horizon = posts, steps, horizon
         self._records: dict[int, Record] = {}
-        met = meetings_of(posts.probes, found, posts.positions)
-        is_near = met.key < posts.probes.shape[1] - 1
-        self._find_near(met.take(is_near), found.entries[is_near])
-        self._equal = met.take(~is_near & (met.positions >= 0))
-        self.positions: Int64s = np.unique(np.concatenate([self._near.earlier, self._equal.positions]))
+        met = buckets_of(posts.probes, found, posts.positions)
+        self._find_near(met)
+        self._equal = met.others_by(posts.probes.shape[1] - 1)
+        self.positions: Int64s = np.unique(np.concatenate([self._near.earlier, self._equal[1]]))
         """int64[n], rising: of the others that may match."""
 
-    def _find_near(self, met: Meetings, entries: EntryArray) -> None:
+    def _find_near(self, met: Buckets) -> None:
         """Note the near pairs: rows of the near texts with positions; and how deep these stand in their buckets."""
         components, live = self._steps.components, self._posts.prepared.live
         row_of = np.full(len(self._posts.positions), -1, np.int64)
         row_of[self._posts.prepared.places] = np.arange(len(self._posts.prepared.places))
-        most = components.block_index.max_bucket_size
-        found = near_meetings(live, met._replace(later=row_of[met.later]), entries, components.bands, most)
+        found = near_meetings(live, row_of, met, components.bands, components.block_index.max_bucket_size)
         near, pair_of = near_pairs(found)
-        depths = depths_of(found, pair_of, len(near.later), self._posts.probes.shape[1] - 1)
+        depths = depths_of(found, pair_of, len(near.later), live.probes.shape[1])
         chosen = nearest(near, components.limits.most_pairs(live.prints.limits.lengths))
         self._near, self._depths = near.take(chosen), depths[chosen]
 
@@ -141,7 +139,7 @@ class Encounter:
         number_of = {position: number for number, position in enumerate(texts)}
         equal = np.full(len(self._posts.positions), -1, np.int64)
         edges = self._posts.times.edges(self._horizon).tolist()
-        met = zip(self._equal.later.tolist(), self._equal.positions.tolist(), strict=True)
+        met = zip(*(column.tolist() for column in self._equal), strict=True)
         for row, position in sorted(met):
             if position not in texts or self._records[position].post.time <= edges[row]:
                 continue

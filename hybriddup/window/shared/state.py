@@ -22,7 +22,7 @@ from hybriddup.window.posts import MADE_ID
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPost
 from hybriddup.window.shared.batch import SharedBatch
-from hybriddup.window.shared.candidates import meetings_of, near_meetings, near_pairs
+from hybriddup.window.shared.candidates import buckets_of, near_meetings, near_pairs
 from hybriddup.window.shared.protocol import Call, Wait, decide
 from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, Taken, entry_type
 
@@ -317,9 +317,9 @@ class SharedView:
         steps = self._state.steps
         nothing = self._state.no_posts()
         found = self._state.shared.enter(nothing, texts.probes[texts.probes != NO_KEY])
-        met = meetings_of(texts.probes, found, np.zeros(0, np.int64))
+        met, rows = buckets_of(texts.probes, found, np.zeros(0, np.int64)), np.arange(len(texts.prints))
         most = steps.components.block_index.max_bucket_size
-        near, _ = near_pairs(near_meetings(texts, met, found.entries, steps.components.bands, most))
+        near, _ = near_pairs(near_meetings(texts, rows, met, steps.components.bands, most))
         kept = self.kept_of(near.earlier)
         return near.take(np.isin(near.earlier, kept))
 

@@ -4,7 +4,9 @@ Buckets lie in hashes, many in one, so that Redis stores them without a key each
 time, as long as the horizon, and the first two bytes of the block key; the others name the field. So all partitions
 together have 2**16 shards of a slice: for some hundred thousand posts, each has so few buckets that Redis stores it as
 one block of memory, and so many that this is worthwhile. Redis stores a hash as
-one block of memory where no value has more than 64 bytes, so a larger bucket lies by itself, and its field is empty. A
+one block of memory where no value has more than 64 bytes, so a larger bucket lies by itself, and its field is empty.
+Scripts only name such buckets, and who has asked reads them: Redis hashes each text that a script gets, byte by byte.
+An entry that leaves one that is limited is marked by a position of ones, and goes when that is cut to its newest. A
 shard expires as a whole. Two slices are looked into, that of this moment and the one before. The server's clock tells
 which these are, so that whoever reads later sees what was written before.
 """
@@ -16,16 +18,26 @@ local prefix, length, size, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local slice = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / length)
 local now, before = prefix .. 'b' .. slice .. ':', prefix .. 'b' .. (slice - 1) .. ':'
-local call, sub, from = redis.call, string.sub, most > 0 and -most or 0
-local function bucket(begin, shard, field)
-  local held = call('HGET', begin .. shard, field)
-  if held == '' then return call('GETRANGE', begin .. shard .. field, from, -1) end
-  return held
+local call, sub, gone = redis.call, string.sub, string.rep('\\255', 8)
+local function place_in(held, position, from)
+  local at = string.find(held, position, from, true)
+  while at and (at - 1) % size ~= 0 do at = string.find(held, position, at + 1, true) end
+  return at
 end
 """
 ADD = (
     SHARD
     + """
+local n_added = {}
+local function newest(held, n)
+  local stay, from, at = {}, 1, place_in(held, gone, 1)
+  while at do
+    stay[#stay + 1], from = sub(held, from, at - 1), at + size
+    at = place_in(held, gone, from)
+  end
+  stay[#stay + 1] = sub(held, from)
+  return sub(table.concat(stay), -n)
+end
 local function add(short, field, entry)
   local shard = now .. short
   local held = call('HGET', shard, field)
@@ -37,25 +49,25 @@ local function add(short, field, entry)
   elseif held ~= '' then
     call('HSET', shard, field, '')
     call('SET', shard .. field, held .. entry, 'PX', 2 * length)
+  elseif most == 0 then
+    call('APPEND', shard .. field, entry)
   else
     local own = shard .. field
-    held = call('GETRANGE', own, from, -1)
-    if call('APPEND', own, entry) > 2 * most and most > 0 then call('SET', own, held .. entry, 'PX', 2 * length) end
+    n_added[own] = (n_added[own] or 0) + 1
+    local least = most + n_added[own] * size
+    if call('APPEND', own, entry) > 1.25 * least then
+      call('SET', own, newest(call('GET', own), least), 'PX', 2 * length)
+    end
   end
   return held
 end
-local counts, found, n = {}, {}, 0
-local function note(held, old)
-  local bytes = 0
-  if old then
-    n, bytes = n + 1, #old
-    found[n] = old
+local counts, found, larger = {}, {}, {}
+local function note(begin, short, field, held)
+  if held == '' then
+    larger[#larger + 1], larger[#larger + 2] = #counts, begin .. short .. field
+  elseif held then
+    found[#found + 1], counts[#counts] = held, counts[#counts] + #held / size
   end
-  if held then
-    n, bytes = n + 1, bytes + #held
-    found[n] = held
-  end
-  counts[#counts + 1] = bytes / size
 end
 """
 )
@@ -68,9 +80,11 @@ for at = 1, #adds, 8 + size do
 end
 for at = 1, #reads, 8 do
   local short, field = sub(reads, at, at + 1), sub(reads, at + 2, at + 7)
-  note(bucket(now, short, field), bucket(before, short, field))
+  counts[#counts + 1] = 0
+  note(before, short, field, call('HGET', before .. short, field))
+  note(now, short, field, call('HGET', now .. short, field))
 end
-return {counts, table.concat(found)}
+return {counts, table.concat(found), larger}
 """
 )
 ENTER_BY_SAME = (
@@ -79,9 +93,11 @@ ENTER_BY_SAME = (
 local adds = ARGV[4]
 for at = 1, #adds, 8 + size do
   local short, field = sub(adds, at, at + 1), sub(adds, at + 2, at + 7)
-  note(add(short, field, sub(adds, at + 8, at + 7 + size)), bucket(before, short, field))
+  counts[#counts + 1] = 0
+  note(before, short, field, call('HGET', before .. short, field))
+  note(now, short, field, add(short, field, sub(adds, at + 8, at + 7 + size)))
 end
-return {counts, table.concat(found)}
+return {counts, table.concat(found), larger}
 """
 )
 """Where posts look for others by the keys by which they are found."""
@@ -89,22 +105,28 @@ LEAVE = (
     SHARD
     + """
 local leaving = ARGV[4]
-local function without(held, position)
-  local at = string.find(held, position, 1, true)
-  while at and (at - 1) % size ~= 0 do at = string.find(held, position, at + 1, true) end
-  return at and sub(held, 1, at - 1) .. sub(held, at + size)
+local function leave_larger(own, position)
+  local n = call('STRLEN', own)
+  for _, begin in ipairs({math.max(n - 64 * size, 0), 0}) do
+    local at = place_in(call('GETRANGE', own, begin, -1), position, 1)
+    if at and most > 0 then
+      call('SETRANGE', own, begin + at - 1, gone)
+      return true
+    elseif at then
+      local held = call('GET', own)
+      call('SET', own, sub(held, 1, begin + at - 1) .. sub(held, begin + at + size), 'KEEPTTL')
+      return true
+    end
+  end
 end
 local function leave(shard, field, position)
-  local own = shard .. field
   local held = call('HGET', shard, field)
-  if held == '' then
-    local stay = without(call('GET', own) or '', position)
-    if stay then call('SET', own, stay, 'KEEPTTL') end
-    return stay
-  end
-  local stay = held and without(held, position)
-  if stay == '' then call('HDEL', shard, field) elseif stay then call('HSET', shard, field, stay) end
-  return stay
+  if held == '' then return leave_larger(shard .. field, position) end
+  local at = held and place_in(held, position, 1)
+  if not at then return false end
+  if #held == size then call('HDEL', shard, field)
+  else call('HSET', shard, field, sub(held, 1, at - 1) .. sub(held, at + size)) end
+  return true
 end
 for at = 1, #leaving, 16 do
   local short, field = sub(leaving, at, at + 1), sub(leaving, at + 2, at + 7)

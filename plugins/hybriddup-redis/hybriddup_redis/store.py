@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,11 @@ SLICES = 64
 SLACK = 64
 """So many entries more than asked for a bucket holds, for posts that are being decided, and those that leave."""
 NEVER = float("-inf")
+GONE = 2**64 - 1
+"""In place of the position of an entry that has left its bucket."""
+
+Piece = tuple[int, bytes]
+"""The row of a bucket, and entries of it."""
 
 
 class Layout(NamedTuple):
@@ -154,14 +160,26 @@ class RedisStore:
         calls = [([self._prefixes[one]], [*self._shape, self._most, added[of_added == one].tobytes()]
                   + ([] if is_same else [keys[of_read == one].astype(">u8").tobytes()]))
                  for one in partitions]  # fmt: skip
+        read = {one: np.flatnonzero(of_read == one).tolist() for one in partitions}
         with self._told():
             answers = self._run("ENTER_BY_SAME" if is_same else "ENTER", calls) if calls else []
-        counts = np.zeros(len(keys), np.int64)
-        order = [np.flatnonzero(of_read == one) for one in partitions]
-        for places, (of_keys, _) in zip(order, answers, strict=True):
-            counts[places] = of_keys
-        parts = [np.frombuffer(found, self._type) for _, found in answers]
-        return Entries(counts, in_order(counts, order, parts, self._type))
+            return entries_of(self._pieces(read, answers), len(keys), self._type)
+
+    def _pieces(self, read: Mapping[int, Sequence[int]], answers: Sequence[Any]) -> list[Piece]:
+        """Return what buckets hold: entries that a script has read, and those of the larger buckets that it names.
+
+        Parameters
+        ----------
+        read, answers
+            The rows of the keys that were read, by partition, and what the script has answered of each.
+        """
+        pieces: list[Piece] = []
+        larger: list[tuple[int, tuple[int, bytes]]] = []
+        for (partition, rows), (counts, held, named) in zip(read.items(), answers, strict=True):
+            pieces += cut(rows, counts, held, self._type.itemsize)
+            larger += [(rows[at - 1], (partition, key)) for at, key in zip(named[::2], named[1::2], strict=True)]
+        values = self._values([keyed for _, keyed in larger])
+        return pieces + [(row, value) for (row, _), value in zip(larger, values, strict=True) if value is not None]
 
     def leave(self, texts: Keyed) -> None:
         """Take posts out of their buckets."""
@@ -315,17 +333,20 @@ def tags(name: str, n_partitions: int) -> list[str]:
 KINDS = "ENTER", "ENTER_BY_SAME", "LEAVE", "CHANGE", "HOLD", "WRITE", "TAKE", "NOTE"
 
 
-def in_order(counts: Int64s, order: Sequence[Int64s], parts: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
-    """Return entries that came by partition in the order of the keys.
+def cut(rows: Sequence[int], counts: Sequence[int], held: bytes, size: int) -> Iterator[Piece]:
+    """Yield the entries of each bucket that has any, of ``held``, where so many of each follow one another."""
+    begin = 0
+    for row, n in zip(rows, counts, strict=True):
+        if n:
+            yield row, held[begin : begin + n * size]
+            begin += n * size
 
-    Parameters
-    ----------
-    counts
-        int64[n_keys].
-    order, parts
-        Of each partition, the places of its keys, and the entries of these.
-    """
-    if len(parts) <= 1:
-        return parts[0] if parts else np.zeros(0, kind)
-    places = np.concatenate([np.repeat(some, counts[some]) for some in order])
-    return np.concatenate(parts)[np.argsort(places, kind="stable")]
+
+def entries_of(pieces: list[Piece], n_keys: int, kind: np.dtype[np.void]) -> Entries:
+    """Return the entries of buckets, of which each may be in several pieces."""
+    pieces.sort(key=itemgetter(0))
+    entries = np.frombuffer(b"".join(piece for _, piece in pieces), kind)
+    rows = np.repeat([row for row, _ in pieces], [len(piece) // kind.itemsize for _, piece in pieces]).astype(np.int64)
+    if (has_left := entries["position"] == GONE).any():
+        rows, entries = rows[~has_left], entries[~has_left]
+    return Entries(np.bincount(rows, minlength=n_keys), entries)
