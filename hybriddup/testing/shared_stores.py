@@ -99,8 +99,8 @@ def keyed(positions: Sequence[int], keys: Sequence[Sequence[int]]) -> Keyed:
     """Return made-up posts with these keys."""
     entries = np.zeros(len(positions), entry_type(2))
     entries["position"], entries["length"] = positions, [position + 10 for position in positions]
-    entries["bits"] = [[position, 2**64 - 1 - position] for position in positions]
-    return Keyed(entries, np.array(keys, np.uint64))
+    entries["bits"][:, 0], entries["bits"][:, 1] = positions, [2**64 - 1 - position for position in positions]
+    return Keyed(entries, np.array(keys, np.uint64).reshape(len(positions), len(keys[0]) if keys else 0))
 
 
 def _keys(*keys: int) -> UInt64s:
@@ -166,7 +166,7 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
     posts = [record.post for record in found if record is not None]
     require(posts[1].evidence == EVIDENCE and posts[1].text == "Text", "a duplicate has its evidence", posts[1])
     require(posts[0].text == "Text" and posts[0].evidence is None, "a kept post is as it came", posts[0])
-    one.note(NEVER, 5.0, [5.0, 5.0])
+    one.note(NEVER, 5.0, [5.0, 5.0], keyed([], []))
     other.remove(0, 5.0)
     one.remove(1, None)
     require(one.n_kept_after(0.0) == 1, "a kept post that was removed is counted no more", one.n_kept_after(0.0))
@@ -185,14 +185,16 @@ def _check_values(one: SharedStore, other: SharedStore) -> None:
 
 
 def _check_times(one: SharedStore, other: SharedStore) -> None:
-    one.note(NEVER, 100.0, [99.0, 100.0])
+    one.enter(keyed([1, 2], [[5], [5]]), _keys())
+    one.note(NEVER, 100.0, [99.0, 100.0], keyed([1], [[5]]))
+    require(found_in(other, 5) == [[2]], "a post that need not stand in buckets leaves with that", found_in(other, 5))
     require(other.watermark() == 100.0, "the time of the window moves on", other.watermark())
-    other.note(100.0, 90.0, [])
+    other.note(100.0, 90.0, [], keyed([], []))
     require(one.take(0).watermark == 100.0, "and never back by itself", one.take(0))
-    other.note(100.0, 1500.0, [1500.0])
+    other.note(100.0, 1500.0, [1500.0], keyed([], []))
     counted = [one.n_kept_after(time) for time in (0.0, 1400.0)]
     require(counted == [3, 1], "kept posts are counted by their time", counted)
     one.rewind(50.0)
-    other.note(1500.0, 1501.0, [])
+    other.note(1500.0, 1501.0, [], keyed([], []))
     clause = "a time that was put back stays, whoever still goes by the one before"
     require(one.watermark() == 50.0, clause, one.watermark())

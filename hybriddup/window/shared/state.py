@@ -122,12 +122,15 @@ class SharedState:
 
     def _tidy(self, batch: SharedBatch) -> None:
         """Move the time on, and take duplicates out of the buckets. What was decided stands if that fails."""
+        leaving = batch.duplicates_keyed()
         try:
-            self.shared.note(batch.watermark_before, batch.watermark, batch.kept_times)
+            self.shared.note(batch.watermark_before, batch.watermark, batch.kept_times, leaving)
         except StoreError as error:
-            logger.warning("posts were decided, and the time of the window could not be moved on: %s", error)
-            return
-        self._leave(batch.duplicates_keyed())
+            logger.warning(
+                "posts were decided, but the time of the window may not have moved on, and duplicates may still take "
+                "room in the store: %s",
+                error,
+            )
 
     def _lapsed(self, asked: Wait) -> list[int]:
         """Wait a moment; return the positions whose posts have been undecided for longer than a lease."""

@@ -174,8 +174,8 @@ class SharedStore(Protocol):
         """Store a value under a key that has none; return the value that is there then."""
         ...
 
-    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
-        """Move the time of the window on, and count kept posts.
+    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        """Move the time of the window on, count kept posts, and take others out of the buckets of their keys.
 
         Parameters
         ----------
@@ -185,6 +185,8 @@ class SharedStore(Protocol):
             The store's is at least this then.
         kept
             The times of posts that were kept.
+        leaving
+            As `leave` takes them.
         """
         ...
 

@@ -234,8 +234,8 @@ class HBaseStore:
         self._table.delete([Place(b"v" + token + b"%d" % number, b"m:v") for number in range(len(parts))])
         return self.meta(key) or b""
 
-    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
-        """Move the time of the window on, and count kept posts and bytes."""
+    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        """Move the time of the window on, count kept posts and bytes, and take others out of their buckets."""
         while True:
             held = self._table.row(WATERMARK.row).get(WATERMARK.column)
             is_due = held is None or read <= float(held) < watermark
@@ -248,6 +248,7 @@ class HBaseStore:
             self._slice = this_slice
             self._look_for_oldest()
         self._table.each(lambda one: self._table.add(Place(COUNTS, one[0]), one[1]), list(counts.items()))
+        self.leave(leaving)
 
     def _look_for_oldest(self) -> None:
         """Note which group is the first of this slice of the clock, and find the first of those still of use."""

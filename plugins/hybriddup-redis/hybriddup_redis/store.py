@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import chain, count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -41,6 +41,28 @@ class Layout(NamedTuple):
     """Into so many parts the keys are divided, a power of 2 up to 256; each lies on one server."""
     slice_length: int
     """Milliseconds of a slice of time: the longest horizon."""
+
+
+class ScriptCall(NamedTuple):
+    """One run of a script."""
+
+    kind: str
+    keys: Sequence[Any]
+    """All of one partition."""
+    arguments: Sequence[Any]
+
+
+class ByPartition(NamedTuple):
+    """Runs of a script over many keys, one for each partition."""
+
+    places: list[list[int]]
+    """Those of the keys of each run."""
+    calls: list[ScriptCall]
+
+    def in_order(self, answers: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return the answers of all runs, one a key, in the order of the keys."""
+        found = chain.from_iterable(map(zip, self.places, answers))
+        return [answer for _, answer in sorted(found, key=itemgetter(0))]
 
 
 class RedisStore:
@@ -101,31 +123,19 @@ class RedisStore:
                 "and send the posts again."
             ) from error
 
-    def _run(self, kind: str, calls: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Any]:
-        """Run a script with keys and arguments, once for each partition; return the answers."""
-        script = self._scripts[kind]
+    def _run(self, calls: Sequence[ScriptCall]) -> list[Any]:
+        """Run scripts in one round trip, those of one partition in order; return the answers."""
         if len(calls) == 1:
-            return [script(*calls[0])]
+            return [self._scripts[calls[0].kind](calls[0].keys, calls[0].arguments)]
         with self._client.pipeline(transaction=False) as pipe:
-            for keys, arguments in calls:
-                pipe.execute_command("EVALSHA", script.sha, len(keys), *keys, *arguments)
+            for kind, keys, arguments in calls:
+                pipe.execute_command("EVALSHA", self._scripts[kind].sha, len(keys), *keys, *arguments)
             try:
                 return list(pipe.execute())
             except redis.exceptions.NoScriptError:
-                self._client.script_load(script.script)
-        return self._run(kind, calls)
-
-    def _by_partition(
-        self, kind: str, keyed: Sequence[tuple[int, Any, Sequence[Any]]], *first: Any
-    ) -> Iterator[tuple[list[int], Any]]:
-        """Run a script over keys with their own arguments; yield the places of the keys with each answer."""
-        places: dict[int, list[int]] = defaultdict(list)
-        for place, (partition, _, _) in enumerate(keyed):
-            places[partition].append(place)
-        calls = [([keyed[at][1] for at in some], [*first, *(one for at in some for one in keyed[at][2])])
-                 for some in places.values()]  # fmt: skip
-        if calls:
-            yield from zip(places.values(), self._run(kind, calls), strict=True)
+                for kind in {one.kind for one in calls}:
+                    self._client.script_load(self._scripts[kind].script)
+        return self._run(calls)
 
     # ---- what a window asks
 
@@ -140,13 +150,14 @@ class RedisStore:
         written = [(*self._record_key(one.post.position), [pack_record(one)]) for one in records]
         asked = [(*self._holder_key(one.post_id), [one.position, "" if one.instead_of is None else one.instead_of])
                  for one in holders]  # fmt: skip
-        held = [0] * len(holders)
+        writes, holds = by_partition("WRITE", written, self._ttl), by_partition("HOLD", asked, self._ttl)
         with self._told():
-            list(self._by_partition("WRITE", written, self._ttl))
-            for places, answer in self._by_partition("HOLD", asked, self._ttl):
-                for place, position in zip(places, answer, strict=True):
-                    held[place] = int(position)
-        return held
+            if self._n_partitions == 1:  # one server does them in order
+                answers = self._run(writes.calls + holds.calls)[len(writes.calls) :]
+            else:
+                self._run(writes.calls)
+                answers = self._run(holds.calls)
+        return list(map(int, holds.in_order(answers)))
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Put posts into their buckets, and read buckets."""
@@ -157,13 +168,13 @@ class RedisStore:
         of_added, of_read = self._partitions_of(added["key"]), self._partitions_of(keys)
         is_same = np.array_equal(added["key"], keys)
         partitions = np.union1d(of_added, of_read).tolist()
-        calls = [([self._prefixes[one]], [*self._shape, self._most, added[of_added == one].tobytes()]
-                  + ([] if is_same else [keys[of_read == one].astype(">u8").tobytes()]))
+        kind = "ENTER_BY_SAME" if is_same else "ENTER"
+        calls = [ScriptCall(kind, [self._prefixes[one]], [*self._shape, self._most, added[of_added == one].tobytes()]
+                            + ([] if is_same else [keys[of_read == one].astype(">u8").tobytes()]))
                  for one in partitions]  # fmt: skip
         read = {one: np.flatnonzero(of_read == one).tolist() for one in partitions}
         with self._told():
-            answers = self._run("ENTER_BY_SAME" if is_same else "ENTER", calls) if calls else []
-            return entries_of(self._pieces(read, answers), len(keys), self._type)
+            return entries_of(self._pieces(read, self._run(calls)), len(keys), self._type)
 
     def _pieces(self, read: Mapping[int, Sequence[int]], answers: Sequence[Any]) -> list[Piece]:
         """Return what buckets hold: entries that a script has read, and those of the larger buckets that it names.
@@ -183,17 +194,19 @@ class RedisStore:
 
     def leave(self, texts: Keyed) -> None:
         """Take posts out of their buckets."""
+        with self._told():
+            self._run(self._leaving(texts))
+
+    def _leaving(self, texts: Keyed) -> list[ScriptCall]:
+        """Return what takes posts out of their buckets."""
         rows, columns = np.nonzero(texts.keys != NO_KEY)
         leaving = np.zeros(len(rows), [("key", ">u8"), ("position", "<u8")])
         leaving["key"], leaving["position"] = mix_keys(texts.keys[rows, columns]), texts.entries["position"][rows]
-        partitions = self._partitions_of(leaving["key"])
-        calls = [
-            ([self._prefixes[one]], [*self._shape, self._most, leaving[partitions == one].tobytes()])
-            for one in np.unique(partitions).tolist()
+        of_keys = self._partitions_of(leaving["key"])
+        return [
+            ScriptCall("LEAVE", [self._prefixes[one]], [*self._shape, self._most, leaving[of_keys == one].tobytes()])
+            for one in np.unique(of_keys).tolist()
         ]
-        if calls:
-            with self._told():
-                self._run("LEAVE", calls)
 
     def records(self, positions: Int64s) -> list[Record | None]:
         """Return the records at these positions."""
@@ -229,12 +242,10 @@ class RedisStore:
             )
             for one in changes
         ]
-        states = [State.GONE] * len(changes)
+        asked = by_partition("CHANGE", keyed)
         with self._told():
-            for places, answer in self._by_partition("CHANGE", keyed):
-                for place, state in zip(places, answer.split(b","), strict=True):
-                    states[place] = State(int(state)) if state else State.GONE
-        return states
+            states = asked.in_order([answer.split(b",") for answer in self._run(asked.calls)])
+        return [State(int(state)) if state else State.GONE for state in states]
 
     def remove(self, position: int, kept: float | None) -> None:
         """Remove the record of a post, and count it no more."""
@@ -262,13 +273,14 @@ class RedisStore:
             stored: bytes = self._client.hget(self._key("m"), key)
         return stored
 
-    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
-        """Move the time of the window on, and count kept posts."""
+    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        """Move the time of the window on, count kept posts, and take others out of their buckets."""
         slices = Counter(self._time_slice(time) for time in kept)
         oldest = self._time_slice(watermark - self._needs.horizon) - 1
         numbers = [str(one) for pair in slices.items() for one in pair]
+        arguments = [repr(read), repr(watermark), oldest, *numbers]
         with self._told():
-            self._scripts["NOTE"]([self._key("w"), self._key("k")], [repr(read), repr(watermark), oldest, *numbers])
+            self._run([ScriptCall("NOTE", [self._key("w"), self._key("k")], arguments), *self._leaving(leaving)])
 
     def _time_slice(self, time: float) -> int:
         return int(time // (self._needs.horizon / SLICES))
@@ -328,6 +340,16 @@ def tags(name: str, n_partitions: int) -> list[str]:
         if len(found) == n_partitions:
             return [found[partition] for partition in range(n_partitions)]
     raise AssertionError
+
+
+def by_partition(kind: str, keyed: Sequence[tuple[int, Any, Sequence[Any]]], *first: Any) -> ByPartition:
+    """Return the runs of a script over keys, each with its partition and its own arguments; ``first`` stand before."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, (partition, _, _) in enumerate(keyed):
+        places[partition].append(place)
+    calls = [ScriptCall(kind, [keyed[at][1] for at in some], [*first, *(one for at in some for one in keyed[at][2])])
+             for some in places.values()]  # fmt: skip
+    return ByPartition(list(places.values()), calls)
 
 
 KINDS = "ENTER", "ENTER_BY_SAME", "LEAVE", "CHANGE", "HOLD", "WRITE", "TAKE", "NOTE"

@@ -105,10 +105,11 @@ class PlainStore:
     def set_first(self, key: str, value: bytes) -> bytes:
         return self.content.meta.setdefault(key, value)
 
-    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
+    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
         if self.content.watermark >= read:
             self.content.watermark = max(self.content.watermark, watermark)
         self.content.kept += kept
+        self.leave(leaving)
 
     def rewind(self, watermark: float) -> None:
         self.content.watermark = watermark

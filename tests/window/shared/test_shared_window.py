@@ -92,8 +92,8 @@ class KeepsAllInBuckets(PlainStore):
 class TimeGoesBack(PlainStore):
     """Takes any time."""
 
-    def note(self, read: float, watermark: float, kept: Sequence[float]) -> None:
-        super().note(read, watermark, kept)
+    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        super().note(read, watermark, kept, leaving)
         self.content.watermark = watermark
 
 
