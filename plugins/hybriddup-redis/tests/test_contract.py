@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hybriddup_redis.opening import open_store, place_of
+from redis.connection import Connection
 from servers import Server
 
 import hybriddup
@@ -21,7 +24,11 @@ CONFIGS = {
         "fingerprint": {"bits": 64},
         "blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2},
         "lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}],
-    }
+    },
+    "small buckets": {
+        "blocks": {"use": "shingles", "max_bucket_size": 10},
+        "lengths": [{"max_hamming_distance": 40, "verifier": {"use": "edit", "threshold": 0.8}}],
+    },
 }
 """Of 64 bits by ten tables, two of five blocks a key; `articles` has four of 16 bits."""
 
@@ -81,3 +88,39 @@ def test_one_sender_gets_the_answers_of_a_window_of_its_own(server: Server, conf
             some = texts[first : first + size]
             assert shared.add_many(some) == own.add_many(some)
         assert shared.match(texts[9]) == own.match(texts[9])
+
+
+def test_one_sender_gets_the_answers_of_a_window_of_its_own_in_a_flood(server: Server) -> None:
+    """Of posts that share all their keys, more than a bucket holds, most of which leave their buckets again."""
+    rng = np.random.default_rng(11)
+    words = ["今天", "北京", "优惠", "大奖", "手机", "免费", "领取", "点击", "中奖", "速来"]
+    texts = ["".join(rng.permutation(words)) for _ in range(1_500)]
+    options: dict[str, Any] = {"config": CONFIGS["small buckets"], "clock": lambda: 0.0}
+    with hybriddup.Window.open(**options) as own, hybriddup.Window.open(server.url("flood"), **options) as shared:
+        for first in range(0, len(texts), 100):
+            some = texts[first : first + 100]
+            assert shared.add_many(some) == own.add_many(some)
+        assert own.stats().limits_hit["max_bucket_size"]
+
+
+def test_a_batch_takes_at_most_eight_round_trips(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether its posts are new, repeat posts of the window, or each other."""
+    n_sent, send = Counter[str](), Connection.send_packed_command
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        n_sent["now"] += 1
+        return send(*arguments, **options)
+
+    with hybriddup.Window.open(server.url("trips"), config="weibo") as window:
+        window.add_many([*posts_of(0, 300), *posts_of(0, 300)])  # the server has all scripts then
+        monkeypatch.setattr(Connection, "send_packed_command", counted)
+        for first in (1_000, 2_000):
+            n_sent.clear()
+            decisions = window.add_many([*posts_of(first, 200), *posts_of(first + 100, 100), *posts_of(0, 50)])
+            assert {one.kept for one in decisions} == {True, False}
+            assert n_sent["now"] <= 8
+
+
+def posts_of(first: int, n: int) -> list[str]:
+    """Return made-up posts, each with words of its own among others that many have."""
+    return [f"{number} came to the market of town {number * 7}, number {number}" for number in range(first, first + n)]
