@@ -54,6 +54,20 @@ class PreparedTexts(NamedTuple):
     places: Int64s
     """int64[n_live]: which texts these are."""
 
+    def take(self, rows: Int64s) -> PreparedTexts:
+        """Return some of the texts, by rising rows; nothing of the others is held on to."""
+        chosen = np.flatnonzero(np.isin(self.places, rows))
+        return PreparedTexts(
+            self.positions[rows],
+            texts_at(self.normalized, rows),
+            texts_at(self.compared, rows),
+            [self.keys[row] for row in rows.tolist()],
+            self.hashes[rows],
+            self.lengths[rows],
+            self.live.take(chosen),
+            np.searchsorted(rows, self.places[chosen]),
+        )
+
     @property
     def text_numbers(self) -> Int64s:
         """int64[n]: equal where the texts are equal."""

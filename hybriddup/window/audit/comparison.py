@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s
+from hybriddup.data.records import Bools, CandidatePairs, Float64s
 from hybriddup.steps.deciding.pairs import no_pairs
-from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.preparing import PreparedTexts, Steps, TextsAt
 from hybriddup.window.stores import WindowStore
@@ -74,22 +73,7 @@ class Comparison:
             n_cells = max(int(self.texts.lengths[place]) ** 2, 1)
             n_pairs = min(n_pairs, max(CELLS_A_PART // n_cells, 1))
             n = min(n_pairs, of_post)
-            post = chosen_texts(self.texts, np.array([place]))
+            post = self.texts.take(np.array([place]))
             self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, earlier)[0].any()
             self.pairs = self.pairs.take(slice(of_post if self.missed[place] else n, None))
             n_pairs -= n
-
-
-def chosen_texts(prepared: PreparedTexts, places: Int64s) -> PreparedTexts:
-    """Return some of the texts of a batch, by their places, rising; nothing of the others is held on to."""
-    rows = np.flatnonzero(np.isin(prepared.places, places))
-    return PreparedTexts(
-        prepared.positions[places],
-        texts_at(prepared.normalized, places),
-        texts_at(prepared.compared, places),
-        [prepared.keys[place] for place in places.tolist()],
-        prepared.hashes[places],
-        prepared.lengths[places],
-        prepared.live.take(rows),
-        np.searchsorted(places, prepared.places[rows]),
-    )

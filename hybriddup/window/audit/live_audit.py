@@ -23,7 +23,7 @@ from typing import Protocol
 import numpy as np
 
 from hybriddup.data.records import Int64s
-from hybriddup.window.audit.comparison import Comparison, chosen_texts
+from hybriddup.window.audit.comparison import Comparison
 from hybriddup.window.deciding import Verdicts
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.event_time import PostTimes
@@ -138,7 +138,7 @@ class LiveAudit:
         elif not len(kept):
             self._n_found += n_found
         else:
-            texts, edges = chosen_texts(prepared, kept), times.edges(derived.horizon)[kept]
+            texts, edges = prepared.take(kept), times.edges(derived.horizon)[kept]
             self._comparisons.appendleft(Comparison(texts, edges, derived.kept.first_position, first, n_found))
             self._n_since = len(prepared.positions)
             return True

@@ -15,7 +15,7 @@ from hybriddup.window.event_time import PostTimes, WindowTime
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
-from hybriddup.window.shared.encounter import Encounter, OpenPosts, chosen_texts
+from hybriddup.window.shared.encounter import Encounter, OpenPosts
 from hybriddup.window.shared.protocol import Verdict
 from hybriddup.window.shared.store import Entries, Holder, Keyed, Record, State, Taken, entry_type
 
@@ -130,7 +130,7 @@ class SharedBatch:
         """Return int64[n]: the positions of other posts that may match those that are open."""
         rows = self._open_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
-        texts = chosen_texts(self._prepared, rows)
+        texts = self._prepared.take(rows)
         posts = OpenPosts(texts, times, self._probes(rows), texts.positions)
         self._encounter = Encounter(posts, found, self.steps, self.timing.horizon)
         return self._encounter.positions

@@ -190,22 +190,6 @@ class Numbered:
         return [self.normalized[number] for number in numbers.tolist()]
 
 
-def chosen_texts(prepared: PreparedTexts, rows: Int64s) -> PreparedTexts:
-    """Return some of the texts, by rising rows."""
-    chosen = np.flatnonzero(np.isin(prepared.places, rows))
-    at = rows.tolist()
-    return PreparedTexts(
-        prepared.positions[rows],
-        [prepared.normalized[row] for row in at],
-        [prepared.compared[row] for row in at],
-        [prepared.keys[row] for row in at],
-        prepared.hashes[rows],
-        prepared.lengths[rows],
-        prepared.live.take(chosen),
-        np.searchsorted(rows, prepared.places[chosen]),
-    )
-
-
 def numbered_from(prepared: PreparedTexts, first: int) -> PreparedTexts:
     """Return the texts at consecutive positions."""
     numbers = np.arange(first, first + len(prepared.positions), dtype=np.int64)
