@@ -8,45 +8,52 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.han_numbers import han_number
+from hybriddup.kernels.post_spans import (
+    APOSTROPHE,
+    DIGIT,
+    HAN,
+    HASH,
+    IN_NUMBER,
+    IN_WORD,
+    LEFT,
+    LETTER,
+    OFFSET_BASIS,
+    OPEN,
+    PICTURE,
+    POINT,
+    PRIME,
+    REPOST,
+    SPACE,
+    Dictionary,
+    end_of_emoji,
+    end_of_hashtag,
+    end_of_letters,
+    end_of_mask,
+    end_of_number,
+    hash_letters,
+    hashed,
+    is_repost,
+    key_of_number,
+    key_of_value,
+    kind_of,
+    n_of_stem,
+    place_in,
+)
 from hybriddup.kernels.short_runs import sort_run
 
-HAN, LETTER, DIGIT, PICTURE = np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)
-KIND = np.uint8(7)
-IN_WORD, IN_NUMBER = np.uint8(8), np.uint8(16)
-"""Classes of characters, by the bits of `KIND`; 0 = none of these. Besides, whether ``\\w`` matches a character, and
-whether a number may begin with it that Han characters tell."""
-EXCLAMATION, QUESTION = 33, 63
-HASH, LEFT, RIGHT, OPEN, CLOSE, APOSTROPHE, COMMA, POINT, SPACE, ELLIPSIS = 35, 60, 62, 91, 93, 39, 44, 46, 32, 0x2026
+EXCLAMATION, QUESTION, ELLIPSIS = 33, 63, 0x2026
 JOINER, VARIATION = 0x200D, 0xFE0F
 """Parts of pictures that say how they are drawn."""
-REPOST = np.array([ord(letter) for letter in "<repost>"], np.uint32)
-LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
 CLAUSE = np.float32(8.0)
 """Own words of less weight say nothing beside what is quoted: 8 Han characters, or some 5 English words."""
-FEWEST_OF_STEM, OF_PREFIX = 4, 4
+OF_PREFIX = 4
 MOST_DIGITS = 4
 """A word of letters that ends in more digits is a code, such as a random one, and tells no number."""
 HEAVIEST, OF_WEIGHT = 8, np.float32(4.0)
 """A word of other letters weighs a quarter for each of them, up to 8."""
-OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-"""Of the hash FNV-1a of 64 bits (Fowler, Noll, Vo 1991), here over code points."""
-
-
-class Dictionary(NamedTuple):
-    """What is known of words beforehand."""
-
-    classes: UInt8s
-    """uint8[0x110000]: the class of each code point."""
-    common: UInt64s
-    """uint64[n], rising: the hashes of words without weight."""
-    spelled: UInt64s
-    numbers: UInt64s
-    """uint64[n], uint64[n]: the hashes of spelled numbers, rising, and the keys of the numbers that they are."""
-    suffixes: UInt32s
-    """uint32[n, longest]: endings that are no part of a stem, 0 after the last letter; the first that fits goes."""
 
 
 class PostWords(NamedTuple):
@@ -73,193 +80,6 @@ class PostWords(NamedTuple):
     """uint64[n_posts]: a hash of all emoji in order, without repeats one after another."""
     is_han: Bools
     """bool[n_posts]: whether a post has a Han character."""
-
-
-@njit(cache=True, nogil=True, inner=True)
-def hashed(value: np.uint64, code_point: int) -> np.uint64:
-    """Return a hash after one more code point."""
-    return (value ^ np.uint64(code_point)) * PRIME
-
-
-@njit(cache=True, nogil=True, inner=True)
-def kind_of(dictionary: Dictionary, code_point: int) -> int:
-    """Return the class of a code point."""
-    return np.uint8(dictionary.classes[code_point] & KIND)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def end_of_mask(points: UInt32s, place: int, end: int) -> int:
-    """Return where a mask such as ``<url>`` ends that begins here; ``place`` where none does."""
-    at = place + 1
-    while at < end and 97 <= points[at] <= 122:
-        at += 1
-    return at + 1 if at > place + 1 and at < end and points[at] == RIGHT else place
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_repost(points: UInt32s, place: int, end: int) -> bool:
-    """Return whether a mark of a quote begins here."""
-    if end - place < len(REPOST):
-        return False
-    for i in range(len(REPOST)):  # noqa: SIM110  (numba has no all)
-        if points[place + i] != REPOST[i]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True, inner=True)
-def end_of_emoji(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
-    """Return where a run of pictures, or an emoticon such as ``[doge]``, ends that begins here; else ``place``."""
-    at = place
-    if points[place] == OPEN:
-        at += 1
-        while at < end and at - place <= LONGEST_EMOTICON and dictionary.classes[points[at]] & IN_WORD:
-            at += 1
-        if at == place + 1 or at == end or points[at] != CLOSE:
-            return place
-        first = points[place + 1]
-        return place if first == 95 or kind_of(dictionary, first) == DIGIT else at + 1
-    while at < end and kind_of(dictionary, points[at]) == PICTURE:
-        at += 1
-    return at
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_space(code_point: int) -> bool:
-    """Return whether this is white space, of which there is only one kind in normalized posts."""
-    return code_point == SPACE or 9 <= code_point <= 13
-
-
-@njit(cache=True, nogil=True, inner=True)
-def end_of_hashtag(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> tuple[int, int]:
-    """Return where the words of a hashtag end that begins here, and where it ends itself; ``place`` where none does."""
-    at = place + 1
-    while at < end and at - place <= LONGEST_HASHTAG and points[at] != HASH and points[at] != LEFT:
-        at += 1
-    is_closed = at < end and points[at] == HASH and at > place + 1
-    if is_closed and not is_space(points[place + 1]) and not is_space(points[at - 1]):
-        return at, at + 1
-    at, only_digits = place + 1, True
-    while at < end and dictionary.classes[points[at]] & IN_WORD:
-        only_digits &= kind_of(dictionary, points[at]) == DIGIT
-        at += 1
-    return (place, place) if only_digits else (at, at)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def end_of_number(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
-    """Return where a number ends that begins here: digits, with points and commas between them."""
-    at = place
-    while at < end:
-        if kind_of(dictionary, points[at]) == DIGIT or (
-            (points[at] == COMMA or points[at] == POINT)
-            and at + 1 < end
-            and kind_of(dictionary, points[at + 1]) == DIGIT
-        ):
-            at += 1
-        else:
-            break
-    return at
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_of_thousands(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> bool:
-    """Return whether a comma within a number stands before three digits and no fourth."""
-    if place + 3 >= end:
-        return False
-    for i in range(1, 4):
-        if kind_of(dictionary, points[place + i]) != DIGIT:
-            return False
-    return place + 4 >= end or kind_of(dictionary, points[place + 4]) != DIGIT
-
-
-@njit(cache=True, nogil=True, inner=True)
-def key_of_number(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> np.uint64:
-    """Return the key of a number: 75,000 is 75000, and 007 is 7."""
-    key, is_leading = hashed(OFFSET_BASIS, 48), True
-    for at in range(place, end):
-        if points[at] == COMMA and is_of_thousands(points, at, end, dictionary):
-            continue
-        is_leading &= points[at] == 48
-        if not is_leading:
-            key = hashed(key, points[at])
-    return hashed(key, 48) if is_leading else key
-
-
-@njit(cache=True, nogil=True, inner=True)
-def key_of_value(value: int) -> np.uint64:
-    """Return the key of a number that is told by no digits."""
-    key, unit = hashed(OFFSET_BASIS, 48), np.int64(1)
-    while value // unit >= 10:
-        unit *= 10
-    while unit > 0:
-        key = hashed(key, 48 + value // unit % 10)
-        unit //= 10
-    return key
-
-
-@njit(cache=True, nogil=True, inner=True)
-def end_of_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
-    """Return where a run of letters and digits ends that begins here, with apostrophes between them."""
-    at = place
-    while at < end:
-        kind = kind_of(dictionary, points[at])
-        if kind in (LETTER, DIGIT):
-            at += 1
-            continue
-        if points[at] != APOSTROPHE or at + 1 == end:
-            break
-        after = kind_of(dictionary, points[at + 1])
-        if after != LETTER and after != DIGIT:
-            break
-        at += 1
-    return at
-
-
-@njit(cache=True, nogil=True, inner=True)
-def hash_letters(points: UInt32s, place: int, end: int, most: int) -> np.uint64:
-    """Return the hash of up to so many letters, apostrophes left out."""
-    value, n = OFFSET_BASIS, 0
-    for at in range(place, end):
-        if points[at] != APOSTROPHE and n < most:
-            value = hashed(value, points[at])
-            n += 1
-    return value
-
-
-@njit(cache=True, nogil=True, inner=True)
-def place_in(table: UInt64s, value: np.uint64) -> int:
-    """Return the place of a value in a rising table; -1 where it is not there."""
-    place = np.searchsorted(table, value)
-    return np.int64(place) if place < len(table) and table[place] == value else np.int64(-1)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def n_of_stem(points: UInt32s, place: int, end: int, suffixes: UInt32s) -> int:
-    """Return how many letters the stem of a word has, apostrophes not counted."""
-    n = 0
-    for at in range(place, end):
-        n += points[at] != APOSTROPHE
-    for i in range(len(suffixes)):
-        n_suffix = 0
-        while n_suffix < suffixes.shape[1] and suffixes[i, n_suffix] != 0:
-            n_suffix += 1
-        if n - n_suffix >= FEWEST_OF_STEM and ends_with(points, place, end, suffixes[i], n_suffix):
-            return n - n_suffix
-    return n
-
-
-@njit(cache=True, nogil=True)
-def ends_with(points: UInt32s, place: int, end: int, suffix: UInt32s, n: int) -> bool:
-    """Return whether the letters of a word, apostrophes left out, end in the first ``n`` of these."""
-    at = end - 1
-    for i in range(n - 1, -1, -1):
-        while at >= place and points[at] == APOSTROPHE:
-            at -= 1
-        if at < place or points[at] != suffix[i]:
-            return False
-        at -= 1
-    return True
 
 
 class Scratch(NamedTuple):

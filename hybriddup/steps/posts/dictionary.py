@@ -9,7 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import UInt8s, UInt32s
 from hybriddup.kernels.han_numbers import MARKS, NUMERALS
-from hybriddup.kernels.post_words import (
+from hybriddup.kernels.post_spans import (
     DIGIT,
     HAN,
     IN_NUMBER,
