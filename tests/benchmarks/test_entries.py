@@ -24,6 +24,7 @@ NOT_CALLED = {
     "hamming",
     "nearest_hits",
     "popcount",
+    "post_spans",
     "posting_lists",
     "ring_reads",
     "short_runs",
