@@ -45,6 +45,10 @@ class Bands:
         """Return int32[n]: the band of each length."""
         return np.searchsorted(self.ends, lengths).astype(np.int32)
 
+    def names_of(self, lengths: Int32s) -> list[str]:
+        """Return the name of the band of each length, int32[n]."""
+        return [self.names[band] for band in self.of_lengths(lengths).tolist()]
+
     def limits_of(self, lengths: Int32s) -> PairLimits:
         """Return what pairs must satisfy whose shorter text has these lengths."""
         bands = self.of_lengths(lengths)

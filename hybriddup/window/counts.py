@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -21,6 +21,12 @@ class Counts:
     """How often a limit cut something short, besides what the live index counts since it was made."""
     seconds: Counter[str] = field(default_factory=Counter)
     """Time by step."""
+
+    def decided(self, outcomes: Iterable[tuple[str, str]]) -> None:
+        """Count posts by what became of them: kept, exact or near, and their length band."""
+        for (outcome, band), n in Counter(outcomes).items():
+            self.posts[outcome] += n
+            self.by_band.setdefault(band, Counter())[outcome] += n
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

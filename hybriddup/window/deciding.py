@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, NO_SKETCHES, Bools, Enough, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, NO_SKETCHES, Bools, Enough, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.data.removed import EQUAL
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.deciding.contest import Verify
@@ -17,6 +20,7 @@ from hybriddup.steps.deciding.decider import Decider, Decisions
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts, LooksUp
 from hybriddup.window.preparing import PreparedTexts, Steps
+from hybriddup.window.records import Evidence, PostId
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
 """Pairs of a post that are verified first, and at a time after that: hardly more in all than if they were fewer, as in
@@ -49,6 +53,26 @@ class Verdicts:
     def keeps(self, place: int) -> bool:
         """Return whether the post is kept."""
         return place not in self.exact and place not in self.near
+
+    def evidence(self, keepers: Mapping[int, tuple[PostId, int]], bands: Bands, lengths: Int32s) -> dict[int, Evidence]:
+        """Return why posts are duplicates, by place; nothing of those that are kept.
+
+        Parameters
+        ----------
+        keepers
+            The id and the position of each keeper, by the position that the verdicts know it by.
+        lengths
+            int32[n]: of the posts.
+        """
+        own, verifiers, names = bands.names_of(lengths), bands.plan.names, bands.names
+        evidence = {
+            place: Evidence(*keepers[of], "exact", 0, EQUAL, 1.0, 1.0, own[place]) for place, of in self.exact.items()
+        }
+        for place, (of, distance, score, threshold, verifier, band) in self.near.items():
+            evidence[place] = Evidence(
+                *keepers[of], "near", distance, verifiers[verifier], score, threshold, names[band]
+            )
+        return evidence
 
 
 class KeptPostsMet(Protocol):

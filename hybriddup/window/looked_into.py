@@ -114,10 +114,6 @@ class LookedInto(Protocol):
         """Return the normalized texts of kept posts, in the order asked."""
         ...
 
-    def bands_of(self, prepared: PreparedTexts) -> list[str]:
-        """Return the length band of each text by itself."""
-        ...
-
     def posts_before(self, position: int | None, n: int) -> PostList:
         """Return posts at positions before one, newest first."""
         ...

@@ -52,7 +52,7 @@ def candidates_without_sketches(state: LookedInto, prepared: PreparedTexts, now:
 def equal_match(state: LookedInto, position: int, prepared: PreparedTexts) -> Match:
     """Return the match with a kept post whose text is equal."""
     post = state.store.posts(np.array([position]))[0]
-    band = state.bands_of(prepared)[0]
+    band = state.steps.components.bands.names_of(prepared.lengths)[0]
     return Match(post.id, position, post.text, post.time, 1.0, 1.0, True, 0, EQUAL, band)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +11,6 @@ from itertools import chain, compress
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
-from hybriddup.data.removed import EQUAL
 from hybriddup.errors import InputError, StoreError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
@@ -40,7 +38,7 @@ from hybriddup.window.meta import (
 )
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, PostList, StoredPost, decision_of
+from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPost, decision_of
 from hybriddup.window.stores import WindowStore
 from hybriddup.window.weights import FIT_AT, fitted_meta
 
@@ -216,42 +214,24 @@ class WindowState:
         ids = [
             made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
         ]
-        evidence = self.evidence(ids, prepared, verdicts)
+        keepers = self.keepers(ids, prepared, verdicts)
+        evidence = verdicts.evidence(keepers, self.steps.components.bands, prepared.lengths)
         texts, reasons = (post.text for post in posts), map(evidence.get, range(len(posts)))
         return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons))
 
-    def ids_of_keepers(self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts) -> dict[int, PostId]:
-        """Return the id of each keeper by its position."""
+    def keepers(
+        self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts
+    ) -> dict[int, tuple[PostId, int]]:
+        """Return the id and the position of each keeper by its position."""
         first = int(prepared.positions[0])
         positions = sorted({*verdicts.exact.values(), *(match.position for match in verdicts.near.values())})
         of_window = np.array([position for position in positions if position < first], np.int64)
-        ids_in_window = dict(zip(of_window.tolist(), self.store.ids(of_window), strict=True))
-        in_batch = {position: ids[position - first] for position in positions if position >= first}
-        return ids_in_window | in_batch
-
-    def evidence(self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts) -> dict[int, Evidence]:
-        """Return why posts are duplicates, by place; nothing of those that were kept."""
-        keepers, own_bands = self.ids_of_keepers(ids, prepared, verdicts), self.bands_of(prepared)
-        bands = self.steps.components.bands
-        verifiers, names = bands.plan.names, bands.names
-        evidence = {
-            place: Evidence(keepers[equal], equal, "exact", 0, EQUAL, 1.0, 1.0, own_bands[place])
-            for place, equal in verdicts.exact.items()
-        }
-        for place, (of, distance, score, threshold, verifier, band) in verdicts.near.items():
-            evidence[place] = Evidence(
-                keepers[of], of, "near", distance, verifiers[verifier], score, threshold, names[band]
-            )
-        return evidence
+        of_batch = [ids[position - first] for position in positions if position >= first]
+        return dict(zip(positions, zip([*self.store.ids(of_window), *of_batch], positions, strict=True), strict=True))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
         return self.derived.equal_posts(prepared, times, self.texts, self.store)
-
-    def bands_of(self, prepared: PreparedTexts) -> list[str]:
-        """Return the length band of each text by itself."""
-        bands = self.steps.components.bands
-        return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
         """Have memory follow the store. Where that fails no caller is told: memory is derived anew."""
@@ -378,13 +358,11 @@ class WindowState:
     def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
         """Count what became of posts."""
         self.counts.posts["late"] += int((times.times <= times.watermarks - self.timing.horizon).sum())
-        outcomes: Counter[tuple[str, str]] = Counter(
+        own_bands = self.steps.components.bands.names_of(prepared.lengths)
+        self.counts.decided(
             ("kept", band) if post.evidence is None else (post.evidence.reason, post.evidence.length_band)
-            for post, band in zip(stored, self.bands_of(prepared), strict=True)
+            for post, band in zip(stored, own_bands, strict=True)
         )
-        for (outcome, band), n in outcomes.items():
-            self.counts.posts[outcome] += n
-            self.counts.by_band.setdefault(band, Counter())[outcome] += n
 
     def close(self) -> None:
         """Let go of the store and of the log."""

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
-from hybriddup.data.removed import EQUAL
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.window.deciding import Verdicts
 from hybriddup.window.event_time import PostTimes, WindowTime
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
+from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of
 from hybriddup.window.shared.encounter import Encounter, OpenPosts
 from hybriddup.window.shared.protocol import Verdict
 from hybriddup.window.shared.store import Entries, Holder, Keyed, Record, State, Taken, entry_type
@@ -176,24 +174,14 @@ class SharedBatch:
         found, records = self._encounter.verdicts(self.report)
         keepers = [(one.post.id, one.post.position) for one in records]
         keepers += [(self._id_of(place), self._position[place]) for place in self._open]
-        return [Verdict(place, self._evidence(row, found, keepers)) for row, place in enumerate(self._open)]
-
-    def _evidence(self, row: int, found: Verdicts, keepers: Sequence[tuple[PostId, int]]) -> Evidence | None:
-        """Return why an open post is a duplicate, by its row among these; None = it is none."""
-        bands = self.steps.components.bands
-        if row in found.exact:
-            band = self._band_of(list(self._open)[row])
-            return Evidence(*keepers[found.exact[row]], "exact", 0, EQUAL, 1.0, 1.0, band)
-        if row not in found.near:
-            return None
-        number, distance, score, threshold, verifier, of_band = found.near[row]
-        name, band = bands.plan.names[verifier], bands.names[of_band]
-        return Evidence(*keepers[number], "near", distance, name, score, threshold, band)
+        lengths = self._prepared.lengths[self._open_rows()]
+        evidence = found.evidence(dict(enumerate(keepers)), self.steps.components.bands, lengths)
+        return [Verdict(place, evidence.get(row)) for row, place in enumerate(self._open)]
 
     def _band_of(self, place: int) -> str:
         """Return the length band of a post by itself."""
-        bands, row = self.steps.components.bands, self._row_of[place]
-        return bands.names[int(bands.of_lengths(self._prepared.lengths[row : row + 1])[0])]
+        row = self._row_of[place]
+        return self.steps.components.bands.names_of(self._prepared.lengths[row : row + 1])[0]
 
     def _id_of(self, place: int) -> PostId:
         post_id = self.posts[place].id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic, sleep
@@ -147,13 +147,10 @@ class SharedState:
         return [position for position, since in self._awaited.items() if now - since > self.lease]
 
     def _count(self, answers: Sequence[Decision], batch: SharedBatch) -> None:
-        posts, bands = self.counts.posts, self.counts.by_band
-        posts["late"] += batch.n_late
+        self.counts.posts["late"] += batch.n_late
         self.counts.limits_hit.update(batch.report.limits_hit)
-        posts["repeated_id"] += sum(one.repeated for one in answers)
-        for outcome, band in batch.outcomes:
-            posts[outcome] += 1
-            bands.setdefault(band, Counter())[outcome] += 1
+        self.counts.posts["repeated_id"] += sum(one.repeated for one in answers)
+        self.counts.decided(batch.outcomes)
 
     # ---- looking
 
@@ -200,11 +197,6 @@ class SharedState:
         """Return no posts with keys, for calls that only look."""
         n_words = self.steps.components.settings.fingerprint.bits // 64
         return Keyed(np.zeros(0, entry_type(n_words)), np.zeros((0, 1), np.uint64))
-
-    def bands_of(self, prepared: PreparedTexts) -> list[str]:
-        """Return the length band of each text by itself."""
-        bands = self.steps.components.bands
-        return [bands.names[band] for band in bands.of_lengths(prepared.lengths).tolist()]
 
     def posts_before(self, position: int | None, n: int) -> PostList:  # noqa: ARG002
         """Raise UnsupportedError: a store has its posts by position, many of which nobody uses."""
