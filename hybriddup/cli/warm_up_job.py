@@ -25,7 +25,7 @@ from hybriddup.cli.stopping import on_stop
 from hybriddup.config.load import load_settings
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import CandidatePairs, text_lengths
+from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
 from hybriddup.errors import ConfigError
 from hybriddup.kernels import cache
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
@@ -39,6 +39,8 @@ from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
 from hybriddup.window.records import Post
 from hybriddup.window.searching import similar_posts
+from hybriddup.window.shared.candidates import buckets_of, near_meetings
+from hybriddup.window.shared.store import Entries, entry_type
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores.sqlite import SqliteStore
 
@@ -143,11 +145,25 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
             try:
                 decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])
                 similar_posts(state, texts[first], 10)
+                look_up_crowds(state, texts[first : first + n_half])
                 state.delete(first)
                 if state.is_learning:
                     state.learn()
             finally:
                 state.close()
+
+
+def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
+    """Ask what a window asks where a key is crowded, and what one asks that several processes share."""
+    live, components = state.prepare(texts).live, state.steps.components
+    rows = np.arange(len(live.prints))
+    state.derived.index.depths(live, rows[:1], np.zeros(1, np.int64))
+    is_key = live.probes != NO_KEY
+    entries = np.zeros(int(is_key.sum()), entry_type(live.prints.bits.shape[1]))
+    entries["bits"], entries["position"] = live.prints.bits[np.nonzero(is_key)[0]], np.arange(len(entries))
+    found = Entries(np.ones(len(entries), np.int64), entries)
+    most = components.block_index.max_bucket_size
+    near_meetings(live, rows, buckets_of(live.probes, found, np.zeros(0, np.int64)), components.bands, most)
 
 
 def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:

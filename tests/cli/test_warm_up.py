@@ -43,7 +43,7 @@ def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @needs_compiler
 def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path, warm_cache: Path) -> None:
-    """Whichever shipped configuration it has, and in a window that learns, forgets, and is opened again."""
+    """Whichever shipped configuration it has, and in windows that learn, forget, are opened again, or are shared."""
     cache = warm_cache
     before = cached(cache)
     assert any(name.endswith(".nbc") for name in before)
@@ -64,6 +64,7 @@ from pathlib import Path
 from numba.core.event import install_recorder
 from hybriddup.window import Window, state
 from hybriddup.window.audit.live_audit import LiveAudit
+from tests.window.shared.plain_store import Opener
 
 state.FIT_AT = 700  # so that few posts are enough to learn from
 folder, posts, clock = Path(sys.argv[1]), Path(sys.argv[2]), count()
@@ -82,6 +83,10 @@ with install_recorder("numba:compile") as recorder:
                 window.get(first), window.stats()
             if first == 800:
                 shutil.rmtree(store / "derived")  # it is made from the posts then
+        with Opener()("shared", config=config) as window:
+            for first in range(0, 800, 100):
+                window.add_many(texts[first : first + 100])
+            window.match(texts[0])
 print(*(event.data["dispatcher"] for _, event in recorder.buffer), sep="\\n", end="")
 """
 

@@ -60,15 +60,18 @@ print(json.dumps([n, window._state is None]))
 def test_a_window_survives_interrupts_at_any_moment(tmp_path: Path) -> None:
     """What was answered stands, and the store can be opened again."""
     command = [sys.executable, "-c", CHILD, str(tmp_path), json.dumps(CONFIG)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    for place in range(10_000):
-        if process.poll() is not None:
-            break
-        process.send_signal(signal.SIGUSR1)
-        time.sleep(0.001 * (place % 13))
-    output, errors = process.communicate(timeout=60)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            for place in range(10_000):
+                if process.poll() is not None:
+                    break
+                process.send_signal(signal.SIGUSR1)
+                time.sleep(0.001 * (place % 13))
+            output, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0, errors
     assert "Error" not in errors
     n, is_closed = json.loads(output)

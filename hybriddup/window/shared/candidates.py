@@ -99,8 +99,8 @@ def near_meetings(texts: LiveTexts, rows: Int64s, met: Buckets, bands: Bands, mo
         So many of a bucket are looked at; 0 = all.
     """
     asked = np.flatnonzero(met.key < texts.probes.shape[1])
-    bits, most_bits = met.entries["bits"].reshape(-1, texts.prints.bits.shape[1]), bands.max_hamming_distances.max()
-    of_rows = rows[met.later[asked]]
+    of_rows, bits = rows[met.later[asked]], met.entries["bits"].copy()
+    most_bits = int(bands.max_hamming_distances.max())
     chosen, of_asked = near_entries(met.begins[asked], met.ends[asked], of_rows, texts.prints.bits, bits, most_bits)
     is_other = met.positions[chosen] >= 0
     chosen, bucket, later = chosen[is_other], asked[of_asked[is_other]], of_rows[of_asked[is_other]]
