@@ -367,8 +367,9 @@ def cut(rows: Sequence[int], counts: Sequence[int], held: bytes, size: int) -> I
 def entries_of(pieces: list[Piece], n_keys: int, kind: np.dtype[np.void]) -> Entries:
     """Return the entries of buckets, of which each may be in several pieces."""
     pieces.sort(key=itemgetter(0))
-    entries = np.frombuffer(b"".join(piece for _, piece in pieces), kind)
     rows = np.repeat([row for row, _ in pieces], [len(piece) // kind.itemsize for _, piece in pieces]).astype(np.int64)
-    if (has_left := entries["position"] == GONE).any():
-        rows, entries = rows[~has_left], entries[~has_left]
-    return Entries(np.bincount(rows, minlength=n_keys), entries)
+    held = np.frombuffer(b"".join([piece for _, piece in pieces]), np.dtype((np.void, kind.itemsize)))
+    if (stays := held.view(kind)["position"] != GONE).all():
+        return Entries(np.bincount(rows, minlength=n_keys), held.view(kind))
+    # chosen as bytes: field by field it takes four times as long
+    return Entries(np.bincount(rows[stays], minlength=n_keys), held[stays].view(kind))
