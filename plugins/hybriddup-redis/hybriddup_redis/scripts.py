@@ -25,9 +25,7 @@ local function place_in(held, position, from)
   return at
 end
 """
-ADD = (
-    SHARD
-    + """
+ADDING = """
 local n_added = {}
 local function newest(held, n)
   local stay, from, at = {}, 1, place_in(held, gone, 1)
@@ -61,6 +59,8 @@ local function add(short, field, entry)
   end
   return held
 end
+"""
+READING = """
 local counts, found, larger = {}, {}, {}
 local function note(begin, short, field, held)
   if held == '' then
@@ -70,14 +70,21 @@ local function note(begin, short, field, held)
   end
 end
 """
-)
-ENTER = (
-    ADD
+ADD = (
+    SHARD
+    + ADDING
     + """
-local adds, reads = ARGV[4], ARGV[5]
+local adds = ARGV[4]
 for at = 1, #adds, 8 + size do
   add(sub(adds, at, at + 1), sub(adds, at + 2, at + 7), sub(adds, at + 8, at + 7 + size))
 end
+"""
+)
+READ = (
+    SHARD
+    + READING
+    + """
+local reads = ARGV[4]
 for at = 1, #reads, 8 do
   local short, field = sub(reads, at, at + 1), sub(reads, at + 2, at + 7)
   counts[#counts + 1] = 0
@@ -87,8 +94,10 @@ end
 return {counts, table.concat(found), larger}
 """
 )
-ENTER_BY_SAME = (
-    ADD
+ENTER = (
+    SHARD
+    + ADDING
+    + READING
     + """
 local adds = ARGV[4]
 for at = 1, #adds, 8 + size do

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count
 from operator import itemgetter
@@ -47,8 +47,9 @@ class ScriptCall(NamedTuple):
     """One run of a script."""
 
     kind: str
+    partition: int
+    """The one that all keys are of; -1 = what all partitions have in common."""
     keys: Sequence[Any]
-    """All of one partition."""
     arguments: Sequence[Any]
 
 
@@ -85,8 +86,7 @@ class RedisStore:
         """What scripts over buckets begin with: milliseconds of a slice, and bytes of an entry."""
         self._prefixes = [f"{{{tag}}}" for tag in tags(name, layout.n_partitions)]
         self._most = (needs.max_bucket_size + SLACK) * self._type.itemsize if needs.max_bucket_size else 0
-        made = {kind: client.register_script(getattr(scripts, kind)) for kind in KINDS}
-        self._scripts: dict[str, Any] = made
+        self._scripts: dict[str, Any] = {kind: client.register_script(getattr(scripts, kind)) for kind in KINDS}
         self._is_closed = False
 
     # ---- keys
@@ -103,8 +103,10 @@ class RedisStore:
         partition = xxhash.xxh3_64_intdigest(named) % self._n_partitions
         return partition, self._prefixes[partition].encode() + b"i" + named
 
-    def _partitions_of(self, keys: UInt64s) -> Int64s:
-        return (keys >> np.uint64(56)).astype(np.int64) % self._n_partitions
+    def _by_partition(self, keys: UInt64s) -> list[tuple[int, Int64s]]:
+        """Return each partition that keys are of, mixed ones, with the rows of its keys."""
+        partitions = (keys >> np.uint64(56)).astype(np.int64) % self._n_partitions
+        return [(one, np.flatnonzero(partitions == one)) for one in np.unique(partitions).tolist()]
 
     # ---- calls
 
@@ -124,25 +126,36 @@ class RedisStore:
             ) from error
 
     def _run(self, calls: Sequence[ScriptCall]) -> list[Any]:
-        """Run scripts in one round trip, those of one partition in order; return the answers."""
-        if len(calls) == 1:
-            return [self._scripts[calls[0].kind](calls[0].keys, calls[0].arguments)]
+        """Run scripts in one round trip, those of one partition in order; return the answers.
+
+        A server that was started anew has no scripts. It gets them, and what it did not run is run then, with what
+        follows on the same partition, which may have come too early.
+        """
         with self._client.pipeline(transaction=False) as pipe:
-            for kind, keys, arguments in calls:
-                pipe.execute_command("EVALSHA", self._scripts[kind].sha, len(keys), *keys, *arguments)
-            try:
-                return list(pipe.execute())
-            except redis.exceptions.NoScriptError:
-                for kind in {one.kind for one in calls}:
-                    self._client.script_load(self._scripts[kind].script)
-        return self._run(calls)
+            for one in calls:
+                pipe.execute_command("EVALSHA", self._scripts[one.kind].sha, len(one.keys), *one.keys, *one.arguments)
+            answers: list[Any] = pipe.execute(raise_on_error=False)
+        late, again = set[int](), list[int]()
+        for place, (one, answer) in enumerate(zip(calls, answers, strict=True)):
+            if isinstance(answer, redis.exceptions.NoScriptError):
+                late.add(one.partition)
+            elif isinstance(answer, Exception):
+                raise answer
+            if one.partition in late:
+                again.append(place)
+        if again:
+            for script in self._scripts.values():
+                self._client.script_load(script.script)
+            for place, answer in zip(again, self._run([calls[place] for place in again]), strict=True):
+                answers[place] = answer
+        return answers
 
     # ---- what a window asks
 
     def take(self, n: int) -> Taken:
         """Return positions that nobody else gets."""
         with self._told():
-            first, watermark = self._scripts["TAKE"]([self._key("n"), self._key("w")], [n])
+            ((first, watermark),) = self._run([ScriptCall("TAKE", -1, [self._key("n"), self._key("w")], [n])])
         return Taken(int(first), float(watermark) if watermark else NEVER)
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
@@ -165,29 +178,40 @@ class RedisStore:
         added = np.zeros(len(rows), [("key", ">u8"), ("entry", self._type)])
         added["key"], added["entry"] = mix_keys(texts.keys[rows, columns]), texts.entries[rows]
         keys = mix_keys(keys)
-        of_added, of_read = self._partitions_of(added["key"]), self._partitions_of(keys)
-        is_same = np.array_equal(added["key"], keys)
-        partitions = np.union1d(of_added, of_read).tolist()
-        kind = "ENTER_BY_SAME" if is_same else "ENTER"
-        calls = [ScriptCall(kind, [self._prefixes[one]], [*self._shape, self._most, added[of_added == one].tobytes()]
-                            + ([] if is_same else [keys[of_read == one].astype(">u8").tobytes()]))
-                 for one in partitions]  # fmt: skip
-        read = {one: np.flatnonzero(of_read == one).tolist() for one in partitions}
+        read = self._by_partition(keys)
         with self._told():
-            return entries_of(self._pieces(read, self._run(calls)), len(keys), self._type)
+            if np.array_equal(added["key"], keys):
+                answers = self._run(self._over_buckets("ENTER", added, read))
+            else:
+                answers = self._add_and_read(added, keys, read)
+            return entries_of(self._pieces(read, answers), len(keys), self._type)
 
-    def _pieces(self, read: Mapping[int, Sequence[int]], answers: Sequence[Any]) -> list[Piece]:
+    def _add_and_read(self, added: Any, keys: UInt64s, read: Sequence[tuple[int, Int64s]]) -> list[Any]:
+        """Put entries into all of their buckets, and only then read others; return what buckets held, part by part."""
+        adding = self._over_buckets("ADD", added, self._by_partition(added["key"].astype(np.uint64)))
+        reading = self._over_buckets("READ", keys.astype(">u8"), read)
+        if self._n_partitions == 1:  # one server does them in order
+            return self._run(adding + reading)[len(adding) :]
+        self._run(adding)
+        return self._run(reading)
+
+    def _over_buckets(self, kind: str, items: Any, parts: Sequence[tuple[int, Int64s]]) -> list[ScriptCall]:
+        """Return runs of a script over items that begin with the key of a bucket, one for each part of them."""
+        first = [*self._shape, self._most]
+        return [ScriptCall(kind, one, [self._prefixes[one]], [*first, items[some].tobytes()]) for one, some in parts]
+
+    def _pieces(self, read: Sequence[tuple[int, Int64s]], answers: Sequence[Any]) -> list[Piece]:
         """Return what buckets hold: entries that a script has read, and those of the larger buckets that it names.
 
         Parameters
         ----------
         read, answers
-            The rows of the keys that were read, by partition, and what the script has answered of each.
+            The partition and the rows of the keys that were read together, and what the script has answered of them.
         """
         pieces: list[Piece] = []
         larger: list[tuple[int, tuple[int, bytes]]] = []
-        for (partition, rows), (counts, held, named) in zip(read.items(), answers, strict=True):
-            pieces += cut(rows, counts, held, self._type.itemsize)
+        for (partition, places), (counts, held, named) in zip(read, answers, strict=True):
+            pieces += cut(rows := places.tolist(), counts, held, self._type.itemsize)
             larger += [(rows[at - 1], (partition, key)) for at, key in zip(named[::2], named[1::2], strict=True)]
         values = self._values([keyed for _, keyed in larger])
         return pieces + [(row, value) for (row, _), value in zip(larger, values, strict=True) if value is not None]
@@ -202,11 +226,7 @@ class RedisStore:
         rows, columns = np.nonzero(texts.keys != NO_KEY)
         leaving = np.zeros(len(rows), [("key", ">u8"), ("position", "<u8")])
         leaving["key"], leaving["position"] = mix_keys(texts.keys[rows, columns]), texts.entries["position"][rows]
-        of_keys = self._partitions_of(leaving["key"])
-        return [
-            ScriptCall("LEAVE", [self._prefixes[one]], [*self._shape, self._most, leaving[of_keys == one].tobytes()])
-            for one in np.unique(of_keys).tolist()
-        ]
+        return self._over_buckets("LEAVE", leaving, self._by_partition(leaving["key"].astype(np.uint64)))
 
     def records(self, positions: Int64s) -> list[Record | None]:
         """Return the records at these positions."""
@@ -280,7 +300,7 @@ class RedisStore:
         numbers = [str(one) for pair in slices.items() for one in pair]
         arguments = [repr(read), repr(watermark), oldest, *numbers]
         with self._told():
-            self._run([ScriptCall("NOTE", [self._key("w"), self._key("k")], arguments), *self._leaving(leaving)])
+            self._run([ScriptCall("NOTE", -1, [self._key("w"), self._key("k")], arguments), *self._leaving(leaving)])
 
     def _time_slice(self, time: float) -> int:
         return int(time // (self._needs.horizon / SLICES))
@@ -347,12 +367,13 @@ def by_partition(kind: str, keyed: Sequence[tuple[int, Any, Sequence[Any]]], *fi
     places: dict[int, list[int]] = defaultdict(list)
     for place, (partition, _, _) in enumerate(keyed):
         places[partition].append(place)
-    calls = [ScriptCall(kind, [keyed[at][1] for at in some], [*first, *(one for at in some for one in keyed[at][2])])
-             for some in places.values()]  # fmt: skip
+    calls = [ScriptCall(kind, partition, [keyed[at][1] for at in some],
+                        [*first, *(one for at in some for one in keyed[at][2])])
+             for partition, some in places.items()]  # fmt: skip
     return ByPartition(list(places.values()), calls)
 
 
-KINDS = "ENTER", "ENTER_BY_SAME", "LEAVE", "CHANGE", "HOLD", "WRITE", "TAKE", "NOTE"
+KINDS = "ENTER", "ADD", "READ", "LEAVE", "CHANGE", "HOLD", "WRITE", "TAKE", "NOTE"
 
 
 def cut(rows: Sequence[int], counts: Sequence[int], held: bytes, size: int) -> Iterator[Piece]:

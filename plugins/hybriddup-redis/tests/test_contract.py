@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import redis
 from hybriddup_redis.opening import open_store, place_of
+from hybriddup_redis.store import Layout, RedisStore
+from redis.client import Pipeline
 from redis.connection import Connection
 from servers import Server
 
 import hybriddup
 from hybriddup.testing import check_shared_store, check_window
+from hybriddup.window.shared import Entries, Keyed, Needs
+from hybriddup.window.shared.store import entry_type
 
 SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
 
@@ -61,6 +67,39 @@ def test_stores_keep_the_contract_of_shared_stores(kind: str, server: Server, no
     """Each call by itself."""
     address = f"redis://127.0.0.1:{server.port}/0" if kind == "server" else cluster_address(nodes)
     check_shared_store(lambda name, needs: open_store(place_of(f"{address}?window=store-{name}"), needs))
+
+
+@pytest.mark.parametrize("n_before", range(3))
+def test_of_two_posts_one_sees_the_other_where_they_look_for_other_keys_than_they_have(
+    n_before: int, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever number of the first one's commands comes before all of the other's, in windows of several partitions."""
+    client = redis.Redis(port=server.port)
+    needs, layout = Needs(words=2, max_bucket_size=8, horizon=1000.0), Layout(n_partitions=4, slice_length=1_000_000)
+    first, other = (RedisStore(client, f"pair-{n_before}", layout, needs) for _ in range(2))
+    run, n_run, seen = Pipeline.execute, count(), list[Entries]()
+
+    def one_by_one(pipe: Any, raise_on_error: bool = True) -> list[Any]:
+        commands, answers = pipe.command_stack, list[Any]()
+        for command in commands:
+            if next(n_run) == n_before:
+                seen.append(other.enter(*entering(1, has=2, looks_for=7)))
+            pipe.command_stack = [command]
+            answers += run(pipe, raise_on_error)
+        return answers
+
+    first.enter(*entering(2, has=5, looks_for=9))  # the server has all scripts then
+    monkeypatch.setattr(Pipeline, "execute", one_by_one)
+    of_first = first.enter(*entering(0, has=7, looks_for=2))
+    of_other = seen[0] if seen else other.enter(*entering(1, has=2, looks_for=7))
+    assert 1 in of_first.entries["position"] or 0 in of_other.entries["position"]
+
+
+def entering(position: int, has: int, looks_for: int) -> tuple[Keyed, Any]:
+    """Return a post with its key, and the key by which it looks for others; 2 and 7 lie in two of four partitions."""
+    entries = np.zeros(1, entry_type(2))
+    entries["position"] = position
+    return Keyed(entries, np.array([[has]], np.uint64)), np.array([looks_for], np.uint64)
 
 
 def test_every_server_of_a_cluster_has_its_share(nodes: list[Server]) -> None:

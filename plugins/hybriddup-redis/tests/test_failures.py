@@ -7,7 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import redis
+from hybriddup_redis import scripts
+from hybriddup_redis.opening import open_store, place_of
 from servers import Server, serving, watching
 
 import hybriddup
@@ -15,6 +19,8 @@ from hybriddup.errors import StoreError
 from hybriddup.testing import check_shared_window
 from hybriddup.testing.faults.senders import make_posts
 from hybriddup.testing.window_posts import CONFIG
+from hybriddup.window.shared import Keyed, Needs
+from hybriddup.window.shared.store import entry_type
 
 LEASE = 0.5
 
@@ -42,6 +48,18 @@ def test_what_was_acknowledged_is_there_when_a_server_is_killed(fsync: str, tmp_
         assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
         assert not window.add(posts[0]["text"]).kept
         window.close()
+
+
+def test_scripts_that_a_server_has_lost_run_once(server: Server) -> None:
+    """Where it has some of those that are asked for together, these are not run again with the others."""
+    place = place_of(server.url("scripts"))
+    store = open_store(place, Needs(words=2, max_bucket_size=8, horizon=1000.0))
+    client = redis.Redis(port=server.port)
+    client.script_flush()
+    client.script_load(scripts.NOTE)
+    store.note(float("-inf"), 1.0, [1.0], Keyed(np.zeros(1, entry_type(2)), np.ones((1, 1), np.uint64)))
+    assert store.n_kept_after(0.0) == 1
+    store.close()
 
 
 def test_after_a_failover_the_window_goes_on_with_what_the_replica_had(tmp_path: Path) -> None:
