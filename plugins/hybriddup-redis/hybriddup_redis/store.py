@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, count
+from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId
 from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken, entry_type
 from hybriddup.window.shared.packing import id_bytes, mix_keys, pack_evidence
-from hybriddup_redis import scripts
+from hybriddup_redis.calls import ScriptCall, Scripts, by_partition
 from hybriddup_redis.packing import pack_record, unpack_record
 
 SLICES = 64
@@ -43,29 +43,6 @@ class Layout(NamedTuple):
     """Milliseconds of a slice of time: the longest horizon."""
 
 
-class ScriptCall(NamedTuple):
-    """One run of a script."""
-
-    kind: str
-    partition: int
-    """The one that all keys are of; -1 = what all partitions have in common."""
-    keys: Sequence[Any]
-    arguments: Sequence[Any]
-
-
-class ByPartition(NamedTuple):
-    """Runs of a script over many keys, one for each partition."""
-
-    places: list[list[int]]
-    """Those of the keys of each run."""
-    calls: list[ScriptCall]
-
-    def in_order(self, answers: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return the answers of all runs, one a key, in the order of the keys."""
-        found = chain.from_iterable(map(zip, self.places, answers))
-        return [answer for _, answer in sorted(found, key=itemgetter(0))]
-
-
 class RedisStore:
     """A `hybriddup.window.shared.SharedStore` in Redis.
 
@@ -86,7 +63,7 @@ class RedisStore:
         """What scripts over buckets begin with: milliseconds of a slice, and bytes of an entry."""
         self._prefixes = [f"{{{tag}}}" for tag in tags(name, layout.n_partitions)]
         self._most = (needs.max_bucket_size + SLACK) * self._type.itemsize if needs.max_bucket_size else 0
-        self._scripts: dict[str, Any] = {kind: client.register_script(getattr(scripts, kind)) for kind in KINDS}
+        self._scripts = Scripts(client)
         self._is_closed = False
 
     # ---- keys
@@ -125,37 +102,12 @@ class RedisStore:
                 "and send the posts again."
             ) from error
 
-    def _run(self, calls: Sequence[ScriptCall]) -> list[Any]:
-        """Run scripts in one round trip, those of one partition in order; return the answers.
-
-        A server that was started anew has no scripts. It gets them, and what it did not run is run then, with what
-        follows on the same partition, which may have come too early.
-        """
-        with self._client.pipeline(transaction=False) as pipe:
-            for one in calls:
-                pipe.execute_command("EVALSHA", self._scripts[one.kind].sha, len(one.keys), *one.keys, *one.arguments)
-            answers: list[Any] = pipe.execute(raise_on_error=False)
-        late, again = set[int](), list[int]()
-        for place, (one, answer) in enumerate(zip(calls, answers, strict=True)):
-            if isinstance(answer, redis.exceptions.NoScriptError):
-                late.add(one.partition)
-            elif isinstance(answer, Exception):
-                raise answer
-            if one.partition in late:
-                again.append(place)
-        if again:
-            for script in self._scripts.values():
-                self._client.script_load(script.script)
-            for place, answer in zip(again, self._run([calls[place] for place in again]), strict=True):
-                answers[place] = answer
-        return answers
-
     # ---- what a window asks
 
     def take(self, n: int) -> Taken:
         """Return positions that nobody else gets."""
         with self._told():
-            ((first, watermark),) = self._run([ScriptCall("TAKE", -1, [self._key("n"), self._key("w")], [n])])
+            ((first, watermark),) = self._scripts.run([ScriptCall("TAKE", -1, [self._key("n"), self._key("w")], [n])])
         return Taken(int(first), float(watermark) if watermark else NEVER)
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
@@ -166,10 +118,10 @@ class RedisStore:
         writes, holds = by_partition("WRITE", written, self._ttl), by_partition("HOLD", asked, self._ttl)
         with self._told():
             if self._n_partitions == 1:  # one server does them in order
-                answers = self._run(writes.calls + holds.calls)[len(writes.calls) :]
+                answers = self._scripts.run(writes.calls + holds.calls)[len(writes.calls) :]
             else:
-                self._run(writes.calls)
-                answers = self._run(holds.calls)
+                self._scripts.run(writes.calls)
+                answers = self._scripts.run(holds.calls)
         return list(map(int, holds.in_order(answers)))
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
@@ -181,7 +133,7 @@ class RedisStore:
         read = self._by_partition(keys)
         with self._told():
             if np.array_equal(added["key"], keys):
-                answers = self._run(self._over_buckets("ENTER", added, read))
+                answers = self._scripts.run(self._over_buckets("ENTER", added, read))
             else:
                 answers = self._add_and_read(added, keys, read)
             return entries_of(self._pieces(read, answers), len(keys), self._type)
@@ -191,9 +143,9 @@ class RedisStore:
         adding = self._over_buckets("ADD", added, self._by_partition(added["key"].astype(np.uint64)))
         reading = self._over_buckets("READ", keys.astype(">u8"), read)
         if self._n_partitions == 1:  # one server does them in order
-            return self._run(adding + reading)[len(adding) :]
-        self._run(adding)
-        return self._run(reading)
+            return self._scripts.run(adding + reading)[len(adding) :]
+        self._scripts.run(adding)
+        return self._scripts.run(reading)
 
     def _over_buckets(self, kind: str, items: Any, parts: Sequence[tuple[int, Int64s]]) -> list[ScriptCall]:
         """Return runs of a script over items that begin with the key of a bucket, one for each part of them."""
@@ -219,7 +171,7 @@ class RedisStore:
     def leave(self, texts: Keyed) -> None:
         """Take posts out of their buckets."""
         with self._told():
-            self._run(self._leaving(texts))
+            self._scripts.run(self._leaving(texts))
 
     def _leaving(self, texts: Keyed) -> list[ScriptCall]:
         """Return what takes posts out of their buckets."""
@@ -264,7 +216,7 @@ class RedisStore:
         ]
         asked = by_partition("CHANGE", keyed)
         with self._told():
-            states = asked.in_order([answer.split(b",") for answer in self._run(asked.calls)])
+            states = asked.in_order([answer.split(b",") for answer in self._scripts.run(asked.calls)])
         return [State(int(state)) if state else State.GONE for state in states]
 
     def remove(self, position: int, kept: float | None) -> None:
@@ -300,7 +252,9 @@ class RedisStore:
         numbers = [str(one) for pair in slices.items() for one in pair]
         arguments = [repr(read), repr(watermark), oldest, *numbers]
         with self._told():
-            self._run([ScriptCall("NOTE", -1, [self._key("w"), self._key("k")], arguments), *self._leaving(leaving)])
+            self._scripts.run(
+                [ScriptCall("NOTE", -1, [self._key("w"), self._key("k")], arguments), *self._leaving(leaving)]
+            )
 
     def _time_slice(self, time: float) -> int:
         return int(time // (self._needs.horizon / SLICES))
@@ -360,20 +314,6 @@ def tags(name: str, n_partitions: int) -> list[str]:
         if len(found) == n_partitions:
             return [found[partition] for partition in range(n_partitions)]
     raise AssertionError
-
-
-def by_partition(kind: str, keyed: Sequence[tuple[int, Any, Sequence[Any]]], *first: Any) -> ByPartition:
-    """Return the runs of a script over keys, each with its partition and its own arguments; ``first`` stand before."""
-    places: dict[int, list[int]] = defaultdict(list)
-    for place, (partition, _, _) in enumerate(keyed):
-        places[partition].append(place)
-    calls = [ScriptCall(kind, partition, [keyed[at][1] for at in some],
-                        [*first, *(one for at in some for one in keyed[at][2])])
-             for partition, some in places.items()]  # fmt: skip
-    return ByPartition(list(places.values()), calls)
-
-
-KINDS = "ENTER", "ADD", "READ", "LEAVE", "CHANGE", "HOLD", "WRITE", "TAKE", "NOTE"
 
 
 def cut(rows: Sequence[int], counts: Sequence[int], held: bytes, size: int) -> Iterator[Piece]:

@@ -35,7 +35,7 @@ def measure_window(server: Server, rate_of: Any, *arguments: Any) -> dict[str, f
 
 
 def measure_peer(server: Server, texts: list[str]) -> dict[str, float]:
-    """Return the rates of datasketch's MinHashLSH: looking posts up, one by one or 256 at a time, and inserting them."""
+    """Return the rates of datasketch's MinHashLSH: looking posts up, singly or by 256, and inserting them."""
     from datasketch import MinHash, MinHashLSH
 
     before = used_memory(server)
