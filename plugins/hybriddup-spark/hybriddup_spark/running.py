@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -166,15 +168,21 @@ def dedupe(
 
 
 def work_folder(session: SparkSession, work: str | None) -> str:
-    """Return where what is decided meanwhile goes."""
+    """Return where what is decided meanwhile goes, a directory that is not there yet."""
     master = session.sparkContext.master or ""
     if work is None and not master.startswith("local"):
         raise InputError(
             "work: name a directory that all executors reach, such as hdfs:///tmp/hybriddup or s3a://bucket/work; "
             f"Spark runs at {master}, where a temporary directory of this machine does not do."
         )
-    base = tempfile.mkdtemp(prefix="hybriddup-") if work is None else work.rstrip("/")
-    return f"{base}/{uuid.uuid4().hex}"
+    return f"{temporary_folder() if work is None else work.rstrip('/')}/{uuid.uuid4().hex}"
+
+
+def temporary_folder() -> str:
+    """Return a new directory of this machine; results are read from it until this process ends, and then it goes."""
+    folder = tempfile.mkdtemp(prefix="hybriddup-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def given_recipe(settings: Settings) -> LearnedRecipe | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from hybriddup.testing.services import PROGRAM
 SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
 
 
-def spark(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def spark(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command."""
     command = [*PROGRAM, "spark", "dedupe", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    with_more = os.environ | environment
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, env=with_more)
 
 
 @pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
@@ -39,7 +41,9 @@ def test_files_are_decided(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
 def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
-    """A line that is no record, a null, and a post with the id of another one; the others are decided."""
+    """A line that is no record, a null, and a post with the id of another one; the others are decided. No post stays
+    behind among the temporary files.
+    """
     lines = [
         '{"id": 1, "text": "good morning, everybody"}',
         '{"id": 2, "text": nothing}',
@@ -48,9 +52,12 @@ def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
         '{"id": 4, "text": "good morning everybody!"}',
     ]
     (tmp_path / "posts.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    output = tmp_path / "decided"
-    done = spark(tmp_path / "posts.jsonl", "-o", output, "--order-by", "id", "--config", "twitter")
+    output, temporary = tmp_path / "decided", tmp_path / "temporary"
+    temporary.mkdir()
+    options = ["-o", output, "--order-by", "id", "--config", "twitter"]
+    done = spark(tmp_path / "posts.jsonl", *options, TMPDIR=str(temporary))
     assert done.returncode == 0, done.stderr
+    assert not list(temporary.glob("hybriddup-*"))
     assert "2 records had no text." in done.stderr
     assert "1 post has an id that another one has" in done.stderr
     bad = pq.read_table(output / "bad").to_pylist()
