@@ -80,7 +80,7 @@ class RedisStore:
         partition = xxhash.xxh3_64_intdigest(named) % self._n_partitions
         return partition, self._prefixes[partition].encode() + b"i" + named
 
-    def _by_partition(self, keys: UInt64s) -> list[tuple[int, Int64s]]:
+    def _rows_by_partition(self, keys: UInt64s) -> list[tuple[int, Int64s]]:
         """Return each partition that keys are of, mixed ones, with the rows of its keys."""
         partitions = (keys >> np.uint64(56)).astype(np.int64) % self._n_partitions
         return [(one, np.flatnonzero(partitions == one)) for one in np.unique(partitions).tolist()]
@@ -130,7 +130,7 @@ class RedisStore:
         added = np.zeros(len(rows), [("key", ">u8"), ("entry", self._type)])
         added["key"], added["entry"] = mix_keys(texts.keys[rows, columns]), texts.entries[rows]
         keys = mix_keys(keys)
-        read = self._by_partition(keys)
+        read = self._rows_by_partition(keys)
         with self._told():
             if np.array_equal(added["key"], keys):
                 answers = self._scripts.run(self._over_buckets("ENTER", added, read))
@@ -140,7 +140,7 @@ class RedisStore:
 
     def _add_and_read(self, added: Any, keys: UInt64s, read: Sequence[tuple[int, Int64s]]) -> list[Any]:
         """Put entries into all of their buckets, and only then read others; return what buckets held, part by part."""
-        adding = self._over_buckets("ADD", added, self._by_partition(added["key"].astype(np.uint64)))
+        adding = self._over_buckets("ADD", added, self._rows_by_partition(added["key"].astype(np.uint64)))
         reading = self._over_buckets("READ", keys.astype(">u8"), read)
         if self._n_partitions == 1:  # one server does them in order
             return self._scripts.run(adding + reading)[len(adding) :]
@@ -178,7 +178,7 @@ class RedisStore:
         rows, columns = np.nonzero(texts.keys != NO_KEY)
         leaving = np.zeros(len(rows), [("key", ">u8"), ("position", "<u8")])
         leaving["key"], leaving["position"] = mix_keys(texts.keys[rows, columns]), texts.entries["position"][rows]
-        return self._over_buckets("LEAVE", leaving, self._by_partition(leaving["key"].astype(np.uint64)))
+        return self._over_buckets("LEAVE", leaving, self._rows_by_partition(leaving["key"].astype(np.uint64)))
 
     def records(self, positions: Int64s) -> list[Record | None]:
         """Return the records at these positions."""
