@@ -80,6 +80,7 @@ for at = 1, #adds, 8 + size do
 end
 """
 )
+"""Puts entries into buckets."""
 READ = (
     SHARD
     + READING
@@ -94,6 +95,7 @@ end
 return {counts, table.concat(found), larger}
 """
 )
+"""Reads buckets."""
 ENTER = (
     SHARD
     + ADDING
@@ -109,7 +111,7 @@ end
 return {counts, table.concat(found), larger}
 """
 )
-"""Where posts look for others by the keys by which they are found."""
+"""Reads each bucket and adds to it, where posts look for others by the keys by which they are found."""
 LEAVE = (
     SHARD
     + """

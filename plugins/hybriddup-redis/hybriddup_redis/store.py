@@ -102,6 +102,13 @@ class RedisStore:
                 "and send the posts again."
             ) from error
 
+    def _run_in_turn(self, calls: list[ScriptCall], then: list[ScriptCall]) -> list[Any]:
+        """Run scripts, and after all of them others, in one round trip if on one server; return answers of those."""
+        if self._n_partitions == 1:  # it does them in order
+            return self._scripts.run(calls + then)[len(calls) :]
+        self._scripts.run(calls)
+        return self._scripts.run(then)
+
     # ---- what a window asks
 
     def take(self, n: int) -> Taken:
@@ -117,11 +124,7 @@ class RedisStore:
                  for one in holders]  # fmt: skip
         writes, holds = by_partition("WRITE", written, self._ttl), by_partition("HOLD", asked, self._ttl)
         with self._told():
-            if self._n_partitions == 1:  # one server does them in order
-                answers = self._scripts.run(writes.calls + holds.calls)[len(writes.calls) :]
-            else:
-                self._scripts.run(writes.calls)
-                answers = self._scripts.run(holds.calls)
+            answers = self._run_in_turn(writes.calls, holds.calls)
         return list(map(int, holds.in_order(answers)))
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
@@ -142,10 +145,7 @@ class RedisStore:
         """Put entries into all of their buckets, and only then read others; return what buckets held, part by part."""
         adding = self._over_buckets("ADD", added, self._rows_by_partition(added["key"].astype(np.uint64)))
         reading = self._over_buckets("READ", keys.astype(">u8"), read)
-        if self._n_partitions == 1:  # one server does them in order
-            return self._scripts.run(adding + reading)[len(adding) :]
-        self._scripts.run(adding)
-        return self._scripts.run(reading)
+        return self._run_in_turn(adding, reading)
 
     def _over_buckets(self, kind: str, items: Any, parts: Sequence[tuple[int, Int64s]]) -> list[ScriptCall]:
         """Return runs of a script over items that begin with the key of a bucket, one for each part of them."""

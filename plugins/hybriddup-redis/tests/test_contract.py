@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import redis
 from hybriddup_redis.opening import open_store, place_of
 from hybriddup_redis.store import Layout, RedisStore
 from redis.client import Pipeline
@@ -74,9 +73,8 @@ def test_of_two_posts_one_sees_the_other_where_they_look_for_other_keys_than_the
     n_before: int, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever number of the first one's commands comes before all of the other's, in windows of several partitions."""
-    client = redis.Redis(port=server.port)
     needs, layout = Needs(words=2, max_bucket_size=8, horizon=1000.0), Layout(n_partitions=4, slice_length=1_000_000)
-    first, other = (RedisStore(client, f"pair-{n_before}", layout, needs) for _ in range(2))
+    first, other = (RedisStore(server.client(), f"pair-{n_before}", layout, needs) for _ in range(2))
     run, n_run, seen = Pipeline.execute, count(), list[Entries]()
 
     def one_by_one(pipe: Any, raise_on_error: bool = True) -> list[Any]:
@@ -92,6 +90,8 @@ def test_of_two_posts_one_sees_the_other_where_they_look_for_other_keys_than_the
     monkeypatch.setattr(Pipeline, "execute", one_by_one)
     of_first = first.enter(*entering(0, has=7, looks_for=2))
     of_other = seen[0] if seen else other.enter(*entering(1, has=2, looks_for=7))
+    first.close()
+    other.close()
     assert 1 in of_first.entries["position"] or 0 in of_other.entries["position"]
 
 

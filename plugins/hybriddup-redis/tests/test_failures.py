@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import redis
 from hybriddup_redis import scripts
 from hybriddup_redis.opening import open_store, place_of
 from servers import Server, serving, watching
@@ -54,9 +53,9 @@ def test_scripts_that_a_server_has_lost_run_once(server: Server) -> None:
     """Where it has some of those that are asked for together, these are not run again with the others."""
     place = place_of(server.url("scripts"))
     store = open_store(place, Needs(words=2, max_bucket_size=8, horizon=1000.0))
-    client = redis.Redis(port=server.port)
-    client.script_flush()
-    client.script_load(scripts.NOTE)
+    with server.client() as client:
+        client.script_flush()
+        client.script_load(scripts.NOTE)
     store.note(float("-inf"), 1.0, [1.0], Keyed(np.zeros(1, entry_type(2)), np.ones((1, 1), np.uint64)))
     assert store.n_kept_after(0.0) == 1
     store.close()
