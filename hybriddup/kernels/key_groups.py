@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
 
@@ -150,6 +150,31 @@ def write_numbers(numbers: UInt32s, places: Int64s, first_groups: Int64s, dealt:
             number = numbers[places[part] + i]
             if number != NO_GROUP:
                 flat[dealt.entries[first + i]] = number + np.uint32(first_groups[part])
+
+
+@njit(cache=True, nogil=True)
+def values_of_groups(groups: UInt32s, rows: Int64s, values: UInt64s, is_marked: Bools) -> tuple[UInt64s, Bools]:
+    """Return what stands for the groups of some texts, and which of these texts have a marked group.
+
+    Parameters
+    ----------
+    groups, rows
+        uint32[n_texts, m]: the groups of texts, `NO_GROUP` for none; int64[n]: which of the texts.
+    values, is_marked
+        uint64[n_groups + 1], bool[n_groups + 1]: by group, the last one being for `NO_GROUP`.
+
+    Returns
+    -------
+    values, has_marked
+        uint64[n, m]; bool[n].
+    """
+    found, has_marked = np.empty((len(rows), groups.shape[1]), np.uint64), np.zeros(len(rows), np.bool_)
+    for i in range(len(rows)):
+        for j in range(groups.shape[1]):
+            group = min(np.uint64(groups[rows[i], j]), np.uint64(len(values) - 1))
+            found[i, j] = values[group]
+            has_marked[i] |= is_marked[group]
+    return found, has_marked
 
 
 @njit(cache=True, nogil=True)

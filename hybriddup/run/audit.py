@@ -8,6 +8,7 @@ more bits than that are rarer than one in a thousand.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
 
@@ -19,7 +20,6 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.rings import add_kept, make_rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.search import SearchedTexts
@@ -45,13 +45,13 @@ class Estimate(NamedTuple):
 
 
 def estimate_recall(
-    columns: TextColumns, kept: Int64s, n_removed: int, verify: Verify, *, sample: int, workers: int, n_given: int = 0
+    known: SearchedTexts, kept: Int64s, n_removed: int, verify: Verify, *, sample: int, workers: int, n_given: int = 0
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
     Parameters
     ----------
-    columns
+    known
         What is known of each distinct text.
     kept
         int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding; others, too short
@@ -70,7 +70,7 @@ def estimate_recall(
     asked = kept[n_given:]
     if not len(asked):
         return Estimate(1.0, 0.0) if n_removed else None
-    scan = WideScan(columns, kept, workers)
+    scan = WideScan(known, kept, workers)
     n_pairs = len(scan.pairs(asked[spread_rows(len(asked), FIRST_LOOK)]))
     affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)
     chosen = asked[spread_rows(len(asked), max(min(sample, affordable), 1))]
@@ -86,10 +86,10 @@ class WideScan:
     They lie in rings by length, so that a post is compared with those of lengths that could match.
     """
 
-    def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
-        self._workers = workers
+    def __init__(self, known: SearchedTexts, kept: Int64s, workers: int) -> None:
+        self._workers, columns = workers, known.columns
         limits = widened(columns.max_distances, 64 * columns.bits.shape[1])
-        self._known = SearchedTexts.of(columns._replace(max_distances=limits))
+        self._known = replace(known, columns=columns._replace(max_distances=limits))
         self._ranks = np.full(len(columns.bits), NONE)
         self._ranks[kept] = np.arange(len(kept))
         lengths = columns.lengths[kept]

@@ -60,13 +60,16 @@ class BatchesAhead:
         """Return the texts at some positions, rising, of which there is at least one."""
         ahead, self._ahead = self._ahead, None
         if ahead is None or not ahead[0][0] <= positions[0] <= positions[-1] <= ahead[0][-1]:
-            return group_batch(self._batch_of(positions))
+            return self._group(positions)
         return ahead[1]().take(np.asarray(np.searchsorted(ahead[0], positions), np.int64))
 
     def begin(self, positions: Int64s) -> None:
         """Begin with those that are probably asked for next, and perhaps a few more between them."""
-        if self._workers > 1 and len(positions):
-            self._ahead = positions, start_in_background(lambda: group_batch(self._batch_of(positions)), self._workers)
+        if len(positions):
+            self._ahead = positions, start_in_background(lambda: self._group(positions), self._workers)
+
+    def _group(self, positions: Int64s) -> WithinBatch:
+        return group_batch(self._batch_of(positions)).with_pairs(self._workers)
 
 
 class DecidedSoFar:

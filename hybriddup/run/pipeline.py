@@ -14,7 +14,7 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs, text_lengths
+from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import estimate_recall
@@ -33,6 +33,7 @@ from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
@@ -102,7 +103,8 @@ class DistinctTexts:
     equal: EqualTexts
     context: VerifierContext
     """The texts, as verifiers see them."""
-    columns: TextColumns
+    known: SearchedTexts
+    """What stage 1 knows of them."""
     is_near: Bools
     """bool[n]: which could be near repeats."""
     groups: Groups
@@ -143,9 +145,9 @@ class Run:
         summary = self.summarize(decisions, report, config_name)
         if scopes is not None:
             summary.notes.append(scopes.note())
-        summary.notes += notes_on_lengths(self.components.settings, texts.columns.lengths)
+        summary.notes += notes_on_lengths(self.components.settings, texts.context.lengths)
         self.audit(texts, decisions, corpus.n_against, verify, summary)
-        numbers, lengths = texts.equal.text_numbers, texts.columns.lengths
+        numbers, lengths = texts.equal.text_numbers, texts.context.lengths
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
@@ -228,18 +230,18 @@ class Run:
     ) -> DistinctTexts:
         """Return the distinct texts with the groups of their keys."""
         texts = context.texts
-        by_length = LimitsByLength.of(self.components.bands, text_lengths(texts))
+        by_length = LimitsByLength.of(self.components.bands, context.lengths)
         is_near = comparable & by_length.is_near()
         with self.clock.step("block index", len(texts)):
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
-        return DistinctTexts(equal, context, self.columns(bits, by_length, context), is_near, groups)
+        return DistinctTexts(equal, context, self.known(bits, by_length, context), is_near, groups)
 
-    def columns(self, bits: UInt64s, by_length: LimitsByLength, context: VerifierContext) -> TextColumns:
+    def known(self, bits: UInt64s, by_length: LimitsByLength, context: VerifierContext) -> SearchedTexts:
         """Return what stage 1 knows of each text."""
         counts_characters = self.components.bands.least_in_common().any()
         with self.clock.step("characters", len(context.texts)):
             sketches = sketch_texts(context.texts, self.workers) if counts_characters else NO_SKETCHES
-        return TextColumns(bits, *by_length.of_texts(), sketches)
+        return SearchedTexts.of(TextColumns(bits, *by_length.of_texts(), sketches))
 
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
@@ -250,7 +252,7 @@ class Run:
 
         def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             with self.clock.part("verify", len(pairs), "pairs"):
-                return components.bands.verify(pairs, texts.columns.lengths, keys)
+                return components.bands.verify(pairs, texts.context.lengths, keys)
 
         if scopes is None:
             return verify
@@ -267,7 +269,7 @@ class Run:
         """Find candidate pairs, verify them and decide, batch by batch; the first so many posts are kept unasked."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
-            held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
+            held = RunIndex(index, texts.groups, texts.known, texts.context.texts, numbers, self.workers)
             verify_posts = of_posts(verify, numbers)
             decider = Decider(held, verify_posts, self.components.limits, held.report, self.workers)
             advance = self.clock.progress.advance
@@ -298,7 +300,7 @@ class Run:
         n_removed = int((~decisions.kept[n_given:]).sum())
         with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
             estimate = estimate_recall(
-                texts.columns,
+                texts.known,
                 numbers,
                 n_removed,
                 verify,

@@ -123,7 +123,7 @@ def evaluate(
     _, verified = run.verifier(texts)(candidates)
     found = exact | _members(pair_positions, np.stack([verified.earlier, verified.later], axis=1))
     stage_1 = exact | _members(pair_positions, np.stack([candidates.earlier, candidates.later], axis=1))
-    lengths = texts.columns.lengths[pair_positions].min(axis=1, initial=np.iinfo(np.int32).max)
+    lengths = texts.context.lengths[pair_positions].min(axis=1, initial=np.iinfo(np.int32).max)
     total, *bands = _by_band(lengths, run.components.bands, found, stage_1, pairs.labels)
     return Evaluation(
         total,
@@ -145,11 +145,11 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
     index, groups = run.components.block_index, texts.groups
     own, probed = groups.own[earlier], groups.own[later]
     if groups.table is not None:
-        bits = texts.columns.bits[later]
+        bits = texts.known.columns.bits[later]
         keys = index.keys(texts_at(texts.context.texts, later), bits)
         probed = groups.table.groups(index.probes(keys, bits))
     shares = ((own[:, :, None] == probed[:, None, :]) & (own != NO_GROUP)[:, :, None]).any(axis=(1, 2))
-    distances = distances_within(texts.columns, np.ascontiguousarray(earlier), np.ascontiguousarray(later))
+    distances = distances_within(texts.known.columns, np.ascontiguousarray(earlier), np.ascontiguousarray(later))
     pairs = CandidatePairs(earlier, later, distances.astype(np.int32))
     return pairs.take(shares & (distances >= 0) & texts.is_near[earlier] & texts.is_near[later])
 

@@ -111,4 +111,4 @@ def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, w
 
 def bands_of(bands: Bands, texts: DistinctTexts, positions: Any) -> Int32s:
     """Return int32[n_pairs]: the band of the shorter text of each pair."""
-    return bands.of_lengths(texts.columns.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max))
+    return bands.of_lengths(texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max))

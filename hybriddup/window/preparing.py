@@ -216,7 +216,7 @@ class Steps:
         context = self.context_of(*earlier.at(positions[:n_of_window]), prepared, positions[n_of_window:] - first)
         local = CandidatePairs(one, other, pairs.hamming_distances)
         self.components.plan.renew(context)
-        return LocalPairs(local, text_lengths(context.texts), self.components.bands.number_keys(context.texts))
+        return LocalPairs(local, context.lengths, self.components.bands.number_keys(context.texts))
 
 
 class LocalPairs(NamedTuple):

@@ -18,6 +18,7 @@ from hybriddup.kernels.key_groups import (
     note_keys,
     number_keys,
     part_of,
+    values_of_groups,
     write_numbers,
 )
 
@@ -83,6 +84,19 @@ def test_numbers_are_written_where_their_keys_stood(part_bits: int, slices: list
         for key, group in zip(keys.ravel().tolist(), groups.ravel().tolist(), strict=True):
             assert group == (int(NO_GROUP) if key == NONE else seen.setdefault(key, group))
     assert sorted(seen.values()) == list(range(first_groups[-1]))
+
+
+@given(st.lists(st.lists(st.sampled_from([0, 1, 2, 3, int(NO_GROUP)]), min_size=3, max_size=3), min_size=1), st.data())
+def test_each_group_has_a_value_and_may_be_marked(groups: list[list[int]], data: st.DataObject) -> None:
+    """What has no group has the last value, and the last mark."""
+    rows = data.draw(st.lists(st.integers(0, len(groups) - 1)))
+    value_of = dict(zip([0, 1, 2, 3, int(NO_GROUP)], range(10, 15), strict=True))
+    marked = np.array(data.draw(st.lists(st.booleans(), min_size=5, max_size=5)))
+    values, has_marked = values_of_groups(
+        np.array(groups, np.uint32), np.array(rows, np.int64), np.arange(10, 15, dtype=np.uint64), marked
+    )
+    assert values.tolist() == [[value_of[group] for group in groups[row]] for row in rows]
+    assert has_marked.tolist() == [any(marked[value_of[group] - 10] for group in groups[row]) for row in rows]
 
 
 @given(tables_of_keys, tables_of_keys)

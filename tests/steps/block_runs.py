@@ -13,6 +13,7 @@ from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.candidates.within_batch import group_batch
 from tests import reference
@@ -75,7 +76,7 @@ def make_run_index(
         limits.common_of_longer,
         sketches,
     )
-    return RunIndex(index, groups, columns, texts, np.arange(n), workers)
+    return RunIndex(index, groups, SearchedTexts.of(columns), texts, np.arange(n), workers)
 
 
 def triples(near: NearPairs, earlier: np.ndarray, later: np.ndarray) -> list[Triple]:

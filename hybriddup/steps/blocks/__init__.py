@@ -108,6 +108,12 @@ class BlockReport:
     limits_hit: dict[str, int] = field(default_factory=dict)
     """How often each limit, by its option's name, cut a search short."""
 
+    def add(self, n_look_ups: int, n_comparisons: int, largest_bucket: int) -> None:
+        """Count what looking some texts up took."""
+        self.n_look_ups += n_look_ups
+        self.n_comparisons += n_comparisons
+        self.largest_bucket = max(self.largest_bucket, largest_bucket)
+
     def hit(self, limit: str, n_times: int) -> None:
         """Count that a limit cut a search short."""
         if n_times:

@@ -124,7 +124,6 @@ def group_texts(
         fewest=1 if index.probes_others else 2,
     )
     if not index.probes_others:
-        close_gaps(own)
         return Groups(own, sizes, scopes=scopes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
@@ -159,7 +158,7 @@ def number_all(
     shapes
         Texts of each slice, and keys of a text in it.
     fewest
-        Keys that fewer texts have get no group.
+        Keys that fewer texts have get no group. Where there can be such keys, these places stand at the end of a row.
     """
     n_parts = len(dealt[0].bounds) - 1 if dealt else 0
 
@@ -172,13 +171,17 @@ def number_all(
     sizes = np.concatenate([np.zeros(0, np.uint32), *(part_sizes for _, part_sizes in parts)])
     numbers = np.concatenate([np.zeros(0, np.uint32), *(part_numbers for part_numbers, _ in parts)])
     first_groups = np.cumsum([0, *(len(part_sizes) for _, part_sizes in parts)])
-    places = np.cumsum([0, *(len(part_numbers) for part_numbers, _ in parts)])[:-1]
-    own = np.full((sum(n for n, _ in shapes), max((width for _, width in shapes), default=1)), NO_GROUP, np.uint32)
-    first = 0
-    for slice_, (n, width) in zip(dealt, shapes, strict=True):
-        of_slice = np.full((n, width), NO_GROUP, np.uint32)
-        write_numbers(numbers, places, first_groups, slice_, of_slice)
-        own[first : first + n, :width] = of_slice
-        places = places + np.diff(slice_.bounds)
-        first += n
+    first_of_part = np.cumsum([0, *(len(part_numbers) for part_numbers, _ in parts)])[:-1]
+    n_before = np.cumsum([np.zeros(n_parts, np.int64), *(np.diff(slice_.bounds) for slice_ in dealt)], axis=0)
+    first_rows = np.cumsum([0, *(n for n, _ in shapes)])
+    own = np.full((first_rows[-1], max((width for _, width in shapes), default=1)), NO_GROUP, np.uint32)
+
+    def write_slice(i: int) -> None:
+        of_slice = np.full(shapes[i], NO_GROUP, np.uint32)
+        write_numbers(numbers, first_of_part + n_before[i], first_groups, dealt[i], of_slice)
+        if fewest > 1:
+            close_gaps(of_slice)
+        own[first_rows[i] : first_rows[i + 1], : shapes[i][1]] = of_slice
+
+    list(map_threads(write_slice, range(len(shapes)), workers))
     return own, sizes

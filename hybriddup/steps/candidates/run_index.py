@@ -14,8 +14,7 @@ import numpy as np
 from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
-from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.kernels.key_groups import NO_GROUP, values_of_groups
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch
@@ -32,7 +31,7 @@ class RunIndex:
         What made the keys.
     groups
         The groups of all distinct texts.
-    columns, texts
+    known, texts
         What is known of the distinct texts, and these.
     text_numbers
         int64[n]: which of them stands at each position of the order of deciding.
@@ -42,15 +41,16 @@ class RunIndex:
         self,
         index: BlockIndex,
         groups: Groups,
-        columns: TextColumns,
+        known: SearchedTexts,
         texts: Sequence[str],
         text_numbers: Int64s,
         workers: int,
     ) -> None:
         is_limited = index.max_bucket_size > 0 or index.max_candidates > 0
         self.report = BlockReport(shape=index.describe(), exact=index.is_complete and not is_limited)
-        self._index, self._groups, self._known = index, groups, SearchedTexts.of(columns)
+        self._index, self._groups, self._known = index, groups, known
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
+        columns = known.columns
         self._widest = int(columns.max_distances.max(initial=0))
         most = index.max_bucket_size or len(columns.bits)
         self._rings, starts = make_rings(groups.sizes, most)
@@ -63,19 +63,15 @@ class RunIndex:
         """Return the texts at these positions as a batch, its keys being the groups."""
         numbers = self._text_numbers[positions]
         columns = self._known.columns.take(numbers)
-        own = probed = self._groups.own[numbers]
-        keys = probes = self._keys(own)
+        keys, crowded = values_of_groups(self._groups.own, numbers, self._key_of_group, self._is_crowded)
+        probes = keys
         if self._groups.table is not None:
             made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
             scopes = None if self._groups.scopes is None else self._groups.scopes[numbers]
             probed = self._groups.table.groups(within_scopes(self._index.probes(made, columns.bits), scopes))
-            probes = self._keys(probed)
-        crowded = self._is_crowded[np.minimum(probed, np.uint32(len(self._is_crowded) - 1))]
-        return Batch(positions, keys, probes, columns, numbers, may_be_crowded=np.any(crowded, axis=1))
-
-    def _keys(self, groups: UInt32s) -> UInt64s:
-        """Return the starts of the rings of groups, which stand for their keys."""
-        return self._key_of_group[np.minimum(groups, np.uint32(len(self._key_of_group) - 1))]
+            rows = np.arange(len(numbers))
+            probes, crowded = values_of_groups(probed, rows, self._key_of_group, self._is_crowded)
+        return Batch(positions, keys, probes, columns, numbers, may_be_crowded=crowded)
 
     def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs of a batch with kept texts, of each key the newest ones, and of them those wanted."""

@@ -50,9 +50,7 @@ class SearchedTexts:
 
         parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
         for _, counts in parts:
-            report.n_look_ups += counts.n_look_ups
-            report.n_comparisons += counts.n_comparisons
-            report.largest_bucket = max(report.largest_bucket, counts.largest_group)
+            report.add(*counts)
         return join_near([near for near, _ in parts])
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,12 +16,25 @@ from hybriddup.kernels.batch_groups import (
     number_batch,
     number_shared,
 )
+from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.nearest_hits import FARTHEST
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.search import SearchedTexts
+
+FEW_COMPARISONS = 64
+"""Where texts of a batch share keys with no more of it on average, all are compared with each other beforehand. Of a
+batch with more, many repeat what was kept before; these need not be compared."""
+
+
+class FoundPairs(NamedTuple):
+    """Pairs among the texts of a batch, and what finding them took."""
+
+    near: NearPairs
+    report: BlockReport
 
 
 @dataclass(frozen=True)
@@ -39,13 +53,13 @@ class WithinBatch:
     """int64[n]: texts before each with a key that it is looked up by, at most."""
     n_comparisons: int
     """What `pairs` takes for all of them."""
+    found: FoundPairs | None = None
+    """The pairs among all of them, where these were found beforehand."""
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
         """Return the texts of a batch, given the numbers of their keys and how many of these there are."""
-        own = probed = numbers
-        if batch.probes is not batch.keys:
-            own, probed = map(np.ascontiguousarray, np.split(numbers, [batch.keys.shape[1]], axis=1))
+        own, probed = own_and_probed(batch, numbers)
         sizes = count_groups(own, n_groups)
         return cls(batch, numbers, own, probed, sizes, *most_before(own, probed, n_groups))
 
@@ -53,8 +67,20 @@ class WithinBatch:
         """Return some of the texts, ``rows`` int64[n] rising."""
         if len(rows) == len(self.batch):
             return self
+        if self.found is not None:
+            return self._take_with_pairs(rows, self.found)
         numbers = self.numbers[rows]
         return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
+
+    def _take_with_pairs(self, rows: Int64s, found: FoundPairs) -> WithinBatch:
+        """Return some of the texts and what is known of these; their groups stay as they are."""
+        row_of = np.full(len(self.batch), NONE)
+        row_of[rows] = np.arange(len(rows))
+        near = found.near._replace(earlier=row_of[found.near.earlier], later=row_of[found.near.later])
+        near = near.take((near.earlier != NONE) & (near.later != NONE))
+        batch, numbers = self.batch.take(rows), self.numbers[rows]
+        groups = (numbers, *own_and_probed(batch, numbers), self.sizes, self.most[rows])
+        return WithinBatch(batch, *groups, self.n_comparisons, found._replace(near=near))
 
     @property
     def n_groups(self) -> int:
@@ -66,6 +92,15 @@ class WithinBatch:
 
         ``farthest`` is int32[n_rows]: pairs that differ in more bits are left out; None = there are no such limits.
         """
+        if self.found is None:
+            return self._compare(rows, report, workers, farthest)
+        limits = np.full(len(self.batch), NONE)
+        limits[rows] = FARTHEST if farthest is None else farthest
+        near, took = self.found
+        report.add(took.n_look_ups, took.n_comparisons, took.largest_bucket)
+        return near.take(near.distances <= limits[near.later])
+
+    def _compare(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> NearPairs:
         columns, no_limit = self.batch.columns, np.zeros(0, np.int64)
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
         rings, starts = make_rings(sizes)
@@ -75,6 +110,13 @@ class WithinBatch:
         asked = Asked(rows, looked_into[rows], ranks[rows], widest, no_limit, no_limit, 0)
         near = SearchedTexts.of(columns).near(asked, rings, workers, report)
         return near._replace(later=rows[near.later])
+
+    def with_pairs(self, workers: int) -> WithinBatch:
+        """Return the same with the pairs among all of the texts, where that takes little."""
+        if self.n_comparisons > FEW_COMPARISONS * len(self.batch):
+            return self
+        report = BlockReport()
+        return replace(self, found=FoundPairs(self._compare(np.arange(len(self.batch)), report, workers), report))
 
     def _sizes_for(self, rows: Int64s) -> UInt32s:
         """Return the sizes of the groups that some texts look into, 0 for the others."""
@@ -87,6 +129,14 @@ class WithinBatch:
         """Return int64[n]: at most so many kept ones, bool[n], stand before each text and share a key with it."""
         counts: Int64s = count_kept_before(self.own, self.probed, is_kept, self.n_groups)
         return counts
+
+
+def own_and_probed(batch: Batch, numbers: UInt32s) -> tuple[UInt32s, UInt32s]:
+    """Return the numbers of the keys of a batch, and those of its probes, given both side by side if they differ."""
+    if batch.probes is batch.keys:
+        return numbers, numbers
+    own, probed = map(np.ascontiguousarray, np.split(numbers, [batch.keys.shape[1]], axis=1))
+    return own, probed
 
 
 def group_batch(batch: Batch) -> WithinBatch:

@@ -98,7 +98,7 @@ class Decider:
 
     def _is_crowded(self, grouped: WithinBatch) -> bool:
         n = len(grouped.batch)
-        return n > self.fewest_texts and grouped.n_comparisons > self.most_comparisons * n
+        return grouped.found is None and n > self.fewest_texts and grouped.n_comparisons > self.most_comparisons * n
 
     def has_room_for_more(self, decisions: Decisions) -> bool:
         """Return whether twice as many texts like these would not be crowded."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 from numpy.typing import NDArray
 
-from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, text_lengths
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.verifiers.bounds import texts_at
 
@@ -30,6 +31,11 @@ class VerifierContext:
     def posts(self) -> Sequence[str]:
         """The normalized posts with all their parts."""
         return self.texts if self.normalized is None else self.normalized
+
+    @cached_property
+    def lengths(self) -> Int32s:
+        """int32[n]: the code points of each text."""
+        return text_lengths(self.texts)
 
     def take(self, rows: Int64s) -> VerifierContext:
         """Return the same of some texts, which may stand among these several times."""

@@ -15,7 +15,6 @@ from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import (
-    lengths_of,
     longest_partners,
     positions_of,
     smallest_counts,
@@ -59,7 +58,7 @@ class Edit:
     def prepare(self, context: VerifierContext) -> None:
         """Note the texts."""
         self._context = context
-        self._lengths = lengths_of(context.texts)
+        self._lengths = context.lengths.astype(np.int64)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""

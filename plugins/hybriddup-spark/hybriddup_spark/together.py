@@ -22,7 +22,6 @@ from hybriddup.data.records import (
     UInt32s,
     UInt64s,
     VerifiedPairs,
-    text_lengths,
 )
 from hybriddup.kernels.key_groups import NO_GROUP, note_keys
 from hybriddup.run.components import Components
@@ -31,6 +30,7 @@ from hybriddup.run.pipeline import of_posts
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.candidates.groups import Groups, KeyTable
 from hybriddup.steps.candidates.run_index import RunIndex
+from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.exact import EqualTexts
@@ -86,7 +86,7 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
     columns = text_columns(components, table)
     only_count = table.column("text").is_null().to_numpy()
     columns.lengths[only_count], columns.max_distances[only_count] = 0, NEAR_NONE
-    return RunIndex(components.block_index, groups, columns, compared, numbers, 1)
+    return RunIndex(components.block_index, groups, SearchedTexts.of(columns), compared, numbers, 1)
 
 
 def known_texts(table: pa.Table) -> list[str]:
@@ -114,7 +114,7 @@ def verifier(components: Components, normalized: Sequence[str], compared: Sequen
     """Return what verifies pairs of texts; of those that are not open it is known that they stay."""
     context = components.verifier_context(normalized, compared, 1)
     components.plan.prepare(context, is_learned=True)
-    lengths, number_keys = text_lengths(context.texts), components.bands.number_keys(context.texts)
+    lengths, number_keys = context.lengths, components.bands.number_keys(context.texts)
 
     def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
         asked = is_open[pairs.later]

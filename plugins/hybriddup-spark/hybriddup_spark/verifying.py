@@ -90,7 +90,7 @@ class Judged:
         )  # fmt: skip
         context = components.verifier_context(all_texts, components.compared(all_texts), 1)
         components.plan.prepare(context, is_learned=True)
-        self._lengths = text_lengths(context.texts)
+        self._lengths = context.lengths
         self._number_keys = components.bands.number_keys(context.texts)
 
     @classmethod

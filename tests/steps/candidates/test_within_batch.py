@@ -1,0 +1,68 @@
+"""Pairs among the texts of a batch are the same, whether they are found beforehand or when they are asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.data.records import Int32s, Int64s
+from hybriddup.steps.blocks import BlockIndex, BlockReport
+from hybriddup.steps.candidates.within_batch import FEW_COMPARISONS, WithinBatch, group_batch
+from tests.steps.block_runs import clustered_prints, make_run_index
+from tests.steps.blocks.test_exact import make_blocks, make_probing
+
+N_TEXTS = 60
+some_rows = st.lists(st.integers(0, N_TEXTS - 1), unique=True, min_size=1).map(sorted).map(np.array)
+
+some_places = st.lists(st.integers(0, N_TEXTS - 1), unique=True)
+
+
+def batch_of(index: BlockIndex, seed: int) -> WithinBatch:
+    """Texts around a few patterns, all in one batch."""
+    prints = clustered_prints(np.random.default_rng(seed), N_TEXTS, 64, 6, by_length=False)
+    return group_batch(make_run_index(index, prints).batch(np.arange(N_TEXTS)))
+
+
+def pairs_of(grouped: WithinBatch, rows: Int64s, farthest: Int32s) -> list[tuple[int, int, int]]:
+    """The pairs of some texts: earlier and later row, and differing bits."""
+    near = grouped.pairs(rows, BlockReport(), 1, farthest)
+    return list(zip(near.earlier.tolist(), near.later.tolist(), near.distances.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("index", [make_blocks(4, 1), make_probing(4)], ids=["own keys", "probed keys"])
+@given(
+    seed=st.integers(0, 99), taken=some_rows, places=st.lists(st.integers(0, 99), unique=True), limit=st.integers(2, 6)
+)
+def test_pairs_found_beforehand_are_those_found_later(
+    index: BlockIndex, seed: int, taken: Int64s, places: list[int], limit: int
+) -> None:
+    """Of any of the texts, asked about any of these, within any limit."""
+    later = batch_of(index, seed)
+    beforehand = later.with_pairs(1)
+    assert beforehand.found is not None
+    rows = np.array(sorted(place for place in places if place < len(taken)), np.int64)
+    farthest = np.full(len(rows), limit, np.int32)
+    expected = pairs_of(later.take(taken), rows, farthest)
+    assert pairs_of(beforehand.take(taken), rows, farthest) == expected
+    everything, no_limit = np.arange(N_TEXTS), np.full(N_TEXTS, 64, np.int32)
+    assert pairs_of(beforehand, everything, no_limit) == pairs_of(later, everything, no_limit) != []
+
+
+def test_what_finding_them_took_is_reported_when_they_are_asked_for() -> None:
+    """Once for each time, as if they were found then."""
+    later, now, then = batch_of(make_blocks(4, 1), 1), BlockReport(), BlockReport()
+    later.pairs(np.arange(N_TEXTS), then, 1)
+    later.with_pairs(1).pairs(np.arange(N_TEXTS), now, 1)
+    assert now == then
+    assert now.n_comparisons > 0
+
+
+def test_texts_that_crowd_one_another_are_not_compared_beforehand() -> None:
+    """Most of them may repeat what was kept before."""
+    n = 3 * FEW_COMPARISONS
+    prints = clustered_prints(np.random.default_rng(1), n, 64, 0, by_length=False)
+    grouped = group_batch(make_run_index(make_blocks(4, 1), prints).batch(np.arange(n)))
+    assert grouped.n_comparisons > FEW_COMPARISONS * n
+    assert grouped.with_pairs(1).found is None
