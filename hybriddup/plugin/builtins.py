@@ -24,6 +24,7 @@ def hybriddup_register(registry: Registry) -> None:
 def _register_stage_1(registry: Registry) -> None:
     registry.add_normalizer("none", "hybriddup.steps.normalizers.none:NoNormalizer")
     registry.add_normalizer("microblog", "hybriddup.steps.normalizers.microblog:MicroblogNormalizer")
+    registry.add_normalizer("chat", "hybriddup.steps.normalizers.chat:Chat")
     registry.add_tokenizer("char_ngrams", "hybriddup.steps.tokenizers.char_ngrams:CharNgrams")
     registry.add_tokenizer("words", "hybriddup.steps.tokenizers.words:Words")
     registry.add_tokenizer("jieba", "hybriddup.steps.tokenizers.jieba:Jieba")

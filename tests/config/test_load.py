@@ -114,7 +114,7 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
     assert faults(text) == [
         (
             "posts.yaml:1: normalizer.use: normalizer 'mikroblog' is not known. Did you mean 'microblog'? "
-            "(available: microblog, none)"
+            "(available: chat, microblog, none)"
         ),
         "posts.yaml:2: tokenizer.cjk must be [smallest, largest] with 1 <= smallest <= largest <= 16; got [2, 1].",
         "posts.yaml:2: tokenizer.sizes is not a key here (allowed: cjk, other).",

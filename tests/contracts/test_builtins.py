@@ -57,6 +57,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
         },
         {"unicode": "none", "case": "keep", "traditional": "keep", "white_space": "keep", "digits": "mask"},
     ],
+    ("normalizer", "chat"): [{}, {"words": {"brb": "be right back", "早": ""}}],
     ("tokenizer", "char_ngrams"): [{}, {"cjk": [2, 3], "other": [4, 5]}],
     ("tokenizer", "jieba"): [{"hmm": False}],
     ("weighter", "tfidf"): [{}, {"clip": [0.5, 9], "other": None}],
