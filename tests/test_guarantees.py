@@ -89,13 +89,25 @@ def band_of(config: str, a: str, b: str) -> tuple[int, LengthBand]:
     return next(item for item in settings_of(config).bands() if item[1].up_to is None or shorter <= item[1].up_to)
 
 
-def verifiers_of(config: str, a: str, b: str) -> list[dict[str, Any]]:
-    """The verifiers of which one must accept a pair, as the configuration writes them, by the shorter text."""
+def verifier_of(config: str, a: str, b: str) -> dict[str, Any]:
+    """The verifier of the shorter text, as the configuration writes it."""
     _, band = band_of(config, a, b)
     assert band.verifier is not None
-    written = band.verifier.to_dict()
-    assert "all" not in written
-    return written.get("any", [written])
+    return band.verifier.to_dict()
+
+
+def single_verifiers(written: dict[str, Any]) -> list[dict[str, Any]]:
+    """A verifier, or those that it combines."""
+    members = written.get("any", written.get("all"))
+    return [written] if members is None else [one for member in members for one in single_verifiers(member)]
+
+
+def accepts(config: str, written: dict[str, Any], a: str, b: str) -> bool:
+    """Whether a verifier accepts a pair, by scores computed anew."""
+    if "use" in written:
+        return score_anew(config, written, a, b) >= written["threshold"] - 1e-9
+    combine = any if "any" in written else all
+    return combine(accepts(config, member, a, b) for member in written.get("any", written.get("all")))
 
 
 @corpora
@@ -105,18 +117,20 @@ def test_reported_score_is_that_of_the_two_texts(config: str, corpus: str) -> No
     near = [post for post in run(config, corpus).removed if post.reason == "near"]
     assert near
     for post, (a, b) in zip(near, with_keepers(config, CORPORA[corpus], near), strict=True):
-        anew = {(v["use"], v["threshold"]): score_anew(config, v, a, b) for v in verifiers_of(config, a, b)}
+        anew = {
+            (v["use"], v["threshold"]): score_anew(config, v, a, b) for v in single_verifiers(verifier_of(config, a, b))
+        }
         assert anew[post.verifier, post.threshold] == pytest.approx(post.score, abs=1e-9)
 
 
 @corpora
 @pytest.mark.parametrize("config", SHORT)
 def test_every_removed_post_reaches_a_threshold_of_its_length(config: str, corpus: str) -> None:
-    """By scores computed anew; where verifiers are combined by ``any``, by one of them."""
+    """By scores computed anew; where verifiers are combined, all that it takes."""
     removed = run(config, corpus).removed
     for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
         if post.reason == "near":
-            assert any(score_anew(config, v, a, b) >= v["threshold"] - 1e-9 for v in verifiers_of(config, a, b))
+            assert accepts(config, verifier_of(config, a, b), a, b)
             assert post.score >= post.threshold
 
 
@@ -308,7 +322,7 @@ def test_posts_that_differ_in_a_number_are_never_merged_where_numbers_must_match
 
 
 JUDGED = load_sample("judged.jsonl")
-JUDGED_FLOORS = {"weibo": (0.91, 0.91), "twitter": (0.91, 0.91), "sms": (0.97, 0.70), "headlines": (0.88, 0.68)}
+JUDGED_FLOORS = {"weibo": (0.91, 0.91), "twitter": (0.91, 0.91), "sms": (0.97, 0.70), "headlines": (0.91, 0.65)}
 """Precision and recall on pairs of every kind that readers went by; no model was fitted to them. They are of posts:
 ``sms`` misses those under the tails and mentions of Weibo, which messages do not have."""
 NEVER_WRONG = [
