@@ -19,7 +19,14 @@ from hybriddup.cli.app import app
 from hybriddup.config import load_settings
 from hybriddup.config.read import shipped_names
 from hybriddup.config.schema import config_schema
-from hybriddup.config.settings import AuditSettings, CombinedVerifier, FingerprintSettings, LengthBand, Settings
+from hybriddup.config.settings import (
+    AuditSettings,
+    CombinedVerifier,
+    FingerprintSettings,
+    LengthBand,
+    Settings,
+    SingleVerifier,
+)
 from hybriddup.plugin import spec
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.roles import ROLES
@@ -157,11 +164,15 @@ def describe_band(band: LengthBand) -> str:
     length = "longer" if band.up_to is None else f"up to {band.up_to}"
     if band.verifier is None:
         return f"{length}: equal"
-    verifier = band.verifier
-    members = verifier.members if isinstance(verifier, CombinedVerifier) else (verifier,)
-    joint = " or " if isinstance(verifier, CombinedVerifier) and verifier.combine == "any" else " and "
-    scores = joint.join(f"{member.use} {member.threshold:g}" for member in members)
-    return f"{length}: {scores} within {band.max_hamming_distance}"
+    return f"{length}: {describe_verifier(band.verifier)} within {band.max_hamming_distance}"
+
+
+def describe_verifier(verifier: SingleVerifier | CombinedVerifier) -> str:
+    """A verifier with its threshold, or those that it combines."""
+    if isinstance(verifier, SingleVerifier):
+        return f"{verifier.use} {verifier.threshold:g}"
+    joint = " or " if verifier.combine == "any" else " and "
+    return joint.join(map(describe_verifier, verifier.members))
 
 
 def describe_configuration(name: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -20,18 +20,22 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 TABLE_FILE = "chat_words.txt"
 LEFT_OUT = "-"
-_LATIN = "a-z\u00df-\u024f"
+"""Stands in the table before spellings that are left out."""
+_LETTERS = "a-z\u00df-\u024f"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-TOKENS = re.compile(
-    rf"<[^<>\s]++>|[{_LATIN}0-9]++(?:['’][{_LATIN}]++|(?<=[0-9])[.,:/-](?=[0-9])[{_LATIN}0-9]++)*+|{MARKS}++"
-)
-"""Masks such as ``<url>``, words and numbers, and marks."""
-DRAWN_OUT = re.compile(rf"([{_LATIN}])\1{{2,}}+")
-PARTICLES = re.compile(r"(?<![酒网贴茶])[啊呀哦噢喔呢嘛啦咯喽哟哈嗯诶哇呵吧嘞]++(?=\s|\Z)")
-"""Modal particles, at the end of a clause; before ``吧``, what makes a bar of it."""
-INTERJECTIONS = re.compile(r"(?:\A|(?<=\s))[嗯恩唉哎哇哦噢喔嘿呵哈喂嗨啊呀哟咦]++(?=\s|\Z|[你我])")
-SPACES = re.compile(r"\s++")
-BETWEEN_HAN = re.compile(rf"(?<=[{_HAN}]) (?=[{_HAN}])")
+LETTER, BETWEEN_HAN = re.compile(f"[{_LETTERS}]"), re.compile(rf"(?<=[{_HAN}]) (?=[{_HAN}])")
+DRAWN_OUT = re.compile(rf"([{_LETTERS}])\1\1++")
+MARK = re.compile(rf"{MARKS}(?:(?<![0-9][.,:\-])|(?![0-9]))")
+"""A mark that does not stand within a number."""
+MASK_OR_MARK = re.compile(rf"(<[^<>\s]++>)|{MARK.pattern}")
+"""The same, or a mask such as ``<url>``."""
+LATIN_WORD = re.compile(rf"(?<![^\s{_HAN}])[0-9]*+[{_LETTERS}][{_LETTERS}0-9]*+(?![^\s{_HAN}])")
+"""With at least one letter, between spaces and Han characters."""
+INTERJECTIONS, PARTICLES = "嗯恩唉哎哇哦噢喔嘿呵哈喂嗨啊呀哟咦", "啊呀哦噢喔呢嘛啦咯喽哟哈嗯诶哇呵吧嘞"
+"""What colours a Chinese clause where it begins, and modal particles where it ends."""
+BEGINNINGS, ENDS = frozenset(INTERJECTIONS), frozenset(PARTICLES)
+BARS = ("酒吧", "网吧", "贴吧", "茶吧")
+"""Places whose last character is no particle."""
 
 
 class Chat:
@@ -65,36 +69,64 @@ class Chat:
     def _normalize(self, text: str) -> str:
         if not any(map(str.isalnum, text)):
             return text
-        spelled = tidy(TOKENS.sub(self._spell, text))
-        said = tidy(TOKENS.sub(self._leave_out, spelled))
-        said = BETWEEN_HAN.sub("", tidy(PARTICLES.sub(" ", INTERJECTIONS.sub(" ", said))))
-        return said or BETWEEN_HAN.sub("", spelled)
-
-    def _spell(self, token: re.Match[str]) -> str:
-        """Return a word as it is usually spelled, nothing for marks; what is left out stays for now."""
-        word = as_looked_up(token[0])
-        return self._word_of.get(word, "") or word
-
-    def _leave_out(self, token: re.Match[str]) -> str:
-        return token[0] if self._word_of.get(token[0], token[0]) else " "
+        written = words_of(without_marks(text))
+        words = [self._word_of.get(word, word) for word in written]
+        said = [without_particles(word) if word[-1:] in ENDS or word[:1] in BEGINNINGS else word for word in words]
+        spelled = (word or as_written for word, as_written in zip(words, written, strict=True))
+        return together(filter(None, said)) or together(spelled)
 
 
-def as_looked_up(token: str) -> str:
-    """Return a word without apostrophes and drawn-out letters, a mask as it is, and a space for marks.
+def without_marks(text: str) -> str:
+    """Return a text without apostrophes, and with spaces in the place of other marks, but for those within numbers.
 
     Examples
     --------
-    >>> list(map(as_looked_up, ["soooo", "don't", "<url>", "!!"]))
-    ['so', 'dont', '<url>', ' ']
+    >>> without_marks("ok...don't, 9.30 <url>!").split()
+    ['ok', 'dont', '9.30', '<url>']
     """
-    if token[0].isalnum():
-        return DRAWN_OUT.sub(r"\1", token.replace("'", "").replace("’", ""))
-    return token if token[0] == "<" and len(token) > 1 and token[-1] == ">" else " "
+    text = text.replace("'", "").replace("’", "")
+    return MASK_OR_MARK.sub(r" \1 ", text) if "<" in text else MARK.sub(" ", text)
 
 
-def tidy(text: str) -> str:
-    """Return a text with one space for each run of white space, and none at either end."""
-    return SPACES.sub(" ", text).strip()
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without marks; clauses in Han characters are not divided, but at words of letters.
+
+    Examples
+    --------
+    >>> words_of("soooo 在bus上 12点")
+    ['so', '在', 'bus', '上', '12点']
+    """
+    if LETTER.search(text):
+        text = DRAWN_OUT.sub(r"\1", text)
+        text = text if text.isascii() else LATIN_WORD.sub(r" \g<0> ", text)
+    return text.split()
+
+
+def without_particles(clause: str) -> str:
+    """Return a clause without interjections at its beginning and modal particles at its end.
+
+    Examples
+    --------
+    >>> list(map(without_particles, ["哎呀", "嗯你说呢", "去网吧吧"]))
+    ['', '你说', '去网吧']
+    """
+    rest = clause.lstrip(INTERJECTIONS)
+    clause = rest if rest[:1] in ("", "你", "我") else clause
+    bare = clause.rstrip(PARTICLES)
+    with_bar = clause[: len(bare) + 1]
+    return with_bar if with_bar.endswith(BARS) else bare
+
+
+def together(words: Iterable[str]) -> str:
+    """Return words as a text, with a space between two unless both are in Han characters.
+
+    Examples
+    --------
+    >>> together(["你好", "明天", "ok"])
+    '你好明天 ok'
+    """
+    text = " ".join(words)
+    return text if text.isascii() else BETWEEN_HAN.sub("", text)
 
 
 @cache
