@@ -97,10 +97,12 @@ def distance_within(texts: TextColumns, a: int, b: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out."""
+def distances_within(texts: TextColumns, facts: Facts, a: Int64s, b: Int64s) -> Int64s:
+    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out.
+
+    ``facts`` is FACT[n_texts], as `pack_facts` returns it.
+    """
     distances = np.full(len(a), -1, np.int64)
-    facts = pack_facts(texts)
     for pair in range(len(a)):
         if may_be_within(facts, a[pair], b[pair]):
             distances[pair] = distance_within(texts, a[pair], b[pair])

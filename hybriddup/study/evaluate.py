@@ -142,14 +142,15 @@ def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
     """Return which of the wanted pairs, int64[n, 2], share a key and are within their limits; each once."""
     earlier, later = np.unique(wanted, axis=0).T
-    index, groups = run.components.block_index, texts.groups
+    index, groups, columns = run.components.block_index, texts.groups, texts.known.columns
     own, probed = groups.own[earlier], groups.own[later]
     if groups.table is not None:
-        bits = texts.known.columns.bits[later]
+        bits = columns.bits[later]
         keys = index.keys(texts_at(texts.context.texts, later), bits)
         probed = groups.table.groups(index.probes(keys, bits))
     shares = ((own[:, :, None] == probed[:, None, :]) & (own != NO_GROUP)[:, :, None]).any(axis=(1, 2))
-    distances = distances_within(texts.known.columns, np.ascontiguousarray(earlier), np.ascontiguousarray(later))
+    rows = np.ascontiguousarray(earlier), np.ascontiguousarray(later)
+    distances = distances_within(columns, texts.known.facts, *rows)
     pairs = CandidatePairs(earlier, later, distances.astype(np.int32))
     return pairs.take(shares & (distances >= 0) & texts.is_near[earlier] & texts.is_near[later])
 

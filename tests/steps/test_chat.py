@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import hybriddup
 from hybriddup.errors import ConfigError
-from hybriddup.steps.normalizers.chat import Chat, shipped_words, table_bytes
+from hybriddup.steps.normalizers.chat import TABLE_FILE, Chat, shipped_words
+from hybriddup.steps.normalizers.tables import table_lines
 
 
 def normalize(text: str, **words: str) -> str:
@@ -81,7 +82,7 @@ def test_twice_is_the_same_as_once(text: str) -> None:
 
 def test_the_table_is_sound() -> None:
     """Each spelling stands there once, and no word that stands for others is a spelling itself."""
-    lines = [line.split(": ") for line in table_bytes().decode("utf-8").splitlines() if not line.startswith("#")]
+    lines = [line.split(": ") for line in table_lines(TABLE_FILE)]
     spellings = [spelling for _, of_word in lines for spelling in of_word.split()]
     assert len(spellings) == len(set(spellings)) == len(shipped_words()) > 100
     assert [word for word, _ in lines] == sorted(word for word, _ in lines)

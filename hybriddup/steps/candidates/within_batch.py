@@ -52,7 +52,7 @@ class WithinBatch:
     most: Int64s
     """int64[n]: texts before each with a key that it is looked up by, at most."""
     n_comparisons: int
-    """What `pairs` takes for all of them."""
+    """What `pairs` takes for all of them; with ``found``, for all that they were taken from."""
     found: FoundPairs | None = None
     """The pairs among all of them, where these were found beforehand."""
 
@@ -90,7 +90,8 @@ class WithinBatch:
     def pairs(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> NearPairs:
         """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too.
 
-        ``farthest`` is int32[n_rows]: pairs that differ in more bits are left out; None = there are no such limits.
+        What finding them took is added to the report, beforehand or now. ``farthest`` is int32[n_rows]: pairs that
+        differ in more bits are left out; None = there are no such limits.
         """
         if self.found is None:
             return self._compare(rows, report, workers, farthest)

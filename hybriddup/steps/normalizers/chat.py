@@ -7,15 +7,14 @@ of 0.86 with this and 0.79 without.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib.resources import files
 
 from pydantic import Field
 
 from hybriddup.steps.normalizers.patterns import MARKS
+from hybriddup.steps.normalizers.tables import table_checksum, table_lines
 from hybriddup.steps.options import Options as ComponentOptions
 
 TABLE_FILE = "chat_words.txt"
@@ -60,7 +59,7 @@ class Chat:
 
     def recipe(self) -> dict[str, str]:
         """Return the checksum of the table of words."""
-        return {"chat_words": hashlib.sha256(table_bytes()).hexdigest()}
+        return {"chat_words": table_checksum(TABLE_FILE)}
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, in the same order."""
@@ -132,11 +131,5 @@ def together(words: Iterable[str]) -> str:
 @cache
 def shipped_words() -> dict[str, str]:
     """Return the word of each spelling that is known; empty for what is left out."""
-    lines = [line.split(": ") for line in table_bytes().decode("utf-8").splitlines() if not line.startswith("#")]
+    lines = [line.split(": ") for line in table_lines(TABLE_FILE)]
     return {spelling: "" if word == LEFT_OUT else word for word, spellings in lines for spelling in spellings.split()}
-
-
-@cache
-def table_bytes() -> bytes:
-    """Return the table of words as it is shipped."""
-    return files(__package__).joinpath(TABLE_FILE).read_bytes()

@@ -16,7 +16,8 @@ from hybriddup.steps.normalizers.folder import Folder, shared_folder
 from hybriddup.steps.normalizers.folding import Folding
 from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Rule, rules
 from hybriddup.steps.normalizers.residue import ResiduePattern, dropper
-from hybriddup.steps.normalizers.traditional import table_checksum
+from hybriddup.steps.normalizers.tables import table_checksum
+from hybriddup.steps.normalizers.traditional import TABLE_FILE
 from hybriddup.steps.options import Options as ComponentOptions
 
 Treatment = Literal["keep", "drop", "mask"]
@@ -99,7 +100,7 @@ class MicroblogNormalizer:
 
     def recipe(self) -> dict[str, str]:
         """Return the checksum of the traditional-to-simplified table, where it is in use."""
-        return {"traditional_table": table_checksum()} if self.options.traditional == "simplify" else {}
+        return {"traditional_table": table_checksum(TABLE_FILE)} if self.options.traditional == "simplify" else {}
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, in the same order, one for each."""

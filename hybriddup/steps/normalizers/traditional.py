@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from importlib.resources import files
+
+from hybriddup.steps.normalizers.tables import table_lines
 
 TABLE_FILE = "traditional.txt"
-
-
-def _table_bytes() -> bytes:
-    return files(__package__).joinpath(TABLE_FILE).read_bytes()
 
 
 @cache
@@ -20,11 +16,4 @@ def simplified_characters() -> dict[str, str]:
     Characters that belong to simplified text as well (著, 乾, 后 ...) are not among the keys, even where
     traditional text uses them in another sense: what is right for one text would be wrong for the other.
     """
-    lines = _table_bytes().decode("utf-8").splitlines()
-    return {line[0]: line[1] for line in lines if not line.startswith("#")}
-
-
-@cache
-def table_checksum() -> str:
-    """Return the SHA-256 of the table file, for the recipe id."""
-    return hashlib.sha256(_table_bytes()).hexdigest()
+    return {line[0]: line[1] for line in table_lines(TABLE_FILE)}
