@@ -171,7 +171,8 @@ def run_tool(name: str, texts: list[str], config: str) -> Run:
     before = memory_mb("VmRSS")
     decided, seconds = TOOLS[name](texts, config)
     peak = memory_mb("VmHWM")
-    return Run(decided, seconds, peak, peak - before)
+    # Linux counts both lazily, per thread: the peak may read some hundred kB less than what was held before it
+    return Run(decided, seconds, peak, max(0.0, peak - before))
 
 
 def memory_mb(field: str) -> float:
