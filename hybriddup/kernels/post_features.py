@@ -35,6 +35,8 @@ NAMES = (
     "tail",
     "middle",
     "unknown_in_shorter",
+    "goes_on",
+    "is_headline",
     "numbers_differ",
     "numbers_added",
     "numbers_same",
@@ -153,6 +155,16 @@ def unknown_places(words: PostWords, post: int, known: Bools) -> tuple[int, int,
         else:
             head += 1
     return head, between, middle
+
+
+@njit(cache=True, nogil=True, inner=True)
+def n_known_first(words: PostWords, post: int, known: Bools) -> int:
+    """Return how many words are known before the first that is not."""
+    n = words.offsets[post + 1] - words.offsets[post]
+    place = np.int64(0)
+    while place < n and known[place]:
+        place += 1
+    return place
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -287,35 +299,37 @@ def note_words_shared(only_a: float, weight_a: float, only_b: float, weight_b: f
 
 @njit(cache=True, nogil=True, inner=True)
 def note_places(words: PostWords, a: int, b: int, known_a: Bools, known_b: Bools, run: int, row: Float64s) -> None:
-    """Write where words stand that the other post lacks: columns 14 to 19."""
+    """Write where words stand that the other post lacks: columns 14 to 21."""
     head, tail, middle = unknown_places(words, b, known_b)
     row[14], row[15] = np.log1p(run), run / max(words.offsets[a + 1] - words.offsets[a], 1)
     row[16], row[17], row[18] = np.log1p(head), np.log1p(tail), np.log1p(middle)
-    head, tail, middle = unknown_places(words, a, known_a)
-    row[19] = np.log1p(head + tail + middle)
+    row[19] = np.log1p(sum(unknown_places(words, a, known_a)))
+    row[20] = row[17] if row[19] == 0.0 else 0.0
+    headline = max(words.headlines[a], words.headlines[b])
+    row[21] = np.float64(row[19] == 0.0 and n_known_first(words, b, known_b) >= headline > 0)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def note_numbers(words: PostWords, a: int, b: int, row: Float64s) -> None:
-    """Write whether the numbers agree: columns 20 to 22."""
+    """Write whether the numbers agree: columns 22 to 24."""
     first, last = words.number_offsets[a], words.number_offsets[a + 1]
     other, other_last = words.number_offsets[b], words.number_offsets[b + 1]
     shared = count_shared(words.numbers, first, last, other, other_last)
     more_a, more_b = last - first > shared, other_last - other > shared
-    row[20], row[21] = np.float64(more_a and more_b), np.float64(more_a != more_b)
-    row[22] = np.float64(last > first and not more_a and not more_b)
+    row[22], row[23] = np.float64(more_a and more_b), np.float64(more_a != more_b)
+    row[24] = np.float64(last > first and not more_a and not more_b)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def note_beside(words: PostWords, a: int, b: int, weight_a: float, row: Float64s) -> None:
-    """Write whether hashtags and emoji agree, and whether the words do: columns 23 to 28."""
+    """Write whether hashtags and emoji agree, and whether the words do: columns 25 to 30."""
     first, last = words.tag_offsets[a], words.tag_offsets[a + 1]
     other, other_last = words.tag_offsets[b], words.tag_offsets[b + 1]
     n_a, n_b = last - first, other_last - other
     shared = count_shared(words.tags, first, last, other, other_last)
-    row[23] = shared / max(n_a + n_b - shared, 1)
-    row[24] = np.float64(n_a > shared and n_b > shared)
-    row[25] = np.float64((n_a > 0) != (n_b > 0))
-    row[26] = np.float64(weight_a < LITTLE)
-    row[27] = np.float64(weight_a < LITTLE and words.emoji[a] != words.emoji[b])
-    row[28] = np.float64(row[0] == 1.0 and words.letter_offsets[a + 1] > words.letter_offsets[a])
+    row[25] = shared / max(n_a + n_b - shared, 1)
+    row[26] = np.float64(n_a > shared and n_b > shared)
+    row[27] = np.float64((n_a > 0) != (n_b > 0))
+    row[28] = np.float64(weight_a < LITTLE)
+    row[29] = np.float64(weight_a < LITTLE and words.emoji[a] != words.emoji[b])
+    row[30] = np.float64(row[0] == 1.0 and words.letter_offsets[a + 1] > words.letter_offsets[a])

@@ -12,11 +12,14 @@ from hybriddup.kernels.cache import njit
 
 HAN, LETTER, DIGIT, PICTURE = np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)
 KIND = np.uint8(7)
-IN_WORD, IN_NUMBER = np.uint8(8), np.uint8(16)
+IN_WORD, IN_NUMBER, IS_PARTICLE = np.uint8(8), np.uint8(16), np.uint8(32)
 """Classes of characters, by the bits of `KIND`; 0 = none of these. Besides, whether ``\\w`` matches a character, and
 whether a number may begin with it that Han characters tell."""
 HASH, LEFT, RIGHT, OPEN, CLOSE, APOSTROPHE, COMMA, POINT, SPACE = 35, 60, 62, 91, 93, 39, 44, 46, 32
 REPOST = np.array([ord(letter) for letter in "<repost>"], np.uint32)
+LINK_ICON, OF_BLOOD, FEWEST_OF_TITLE = ord("o"), ord("型"), 6
+HEADLINE, HEADLINE_END = ord("【"), ord("】")
+TITLE_MARKS = tuple(ord(mark) for mark in '"【《「“')
 LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
 FEWEST_OF_STEM = 4
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -109,6 +112,24 @@ def end_of_hashtag(points: UInt32s, place: int, end: int, dictionary: Dictionary
 
 
 @njit(cache=True, nogil=True, inner=True)
+def end_of_link_title(points: UInt32s, first: int, place: int, end: int, dictionary: Dictionary) -> int:
+    """Return where the title of a link ends that begins here, after the O of Weibo's icon; ``place`` where none does.
+
+    It goes on to the next hashtag or mask, or to the end of the post. *O型* is a blood group.
+    """
+    if points[place] != LINK_ICON or (place > first and kind_of(dictionary, points[place - 1]) in (LETTER, DIGIT)):
+        return place
+    at = place + 1
+    while at < end and (kind_of(dictionary, points[at]) == DIGIT or points[at] in TITLE_MARKS):
+        at += 1
+    if at == end or kind_of(dictionary, points[at]) != HAN or points[at] == OF_BLOOD:
+        return place
+    while at < end and points[at] != HASH and points[at] != LEFT:
+        at += 1
+    return at if at - place > FEWEST_OF_TITLE else place
+
+
+@njit(cache=True, nogil=True, inner=True)
 def end_of_number(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
     """Return where a number ends that begins here: digits, with points and commas between them."""
     at = place
@@ -162,7 +183,13 @@ def key_of_value(value: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
-    """Return where a run of letters and digits ends that begins here, with apostrophes between them."""
+    """Return where a run of letters and digits ends that begins here, with apostrophes between them.
+
+    Single letters with points between them, as in ``f.b.i``, are one run.
+    """
+    at = end_of_abbreviation(points, place, end, dictionary)
+    if at > place:
+        return at
     at = place
     while at < end:
         kind = kind_of(dictionary, points[at])
@@ -179,11 +206,36 @@ def end_of_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary
 
 
 @njit(cache=True, nogil=True, inner=True)
+def end_of_abbreviation(points: UInt32s, place: int, end: int, dictionary: Dictionary) -> int:
+    """Return where single letters end, with a point between each two, that begin here; ``place`` where none do."""
+    at = place + 1
+    while at + 1 < end and points[at] == POINT and kind_of(dictionary, points[at + 1]) == LETTER:
+        at += 2
+    is_single = at == end or kind_of(dictionary, points[at]) not in (LETTER, DIGIT)
+    return at if at > place + 1 and is_single and kind_of(dictionary, points[place]) == LETTER else place
+
+
+@njit(cache=True, nogil=True, inner=True)
+def n_points(points: UInt32s, place: int, end: int) -> int:
+    """Return how many points stand in a word."""
+    n = np.int64(0)
+    for at in range(place, end):
+        n += points[at] == POINT
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_in_word(code_point: int) -> bool:
+    """Return whether this is no letter or digit of the word that it stands in."""
+    return code_point in (APOSTROPHE, POINT)
+
+
+@njit(cache=True, nogil=True, inner=True)
 def hash_letters(points: UInt32s, place: int, end: int, most: int) -> np.uint64:
     """Return the hash of up to so many letters, apostrophes left out."""
     value, n = OFFSET_BASIS, 0
     for at in range(place, end):
-        if points[at] != APOSTROPHE and n < most:
+        if not is_in_word(points[at]) and n < most:
             value = hashed(value, points[at])
             n += 1
     return value
@@ -201,7 +253,7 @@ def n_of_stem(points: UInt32s, place: int, end: int, suffixes: UInt32s) -> int:
     """Return how many letters the stem of a word has, apostrophes not counted."""
     n = 0
     for at in range(place, end):
-        n += points[at] != APOSTROPHE
+        n += not is_in_word(points[at])
     for i in range(len(suffixes)):
         n_suffix = 0
         while n_suffix < suffixes.shape[1] and suffixes[i, n_suffix] != 0:
@@ -216,7 +268,7 @@ def ends_with(points: UInt32s, place: int, end: int, suffix: UInt32s, n: int) ->
     """Return whether the letters of a word, apostrophes left out, end in the first ``n`` of these."""
     at = end - 1
     for i in range(n - 1, -1, -1):
-        while at >= place and points[at] == APOSTROPHE:
+        while at >= place and is_in_word(points[at]):
             at -= 1
         if at < place or points[at] != suffix[i]:
             return False

@@ -10,6 +10,7 @@ import xxhash
 
 from hybriddup.config.settings import ComponentSettings, Settings
 from hybriddup.steps.options import spell, to_plain
+from hybriddup.steps.posts.parts import BODY_FORMAT
 
 RECIPE_FORMAT = 1
 """Raised when hybriddup itself comes to make other fingerprints from the same parts."""
@@ -42,7 +43,7 @@ def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str,
             parts[role] = _part(chosen, component)
     parts["fingerprint"] = {"bits": settings.fingerprint.bits}
     if settings.compare != COMPARED_BEFORE:  # left out where it is as it was before it could be set
-        parts["compare"] = settings.compare
+        parts |= {"compare": settings.compare, "body": BODY_FORMAT}
     plain: dict[str, Any] = json.loads(json.dumps(parts, default=to_plain))
     return plain
 

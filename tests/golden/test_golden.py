@@ -1,7 +1,8 @@
 """Fingerprints that must never change by accident: stores hold them, and compare them with new ones.
 
-When a change is meant, raise `RECIPE_FORMAT` in `hybriddup.run.recipe`, write the file anew (see `recipes`), and add a
-line to the changelog.
+When a change is meant, raise `RECIPE_FORMAT` in `hybriddup.run.recipe`, or `BODY_FORMAT` in
+`hybriddup.steps.posts.parts` where only bodies change; write the file anew (see `recipes`), and add a line to the
+changelog.
 """
 
 from __future__ import annotations

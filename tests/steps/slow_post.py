@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from math import exp, log1p
 from typing import Any
@@ -13,23 +13,26 @@ from typing import Any
 from rapidfuzz.distance import LCSseq
 
 from hybriddup.kernels.post_features import NAMES
-from hybriddup.steps.posts.dictionary import COMMON, HAN_CHARACTERS, NUMBERS, PICTURES, SUFFIXES
+from hybriddup.steps.posts.dictionary import COMMON, HAN_CHARACTERS, NUMBERS, PARTICLES, PICTURES, SUFFIXES
 from hybriddup.steps.verifiers.post.model import shipped_models
 
 HAN = f"[{HAN_CHARACTERS}]"
 LETTER = f"(?![{HAN_CHARACTERS}{PICTURES}])[^\\W_]"
+SINGLE = rf"(?![\d{HAN_CHARACTERS}{PICTURES}])[^\W_]"
 TOKEN = re.compile(
     rf"(?P<repost><repost>)|(?P<mask><[a-z]+>)|(?P<emoji>\[[^\W\d_]\w{{0,9}}\]|[{PICTURES}]+)"
-    r"|(?P<hashtag>#(?=[^\s#])[^#<]{0,60}?(?<=[^\s#])#|#(?=\d*[^\W\d])\w+)"
-    rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})|(?P<letters>(?:{LETTER})+(?:'(?:{LETTER})+)*)"
+    r"|(?P<headline_end>】)|(?P<hashtag>#(?=[^\s#])[^#<]{0,60}?(?<=[^\s#])#|#(?=\d*[^\W\d])\w+)"
+    rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})"
+    rf"|(?P<letters>{SINGLE}(?:\.{SINGLE})++(?!{LETTER})|(?:{LETTER})+(?:'(?:{LETTER})+)*)"
 )
+LINK_TITLE = re.compile(rf"(?<!{LETTER})o(?=[\d\"【《「“]*(?!型){HAN})[^#<]{{6,}}")
 NUMERAL, COUNTED = "[零〇一二两三四五六七八九十百千]", "[月日号集季期届级]"
 TOLD = re.compile(
     rf"(?:周|(?<=星)期|(?<=礼)拜)(?P<weekday>[日天]|{NUMERAL}(?!{NUMERAL}))"
     rf"|第(?P<ordinal>{NUMERAL}{{1,12}})(?!{NUMERAL})(?:(?={COUNTED})|(?<!第一)(?![….]))"
     rf"|(?<!第)(?<!{NUMERAL})(?<!周)(?<!星期)(?<!礼拜)(?P<counted>{NUMERAL}{{1,12}})(?={COUNTED})"
 )
-CLAUSE, BODY, LITTLE, LEAST_CONTAINED = 8.0, 5.0, 3.0, 0.75
+CLAUSE, BODY, OWN_WORDS, LITTLE, LEAST_CONTAINED = 8.0, 5.0, 5.0, 3.0, 0.75
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Word:
     is_number: bool = False
     tells: tuple[str, ...] = ()
     """The numbers that it tells."""
+    in_title: bool = False
+    """Whether it stands in the title of a link."""
 
 
 @dataclass
@@ -54,6 +59,8 @@ class Post:
     numbers: Counter[str] = field(default_factory=Counter)
     hashtags: set[str] = field(default_factory=set)
     emoji: list[str] = field(default_factory=list)
+    n_headline: int = 0
+    """How many of the words stand before the end of the headline."""
 
     @property
     def letters(self) -> str:
@@ -105,13 +112,15 @@ def words_of(text: str, place: int = 0, end: int | None = None) -> list[Word]:
     for match in TOKEN.finditer(text, place, len(text) if end is None else end):
         found = match[0]
         if match.lastgroup == "han":
-            words.append(Word(found, found, 1.0, found, tells=told_from(text, match.start())))
+            prefix = "particle" if found in PARTICLES else found
+            words.append(Word(found, prefix, 1.0, found, tells=told_from(text, match.start())))
         elif match.lastgroup == "number":
             words.append(number(found))
         elif match.lastgroup == "letters" and found in NUMBERS:
             key = f"0{NUMBERS.index(found)}"
             words.append(Word(key, key, 1.0, f"{found} ", is_number=True, tells=(key,)))
         elif match.lastgroup == "letters":
+            found = found.replace(".", "")
             plain = found.replace("'", "")
             weight = 0.0 if plain in COMMON.split() else min(len(found), 8) / 4
             at_end = re.fullmatch(r"[^\W\d_]+(\d{1,4})", found)
@@ -120,12 +129,22 @@ def words_of(text: str, place: int = 0, end: int | None = None) -> list[Word]:
     return words
 
 
+def tokens_of(text: str) -> Iterator[re.Match[str]]:
+    """The tokens of a post; a link's title is one."""
+    place = 0
+    while match := min(
+        filter(None, (LINK_TITLE.search(text, place), TOKEN.search(text, place))), key=re.Match.start, default=None
+    ):
+        yield match
+        place = match.end()
+
+
 def read(text: str) -> Post:
     """What a post says."""
     hashtags_are_words = re.search(HAN, text) is None
     post, parts = Post(text), list[list[Word]]([[]])
-    for match in TOKEN.finditer(text):
-        kind, found = match.lastgroup, match[0]
+    for match in tokens_of(text):
+        kind, found = match.lastgroup or "title", match[0]
         if kind == "repost":
             parts.append([])
         elif kind == "emoji":
@@ -134,18 +153,28 @@ def read(text: str) -> Post:
         elif kind == "hashtag":
             post.hashtags.add("".join(letter for letter in found if letter.isalnum()))
             parts[-1] += words_of(found.strip("#")) if hashtags_are_words else []
+        elif kind == "title":
+            parts[-1] += [replace(word, in_title=True) for word in words_of(text, match.start() + 1, match.end())]
+        elif kind == "headline_end":
+            post.n_headline = post.n_headline or (len(parts[0]) if len(parts) == 1 else 0)
         elif kind != "mask":
             parts[-1] += words_of(text, *match.span())
     is_cut = re.search(r"(?:\.\.\.|…) *\Z", text)
     if is_cut:
         last = next((part for part in reversed(parts) if part), [])
         del last[-1:]
-    weights = [sum(word.weight for word in part) for part in parts]
-    numbers = [key for part in parts for word in part for key in word.tells]
+    numbers = [(key, word.in_title) for part in parts for word in part for key in word.tells]
     if not is_cut and ends_in_serial_number(text, parts, is_han=not hashtags_are_words):
         del numbers[-1]
-    post.numbers = Counter(numbers)
+    own = sum(word.weight for part in parts for word in part if not word.in_title)
+    asks = any(match.lastgroup is None and match[0].rstrip(" ").endswith("?") for match in tokens_of(text))
+    if own >= (1 if asks else OWN_WORDS):
+        parts = [[word for word in part if not word.in_title] for part in parts]
+        numbers = [(key, in_title) for key, in_title in numbers if not in_title]
+    post.numbers = Counter(key for key, _ in numbers)
+    weights = [sum(word.weight for word in part) for part in parts]
     quotes_count = len(parts) > 1 and weights[0] < CLAUSE and max(weights[1:]) > 0
+    post.n_headline = 0 if quotes_count else post.n_headline
     post.words = (
         parts[weights.index(max(weights[1:]), 1)] if quotes_count else [word for part in parts for word in part]
     )
@@ -166,10 +195,10 @@ def ends_in_serial_number(text: str, parts: list[list[Word]], *, is_han: bool) -
 def last_word(text: str, *, hashtags_are_words: bool) -> tuple[int, int]:
     """Where the last word of a post begins and ends."""
     span = (0, 0)
-    for match in TOKEN.finditer(text):
+    for match in tokens_of(text):
         if match.lastgroup in {"number", "letters", "han"}:
             span = match.span()
-        elif match.lastgroup == "hashtag" and hashtags_are_words:
+        elif match.lastgroup is None or (match.lastgroup == "hashtag" and hashtags_are_words):
             inner = TOKEN.finditer(text, match.start() + 1, match.end() - match[0][1:].endswith("#"))
             span = ([span] + [one.span() for one in inner if one.lastgroup in {"number", "letters", "han"}])[-1]
     return span
@@ -218,7 +247,7 @@ def features(x: Post, y: Post) -> list[float]:
     contained = 1 - only_a / max(weight_a, 1)
     shared = 1 - (only_a + only_b) / max(weight_a + weight_b, 1)
     head, tail, middle = places(b.words, known[1])
-    run = longest_run(a, b)
+    run, lacking = longest_run(a, b), sum(places(a.words, known[0]))
     more = bool(a.numbers - b.numbers), bool(b.numbers - a.numbers)
     tags = bool(a.hashtags - b.hashtags), bool(b.hashtags - a.hashtags)
     all_tags = a.hashtags | b.hashtags
@@ -242,7 +271,9 @@ def features(x: Post, y: Post) -> list[float]:
         log1p(head),
         log1p(tail),
         log1p(middle),
-        log1p(sum(places(a.words, known[0]))),
+        log1p(lacking),
+        0.0 if lacking else log1p(tail),
+        float(not lacking and [*known[1], False].index(False) >= max(a.n_headline, b.n_headline) > 0),
         float(all(more)),
         float(more[0] != more[1]),
         float(bool(a.numbers) and not any(more)),

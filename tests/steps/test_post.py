@@ -29,6 +29,8 @@ PIECES = [
     *("你", "妈妈", "喊你回家", "疫情通报", "确诊3例", "かな", "한글", "𠀀"),
     *("flood", "floods", "flooding", "the", "don't", "dont", "o'", "'", "three", "3", "075", "75,000", "75000", "1,5"),
     *("第三", "十二", "两", "月", "一", "周五", "星期", "天", "日", "ep01", "ep12345", "o'1"),
+    *("【", "】", "啦", "了", "吗"),
+    *("o", "o3月", "o【", "o型", "你支持延长假期吗", "?", "r.i.p.", "f.b.i", "a.b", "o.n.e"),
     *("1.5.", "٣", "²", "b52", "3d", "İ", "é", "_", "rt"),
     *("#", "#武汉#", "# 武汉#", "#a b#", "#flood", "#1", "#1a", "##", "#" + "长" * 60 + "#", "#" + "长" * 61 + "#"),
     *(
@@ -54,6 +56,11 @@ texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(ma
 @example(["#武汉#早", "早 #武汉#"])
 @example(["#a day", "a #day"])
 @example(["<repost>a 3 ...", "three <repost> <repost>"])
+@example(
+    ["支持 o3月延长假期,你觉得好吗?", "o3月延长假期,你觉得好吗?", "可以理解 o第三期专家谈疫情<url>", "我是o型血的人啊"]
+)
+@example(["【疫情通报】", "【疫情通报】请戴口罩", "早<repost>【疫情通报】请戴口罩", "】疫情通报】"])
+@example(["r.i.p. to the u.s.", "rip to the us", "a.b.cd o.n.e"])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     """Of any posts, in either order."""
     earlier, later = np.triu_indices(len(posts))

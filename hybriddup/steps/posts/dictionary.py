@@ -14,6 +14,7 @@ from hybriddup.kernels.post_spans import (
     HAN,
     IN_NUMBER,
     IN_WORD,
+    IS_PARTICLE,
     LETTER,
     OFFSET_BASIS,
     PICTURE,
@@ -34,6 +35,8 @@ COMMON = (
 )
 """English words that are in nearly every text, and what is left of marks and of links that were cut off; they have no
 weight."""
+PARTICLES = "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额阿哇咯喽罗哒嘞趴叭鸭吗么呢嘛"
+"""Han characters that carry a tone of voice: a post with one of them knows each of the others."""
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 SUFFIXES = ("ings", "ing", "ers", "ies", "ied", "edly", "ed", "es", "s", "ly", "er")
 N_CODE_POINTS = 0x110000
@@ -71,6 +74,7 @@ def classes() -> UInt8s:
         for run in re.finditer(f"{pattern}+", characters):
             made[run.start() : run.end()] = kind
     made[list(map(ord, NUMERALS + MARKS))] |= IN_NUMBER
+    made[list(map(ord, PARTICLES))] |= IS_PARTICLE
     for run in re.finditer(r"\w+", characters):
         made[run.start() : run.end()] |= IN_WORD
     return made

@@ -14,6 +14,9 @@ from hybriddup.steps.posts.dictionary import load_dictionary
 BODY = 5.0
 """Words of less weight are no body: 5 Han characters, or some 3 words of other letters. With 8, as many posts more are
 found as are lost for the whole posts that are then compared, whose hashtags are most of them."""
+BODY_FORMAT = 2
+"""Part of the recipe where bodies are compared; raised when the same post comes to have another body. Since 2, titles
+of links are no body, and ``f.b.i.`` is one word."""
 POSTS_A_SLICE = 1024
 """Few enough that what is found of them stays in the cache."""
 

@@ -13,6 +13,8 @@
 | run, run_share | words of the shorter post that stand in the longer one after another (log; as a share) |
 | head, tail, middle | words that only the longer post has: before what they share, after it, within (log) |
 | unknown_in_shorter | words of the shorter post that the longer one lacks (log) |
+| goes_on | words that the longer post has after the last that they share, where it has all of the shorter one (log) |
+| is_headline | 1 where the longer post adds words only after a headline of theirs, as in ``【headline】text`` |
 | numbers_differ | 1 where each has a number that the other lacks; 75,000 is 75000, three is 3, EP02 and 第二集 are 2 |
 | numbers_added, numbers_same | 1 where only one has such a number; 1 where both have the same ones |
 | hashtags_shared | hashtags of both, as a share of all of them: 0 to 1 |
@@ -22,8 +24,9 @@
 | same_words | 1 where the words are the same |
 
 *log* is the natural logarithm of one more than the number. Words of those who are quoted count where the own words hold
-no clause, and those of hashtags in posts without a Han character. A word of letters is known to the other post where
-that has its stem, or one that begins with the same four.
+no clause, and those of hashtags in posts without a Han character. The title of a link, as in ``支持 O你怎么看？``,
+counts where the post has hardly a word of its own. A word of letters is known to the other post where that has its
+stem, or one that begins with the same four; a particle, as 啦, where it has any particle.
 """
 
 from __future__ import annotations
