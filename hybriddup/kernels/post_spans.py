@@ -19,6 +19,8 @@ HASH, LEFT, RIGHT, OPEN, CLOSE, APOSTROPHE, COMMA, POINT, SPACE = 35, 60, 62, 91
 REPOST = np.array([ord(letter) for letter in "<repost>"], np.uint32)
 LINK_ICON, OF_BLOOD, FEWEST_OF_TITLE = ord("o"), ord("型"), 6
 HEADLINE, HEADLINE_END = ord("【"), ord("】")
+OF_DATES = tuple(ord(unit) for unit in "年月日号时点")
+SLASH, RIGHT_BRACKET = ord("/"), ord(")")
 TITLE_MARKS = tuple(ord(mark) for mark in '"【《「“')
 LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
 FEWEST_OF_STEM = 4
@@ -115,18 +117,32 @@ def end_of_hashtag(points: UInt32s, place: int, end: int, dictionary: Dictionary
 def end_of_link_title(points: UInt32s, first: int, place: int, end: int, dictionary: Dictionary) -> int:
     """Return where the title of a link ends that begins here, after the O of Weibo's icon; ``place`` where none does.
 
-    It goes on to the next hashtag or mask, or to the end of the post. *O型* is a blood group.
+    It goes on to the next hashtag or mask, or to the end of the post. *O型* is a blood group, the O in ``O3月1日`` the
+    icon of a date within a sentence, and that of ``o(∩_∩)o`` a hand.
     """
-    if points[place] != LINK_ICON or (place > first and kind_of(dictionary, points[place - 1]) in (LETTER, DIGIT)):
+    if points[place] != LINK_ICON or not may_be_icon(points, first, place, dictionary):
         return place
     at = place + 1
     while at < end and (kind_of(dictionary, points[at]) == DIGIT or points[at] in TITLE_MARKS):
         at += 1
     if at == end or kind_of(dictionary, points[at]) != HAN or points[at] == OF_BLOOD:
         return place
+    if points[at] in OF_DATES and kind_of(dictionary, points[at - 1]) == DIGIT:
+        return place
     while at < end and points[at] != HASH and points[at] != LEFT:
         at += 1
     return at if at - place > FEWEST_OF_TITLE else place
+
+
+@njit(cache=True, nogil=True, inner=True)
+def may_be_icon(points: UInt32s, first: int, place: int, dictionary: Dictionary) -> bool:
+    """Return whether a letter is neither part of a word nor of an emoticon, by what stands before it."""
+    if place == first:
+        return True
+    if points[place - 1] == SLASH or kind_of(dictionary, points[place - 1]) in (LETTER, DIGIT):
+        return False
+    ends_bracket = points[place - 1] == RIGHT_BRACKET and place > first + 1
+    return not ends_bracket or kind_of(dictionary, points[place - 2]) in (HAN, LETTER, DIGIT)
 
 
 @njit(cache=True, nogil=True, inner=True)

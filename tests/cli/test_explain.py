@@ -17,7 +17,7 @@ def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
     assert ran.code == 0
     labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
     assert [label for label in labels if f"\n{label}  " not in ran.out] == []
-    assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.8297 reaches the threshold 0.5")
+    assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.8464 reaches the threshold 0.5")
 
 
 def test_texts_that_differ_are_explained_too(run: Run) -> None:

@@ -25,7 +25,9 @@ TOKEN = re.compile(
     rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})"
     rf"|(?P<letters>{SINGLE}(?:\.{SINGLE})++(?!{LETTER})|(?:{LETTER})+(?:'(?:{LETTER})+)*)"
 )
-LINK_TITLE = re.compile(rf"(?<!{LETTER})o(?=[\d\"【《「“]*(?!型){HAN})[^#<]{{6,}}")
+LINK_TITLE = re.compile(
+    rf"(?<!{LETTER})(?<!/)(?<!(?!{HAN}|{LETTER})[\s\S]\))o(?=[\d\"【《「“]*(?!型|(?<=\d)[年月日号时点]){HAN})[^#<]{{6,}}"
+)
 NUMERAL, COUNTED = "[零〇一二两三四五六七八九十百千]", "[月日号集季期届级]"
 TOLD = re.compile(
     rf"(?:周|(?<=星)期|(?<=礼)拜)(?P<weekday>[日天]|{NUMERAL}(?!{NUMERAL}))"
