@@ -322,9 +322,9 @@ def test_posts_that_differ_in_a_number_are_never_merged_where_numbers_must_match
 
 
 JUDGED = load_sample("judged.jsonl")
-JUDGED_FLOORS = {"weibo": (0.91, 0.91), "twitter": (0.91, 0.91), "sms": (0.97, 0.70), "headlines": (0.91, 0.65)}
+JUDGED_FLOORS = {"weibo": (0.93, 0.92), "twitter": (0.93, 0.92), "sms": (0.94, 0.68), "headlines": (0.97, 0.72)}
 """Precision and recall on pairs of every kind that readers went by; no model was fitted to them. They are of posts:
-``sms`` misses those under the tails and mentions of Weibo, which messages do not have."""
+``sms`` misjudges those that differ by tails, mentions and titles of links of Weibo, which messages do not have."""
 NEVER_WRONG = [
     "hashtag",
     "mention",
@@ -333,6 +333,7 @@ NEVER_WRONG = [
     "tail",
     "quote",
     "comment",
+    "poll",
     "number",
     "template",
     "cut",
