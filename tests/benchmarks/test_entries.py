@@ -24,6 +24,8 @@ NOT_CALLED = {
     "hamming",
     "nearest_hits",
     "popcount",
+    "post_notes",
+    "post_reading",
     "post_spans",
     "posting_lists",
     "ring_reads",
