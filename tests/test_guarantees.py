@@ -322,13 +322,17 @@ def test_posts_that_differ_in_a_number_are_never_merged_where_numbers_must_match
 
 
 JUDGED = load_sample("judged.jsonl")
-JUDGED_FLOORS = {"weibo": (0.93, 0.92), "twitter": (0.93, 0.92), "sms": (0.94, 0.68), "headlines": (0.97, 0.72)}
+JUDGED_FLOORS = {"weibo": (0.93, 0.92), "twitter": (0.93, 0.92), "sms": (0.97, 0.70), "headlines": (0.97, 0.72)}
 """Precision and recall on pairs of every kind that readers went by; no model was fitted to them. They are of posts:
-``sms`` misjudges those that differ by tails, mentions and titles of links of Weibo, which messages do not have."""
+``sms`` misses those under the tails and mentions of Weibo, which messages do not have."""
+NOT_IN_MESSAGES = ["poll", "link_title", "headline"]
+"""Kinds that posts have and messages do not; `sms` is not asked about them."""
 NEVER_WRONG = [
     "hashtag",
     "mention",
     "link",
+    "link_title",
+    "headline",
     "source",
     "tail",
     "quote",
@@ -349,7 +353,8 @@ def judge(config: str, pairs: Sequence[dict[str, Any]]) -> Evaluation:
 @pytest.mark.parametrize("config", JUDGED_FLOORS)
 def test_judgement_of_hard_pairs_does_not_get_worse(config: str) -> None:
     """Nor by finding more that is none, nor by finding less."""
-    decision = judge(config, JUDGED).total.decision
+    pairs = [pair for pair in JUDGED if config != "sms" or pair["kind"] not in NOT_IN_MESSAGES]
+    decision = judge(config, pairs).total.decision
     precision, recall = JUDGED_FLOORS[config]
     assert decision.precision is not None
     assert decision.recall is not None

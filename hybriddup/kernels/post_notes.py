@@ -30,7 +30,7 @@ from hybriddup.kernels.post_spans import (
     end_of_number,
     hash_letters,
     hashed,
-    is_in_word,
+    is_inner_mark,
     key_of_number,
     key_of_value,
     kind_of,
@@ -42,6 +42,8 @@ from hybriddup.kernels.post_spans import (
 JOINER, VARIATION = 0x200D, 0xFE0F
 """Parts of pictures that say how they are drawn."""
 OF_PREFIX = 4
+OF_TITLE = 1 << 20
+"""Added to the part of a word while it is not known whether the title of a link counts."""
 MOST_DIGITS = 4
 """A word of letters that ends in more digits is a code, such as a random one, and tells no number."""
 HEAVIEST, OF_WEIGHT = 8, np.float32(4.0)
@@ -57,7 +59,8 @@ class Scratch(NamedTuple):
     bounds: Int64s
     """int64[n, 2]: of the letters of each word."""
     parts: Int32s
-    """int32[n]: 0 for own words, then the number of the quote."""
+    """int32[n]: 0 for own words, then the number of the quote; `OF_TITLE` more for words of a link's title, until it is
+    known whether they count."""
     numbers: UInt64s
     words_of_numbers: Int32s
     """int32[n]: which word each number belongs to."""
@@ -121,7 +124,7 @@ def note_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary, 
     spelled = place_in(dictionary.spelled, whole)
     is_spelled = spelled >= 0
     for at in range(place, end):
-        is_spelled &= not is_in_word(points[at])
+        is_spelled &= not is_inner_mark(points[at])
     if is_spelled:
         note_number(scratch, dictionary.numbers[spelled], place, end)
         return
@@ -173,7 +176,7 @@ def read_word(
 
 @njit(cache=True, nogil=True)
 def read_words(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> None:
-    """Note the words and numbers of a hashtag; emoji and marks are passed over."""
+    """Note the words and numbers of a hashtag or a link's title; emoji and marks are passed over."""
     first = place
     while place < end:
         kind, after = kind_of(dictionary, points[place]), place + 1

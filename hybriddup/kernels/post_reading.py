@@ -12,6 +12,7 @@ from hybriddup.kernels.post_notes import (
     IN_HEADLINE,
     N_NUMBERS,
     N_WORDS,
+    OF_TITLE,
     PART,
     Scratch,
     note_emoji,
@@ -44,8 +45,6 @@ from hybriddup.kernels.post_spans import (
 EXCLAMATION, QUESTION, ELLIPSIS = 33, 63, 0x2026
 CLAUSE = np.float32(8.0)
 """Own words of less weight say nothing beside what is quoted: 8 Han characters, or some 5 English words."""
-OF_TITLE = 1 << 20
-"""Added to the part of a word while it is not known whether the title of a link counts."""
 OWN_WORDS = np.float32(5.0)
 """Beside own words of this weight the title of a link says nothing; beside any where it asks something, as in polls."""
 
@@ -126,19 +125,18 @@ def choose_titles(scratch: Scratch) -> None:
         n += is_own
     if n == scratch.n[N_WORDS]:
         return
-    n = 0
+    titles_count, n = own < limit, 0
     for i in range(scratch.n[N_NUMBERS]):
         scratch.numbers[n] = scratch.numbers[i]
         word = scratch.words_of_numbers[i]
-        n += own < limit or scratch.parts[word] < OF_TITLE
+        n += titles_count or scratch.parts[word] < OF_TITLE
     scratch.n[N_NUMBERS], n = n, 0
     for word in range(scratch.n[N_WORDS]):
-        if own >= limit and scratch.parts[word] >= OF_TITLE:
-            continue
-        scratch.keys[n], scratch.prefixes[n] = scratch.keys[word], scratch.prefixes[word]
-        scratch.weights[n], scratch.bounds[n] = scratch.weights[word], scratch.bounds[word]
-        scratch.parts[n] = scratch.parts[word] % OF_TITLE
-        n += 1
+        if titles_count or scratch.parts[word] < OF_TITLE:
+            scratch.keys[n], scratch.prefixes[n] = scratch.keys[word], scratch.prefixes[word]
+            scratch.weights[n], scratch.bounds[n] = scratch.weights[word], scratch.bounds[word]
+            scratch.parts[n] = scratch.parts[word] % OF_TITLE
+            n += 1
     scratch.n[N_WORDS] = n
 
 

@@ -241,8 +241,8 @@ def n_points(points: UInt32s, place: int, end: int) -> int:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def is_in_word(code_point: int) -> bool:
-    """Return whether this is no letter or digit of the word that it stands in."""
+def is_inner_mark(code_point: int) -> bool:
+    """Return whether this is a mark that words may hold: the apostrophe of *don't*, a point of *f.b.i.*."""
     return code_point in (APOSTROPHE, POINT)
 
 
@@ -251,7 +251,7 @@ def hash_letters(points: UInt32s, place: int, end: int, most: int) -> np.uint64:
     """Return the hash of up to so many letters, apostrophes left out."""
     value, n = OFFSET_BASIS, 0
     for at in range(place, end):
-        if not is_in_word(points[at]) and n < most:
+        if not is_inner_mark(points[at]) and n < most:
             value = hashed(value, points[at])
             n += 1
     return value
@@ -269,7 +269,7 @@ def n_of_stem(points: UInt32s, place: int, end: int, suffixes: UInt32s) -> int:
     """Return how many letters the stem of a word has, apostrophes not counted."""
     n = 0
     for at in range(place, end):
-        n += not is_in_word(points[at])
+        n += not is_inner_mark(points[at])
     for i in range(len(suffixes)):
         n_suffix = 0
         while n_suffix < suffixes.shape[1] and suffixes[i, n_suffix] != 0:
@@ -284,7 +284,7 @@ def ends_with(points: UInt32s, place: int, end: int, suffix: UInt32s, n: int) ->
     """Return whether the letters of a word, apostrophes left out, end in the first ``n`` of these."""
     at = end - 1
     for i in range(n - 1, -1, -1):
-        while at >= place and is_in_word(points[at]):
+        while at >= place and is_inner_mark(points[at]):
             at -= 1
         if at < place or points[at] != suffix[i]:
             return False

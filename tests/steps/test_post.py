@@ -59,6 +59,9 @@ texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(ma
 @example(
     ["支持 o3月延长假期,你觉得好吗?", "o3月延长假期,你觉得好吗?", "可以理解 o第三期专家谈疫情<url>", "我是o型血的人啊"]
 )
+@example(
+    ["真好o(∩_∩)o哈哈哈哈哈哈", "真好(网)o专家谈疫情通报", "当地时间o2月18日晚上十一点确诊", "i/o开发者大会取消了"]
+)
 @example(["【疫情通报】", "【疫情通报】请戴口罩", "早<repost>【疫情通报】请戴口罩", "】疫情通报】"])
 @example(["r.i.p. to the u.s.", "rip to the us", "a.b.cd o.n.e"])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
