@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from hybriddup.data.records import Bools, Int8s, Int64s
-from hybriddup_spark.columns import bools, key_lists, longs, table_of
+from hybriddup_spark.columns import bools, distinct, key_lists, longs, packed_lists, table_of
 from hybriddup_spark.contest import GONE, OPEN
+from hybriddup_spark.picking import is_among
 from hybriddup_spark.schemas import WANTED
 
 
@@ -76,9 +78,10 @@ class OpenPosts:
         """int64[n]: of the open posts, rising."""
         return self.first + np.flatnonzero(self.status == OPEN)
 
+    @cached_property
     def decisive_keys(self) -> Int64s:
-        """Return the keys, rising, of which it matters which texts were kept."""
-        return np.unique(np.concatenate([self.links.unsure.keys, self.crowded.keys]))
+        """The keys, rising, of which it matters which texts were kept."""
+        return distinct(np.concatenate([self.links.unsure.keys, self.crowded.keys]))
 
     def status_at(self, positions: Int64s) -> Int8s:
         """Return int8[n]: what is known of posts of the round; those before it have none of the values."""
@@ -101,7 +104,7 @@ class OpenPosts:
         others = members.take(~is_open)
         known = self.status_at(self.links.earlier)
         is_other = (known != OPEN) & (known != GONE)
-        is_met = np.isin(others.keys, self.crowded.keys)  # of other keys, the pairs are listed
+        is_met = is_among(others.keys, distinct(self.crowded.keys))  # of other keys, the pairs are listed
         return pa.concat_tables(
             [
                 wanted_others(
@@ -116,11 +119,17 @@ class OpenPosts:
 
     def rows(self, positions: Int64s) -> Int64s:
         """Return int64[n]: which of the open posts are at these positions."""
-        return np.searchsorted(self.positions, positions)
+        return self._row_of[positions - self.first]
+
+    @cached_property
+    def _row_of(self) -> Int64s:
+        """int64[n]: which of the open posts each post of the round is, where it is one."""
+        return np.cumsum(self.status == OPEN) - 1
 
     def bins(self, coupled: Keyed, n_bins: int) -> tuple[Int64s, KeyBins]:
         """Return int64[n_open], and the bin of each key: posts that depend on one another have one."""
-        keys, numbers = np.unique(coupled.keys, return_inverse=True)
+        keys = self.decisive_keys
+        numbers = np.searchsorted(keys, coupled.keys)
         both = self.status_at(self.links.earlier) == OPEN
         n_open = len(self.positions)
         a = np.concatenate([self.rows(coupled.positions), self.rows(self.links.later[both])])
@@ -164,15 +173,17 @@ def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s, is_met: Bools) 
     positions, bins, keys, is_met = positions[order], bins[order], keys[order], is_met[order]
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(positions) != 0) | (np.diff(bins) != 0)
+    is_other_key = is_first.copy()
+    is_other_key[1:] |= np.diff(keys) != 0
     firsts = np.flatnonzero(is_first)
-    ends = np.append(firsts, len(order))[1:]
+    n_keys = np.bincount(np.cumsum(is_first)[is_other_key] - 1)
     return table_of(
         WANTED,
         position=positions[firsts],
         bin=bins[firsts],
         is_open=np.zeros(len(firsts), np.bool_),
         is_met=np.logical_or.reduceat(is_met, firsts) if len(firsts) else is_met,
-        keys=[np.unique(keys[first:end]).tobytes() for first, end in zip(firsts.tolist(), ends.tolist(), strict=True)],
+        keys=packed_lists(keys[is_other_key], n_keys),
         copies=[b""] * len(firsts),
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
+
+from pyspark import TaskContext
 
 from hybriddup.config import open_session
 from hybriddup.run.components import Components
@@ -42,4 +45,19 @@ class Maker:
 def _make(maker: Maker) -> Components:
     settings, manager = open_session(json.loads(maker.settings), maker.plugins)
     recipe = read_recipe(BytesIO(maker.recipe), maker.name)
-    return Components.create(settings, manager.registry, 1).with_learned(recipe, maker.name)
+    components = Components.create(settings, manager.registry, 1).with_learned(recipe, maker.name)
+    if TaskContext.get() is not None:
+        exempt_from_garbage_collection(components)
+    return components
+
+
+def exempt_from_garbage_collection(components: Components) -> None:
+    """Load what components need to work; until others are made, garbage is not looked for in all that is loaded.
+
+    Spark's Python looks for it behind each task. Among these objects, which stay, that takes 0.1 s: 9 of the 96 s that
+    two cores worked for a million posts.
+    """
+    components.fingerprinter.fingerprint(["text"])
+    gc.unfreeze()
+    gc.collect()  # components made before may be garbage by now
+    gc.freeze()

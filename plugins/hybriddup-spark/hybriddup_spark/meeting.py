@@ -15,14 +15,16 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from hybriddup.data.records import NO_KEY, NO_SKETCHES, SKETCH_WORDS, Bools, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import NO_KEY, NO_SKETCHES, SKETCH_WORDS, Bools, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.hamming import differing_bits
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.within_batch import group_batch
 from hybriddup_spark.blocks import Batches, Task
-from hybriddup_spark.columns import bools, ints, key_lists, longs, table_of
+from hybriddup_spark.columns import bools, distinct, ints, key_lists, longs, table_of
 from hybriddup_spark.divided import Earlier
 from hybriddup_spark.picking import Parts, is_among
 from hybriddup_spark.preparing import counts_characters
@@ -113,8 +115,10 @@ def that_may_meet(entries: pa.Table, earlier: Earlier) -> pa.Table:
     """Return the entries of the round, and those of kept texts under keys that some of the round has."""
     positions, keys = longs(entries, "position"), longs(entries, "key")
     is_new = positions >= earlier.first
+    if is_new.all():
+        return entries
     is_found = earlier.stay(positions) & bools(entries, "is_own")
-    is_found[is_found] = is_among(keys[is_found], np.unique(keys[is_new]))
+    is_found[is_found] = is_among(keys[is_found], np.sort(keys[is_new]))
     return entries.filter(pa.array(is_new | is_found))
 
 
@@ -138,17 +142,22 @@ def notes_of(batches: Batches) -> Batches:
     That is which texts pairs need: `LATER` and `EARLIER` ones; which texts have which `CROWDED` keys; and how often
     keys were `CUT`, in the place of a position, and in which part.
     """
+    needed: dict[int, list[Int64s]] = {LATER: [], EARLIER: []}
     for batch in batches:
-        kinds, later, earlier = (longs(batch, name) for name in ("kind", "later", "earlier"))
+        kinds, later, earlier, keys = (longs(batch, name) for name in ("kind", "later", "earlier", "key"))
         is_pair, is_crowded, is_cut = np.isin(kinds, PAIRED), kinds == CROWDED, kinds == CUT
-        noted = {LATER: np.unique(later[is_pair]), EARLIER: np.unique(earlier[is_pair]), CUT: earlier[is_cut],
-                 CROWDED: later[is_crowded]}  # fmt: skip
-        keys = {kind: longs(batch, "key")[kinds == kind] for kind in (CROWDED, CUT)}
-        for kind, positions in noted.items():
-            of_kind = np.full(len(positions), kind, np.int8)
-            columns = [of_kind, positions, keys.get(kind, np.zeros(len(positions), np.int64))]
-            arrays = [pa.array(column, field.type) for column, field in zip(columns, NOTES, strict=True)]
-            yield pa.record_batch(arrays, schema=NOTES)
+        needed[LATER].append(distinct(later[is_pair]))
+        needed[EARLIER].append(distinct(earlier[is_pair]))
+        yield _notes(CROWDED, later[is_crowded], keys[is_crowded])
+        yield _notes(CUT, earlier[is_cut], keys[is_cut])
+    for kind, found in needed.items():
+        positions = distinct(np.concatenate([np.zeros(0, np.int64), *found]))
+        yield _notes(kind, positions, np.zeros(len(positions), np.int64))
+
+
+def _notes(kind: int, positions: Int64s, keys: Int64s) -> pa.RecordBatch:
+    columns = np.full(len(positions), kind, np.int8), positions, keys
+    return pa.record_batch([pa.array(column) for column in columns], schema=NOTES)
 
 
 def members_of(keys: Int64s) -> Task:
@@ -210,14 +219,19 @@ def may_be_cut(entries: Entries, most: int) -> Bools:
 
 def n_near_one(entries: Entries) -> float:
     """Return about how many entries of one key are near one of them, on average."""
-    bits, limits = entries.columns.bits, entries.columns.max_distances
-    n = len(bits)
+    n = len(entries.keys)
     sampled = np.arange(min(N_SAMPLED, n)) * n // min(N_SAMPLED, n)
+    return count_near(entries.columns.bits, entries.columns.max_distances, sampled) / len(sampled)
+
+
+@njit(cache=True, nogil=True)
+def count_near(bits: UInt64s, limits: Int32s, sampled: Int64s) -> int:
+    """Return how many pairs of a sampled text and another are within the larger limit of the two."""
     n_near = 0
-    for row in sampled.tolist():
-        distances = np.bitwise_count(bits ^ bits[row]).sum(axis=1)
-        n_near += int((distances <= np.maximum(limits, limits[row])).sum()) - 1
-    return n_near / len(sampled)
+    for row in sampled:
+        for other in range(len(bits)):
+            n_near += differing_bits(bits, row, bits, other) <= max(limits[row], limits[other])
+    return n_near - len(sampled)
 
 
 def pairs_in(entries: Entries, most: int) -> pa.Table:

@@ -49,6 +49,14 @@ class Flags:
         """Return bool[n] in an eighth of the bytes."""
         return cls(first, np.packbits(flags))
 
+    @classmethod
+    def at_positions(cls, positions: Int64s) -> Flags:
+        """Return flags that are set for some of the posts, rising, from the first to the last of them."""
+        first = int(positions[0])
+        flags = np.zeros(int(positions[-1]) + 1 - first, np.bool_)
+        flags[positions - first] = True
+        return cls.of(first, flags)
+
     def at(self, positions: Int64s) -> Bools:
         """Return bool[n]: those of some of the posts."""
         rows = positions - self.first
@@ -114,13 +122,13 @@ def _entries(
     return pa.record_batch(arrays, schema=ENTRIES)
 
 
-def texts_at(parts: Parts, wanted: Int64s) -> Task:
-    """Return what makes `NEEDED` of the `POSTS` at some positions, int64[n] rising."""
+def texts_at(parts: Parts, wanted: Flags) -> Task:
+    """Return what makes `NEEDED` of those of some `POSTS` that are wanted."""
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:
             positions = longs(batch, "position")
-            chosen = np.flatnonzero(is_among(positions, wanted))
+            chosen = np.flatnonzero(wanted.at(positions))
             some = batch.take(pa.array(chosen))
             part = pa.array(parts.of(positions[chosen].view(np.uint64)), pa.int32())
             yield pa.record_batch([part, some.column("position"), some.column("text")], schema=NEEDED)

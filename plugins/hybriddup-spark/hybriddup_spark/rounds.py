@@ -18,7 +18,7 @@ from pyspark.sql import functions as sf
 from hybriddup.data.records import Bools, Int8s, Int32s, Int64s
 from hybriddup.errors import HybriddupError
 from hybriddup_spark.blocks import PART, Merge, mapped, merging, travelling
-from hybriddup_spark.columns import bools, ints, longs, table_of
+from hybriddup_spark.columns import bools, distinct, ints, longs, table_of
 from hybriddup_spark.contest import COPY, GONE, KEPT, OF_INDEX, OPEN, RoundLinks, decide_by_links
 from hybriddup_spark.divided import Divided, Earlier
 from hybriddup_spark.equal import NONE, find_copies
@@ -69,6 +69,9 @@ class Decided:
     """What rounds have counted."""
 
     rounds: int = 0
+    exact: int = 0
+    near: int = 0
+    """Posts that were removed."""
     pairs: int = 0
     together: int = 0
     """Posts that were decided together, as single pairs did not tell."""
@@ -101,6 +104,8 @@ class Rounds:
             for first, last in self.bounds():
                 removed = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted).decide()
                 kept[longs(removed, "position")] = False
+                n_exact = int(bools(removed, "is_exact").sum())
+                counted.exact, counted.near = counted.exact + n_exact, counted.near + len(removed) - n_exact
                 whole = removed.combine_chunks()  # behind an empty chunk, Spark 4.3 reads nothing more
                 self.write(self.spark.createDataFrame(whole), f"removed/round={counted.rounds}")
                 counted.rounds += 1
@@ -238,8 +243,8 @@ class Round:
         """Return the `LINKS` of the round, by later text, then from the earliest on."""
         rounds, first = self.rounds, self.first
         maker, parts = rounds.maker, rounds.parts
-        earlier, later = np.unique(notes.positions(EARLIER)), np.unique(notes.positions(LATER))
-        crowded = np.unique(notes.crowded().positions)
+        earlier, later = distinct(notes.positions(EARLIER)), distinct(notes.positions(LATER))
+        crowded = distinct(notes.crowded().positions)
         if not len(later):
             return LINKS.empty_table()
 
@@ -257,7 +262,7 @@ class Round:
     def texts(self, positions: Int64s) -> DataFrame:
         """Return the texts at some positions, rising, as `NEEDED`."""
         posts = between(self.rounds.posts, int(positions[0]), int(positions[-1]) + 1)
-        return mapped(posts.select(*OF_TEXTS), texts_at(self.rounds.parts, positions), NEEDED)
+        return mapped(posts.select(*OF_TEXTS), texts_at(self.rounds.parts, Flags.at_positions(positions)), NEEDED)
 
     def by_links(self, status: Int8s, links: pa.Table) -> Int64s:
         """Decide what links tell; return the link by which each post goes."""
@@ -294,7 +299,7 @@ class Round:
         n = len(rounds.parts.values)
         wanted = posts.wanted(members(meetings, posts), copies, n)
         wanted = wanted.set_column(1, "bin", pa.array(rounds.parts.values[longs(wanted, "bin")], pa.int32()))
-        texts = at_positions(between(rounds.posts, 0, self.last), np.unique(longs(wanted, "position")))
+        texts = at_positions(between(rounds.posts, 0, self.last), distinct(longs(wanted, "position")))
 
         def settle(table: pa.Table) -> pa.Table:
             return decide_together(maker.components(), table, first)
@@ -315,7 +320,7 @@ def check_parts(parts: Int64s) -> None:
         Spark 4.1 and later may give the rows of a part to several tasks, where it takes a union of tables for one that
         is divided as they are (SPARK-59141). No version was seen to do so with tables as these.
     """
-    if len(np.unique(parts)) < len(parts):
+    if len(distinct(parts)) < len(parts):
         raise HybriddupError(
             "Spark gave the keys of one part to several tasks, so that repeats would be missed. Set "
             "spark.sql.unionOutputPartitioning to false."
@@ -324,7 +329,7 @@ def check_parts(parts: Int64s) -> None:
 
 def members(meetings: DataFrame, posts: OpenPosts) -> Keyed:
     """Return the open and the kept texts that can be found by the decisive keys of open posts."""
-    table = _collected(mapped(meetings, members_of(posts.decisive_keys()), MEMBERS, in_blocks=True))
+    table = _collected(mapped(meetings, members_of(posts.decisive_keys), MEMBERS, in_blocks=True))
     found = Keyed(longs(table, "position"), longs(table, "key"))
     return found.take(posts.status_at(found.positions) != GONE)
 

@@ -237,7 +237,7 @@ class SparkRun:
         )  # fmt: skip
         decided = rounds.decide_all(advance)
         removed = self.read_removed(decided)
-        summary = self.summarize(removed, decided, n, n_without_text)
+        summary = self.summarize(decided, n, n_without_text)
         summary.n_kept = n - summary.n_exact - summary.n_near - (n_without_text if drops else 0)
         summary.n_bad, summary.recipe_id, summary.n_bytes_moved = bad.count(), components.recipe_id(), moved.value
         summary.n_repeated_ids = self.n_repeated_ids(ordered)
@@ -273,14 +273,13 @@ class SparkRun:
         paths = [f"{self.folder}/removed/round={number}" for number in range(decided.rounds)]
         return self.spark.read.schema(in_spark(REMOVED)).parquet(*paths)
 
-    def summarize(self, removed: DataFrame, decided: Decided, n: int, n_without_text: int) -> SparkSummary:
+    def summarize(self, decided: Decided, n: int, n_without_text: int) -> SparkSummary:
         """Return the counts."""
-        by_reason = {row["is_exact"]: row["count"] for row in removed.groupBy("is_exact").count().collect()}
         return SparkSummary(
             n_read=n,
             n_without_text=n_without_text,
-            n_exact=by_reason.get(True, 0),
-            n_near=by_reason.get(False, 0),
+            n_exact=decided.exact,
+            n_near=decided.near,
             n_linked_pairs=decided.pairs,
             n_decided_together=decided.together,
             n_rounds=decided.rounds,

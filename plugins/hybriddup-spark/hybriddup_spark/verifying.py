@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs, text_lengths
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.run.components import Components
 from hybriddup_spark.columns import longs, packed_lists, table_of, texts
 from hybriddup_spark.meeting import BACKWARDS, PAIRED, SURE
@@ -66,11 +66,10 @@ def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowde
     known = dict(zip(longs(needed, "position").tolist(), texts(needed), strict=True))
     numbers, of_pair, n_of_text = np.unique(later, return_inverse=True, return_counts=True)
     later_texts = [known[position] for position in numbers.tolist()]
-    compared = components.compared(later_texts)
-    most = components.limits.most_pairs(text_lengths(compared))
+    judged = Judged.of(components, later_texts, pairs, of_pair)
+    most = components.limits.most_pairs(judged.lengths[: len(numbers)])
     is_open = ((n_of_text > most) | np.isin(numbers, crowded))[of_pair]
     is_pair = kinds != BACKWARDS
-    judged = Judged.of(components, later_texts, pairs, of_pair)
     matches = judged.verify_in_turn(np.flatnonzero(is_pair & ~is_open), longs(pairs, "earlier") < first_new)
     chosen = np.flatnonzero(is_open | (is_pair & matches))
     return judged.links(chosen, is_open[chosen])
@@ -90,7 +89,8 @@ class Judged:
         )  # fmt: skip
         context = components.verifier_context(all_texts, components.compared(all_texts), 1)
         components.plan.prepare(context, is_learned=True)
-        self._lengths = context.lengths
+        self.lengths = context.lengths
+        """int32[n]: of what is compared of each text; the later ones come first."""
         self._number_keys = components.bands.number_keys(context.texts)
 
     @classmethod
@@ -105,7 +105,7 @@ class Judged:
     def verify(self, chosen: Int64s) -> Bools:
         """Return bool[n_chosen]: which of some pairs match, and note their scores."""
         accepted, verified = self._components.bands.verify(
-            self._candidates.take(chosen), self._lengths, self._number_keys
+            self._candidates.take(chosen), self.lengths, self._number_keys
         )
         rows = chosen[accepted]
         for name in ("scores", "thresholds", "verifiers", "length_bands"):

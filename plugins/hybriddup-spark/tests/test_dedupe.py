@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hybriddup_spark import SparkResult, dedupe
 from hybriddup_spark.blocks import Batches, uncounted
 from hybriddup_spark.divided import Divided
+from hybriddup_spark.making import Maker
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -149,3 +151,18 @@ def test_keys_move_once(session: SparkSession, capsys: pytest.CaptureFixture[str
     above, divided, _ = capsys.readouterr().out.partition("InMemoryTableScan")
     assert divided
     assert "Exchange" not in above
+
+
+def test_what_a_worker_has_loaded_is_exempt_from_garbage_collection(session: SparkSession) -> None:
+    """The process of a user, which makes the same components, is left as it is."""
+    maker = Maker.of({}, (), hybriddup.learn(["good morning", "good night"], config="weibo"), "learned")
+
+    def count(batches: Batches) -> Batches:
+        for _ in batches:
+            maker.components()
+            yield pa.record_batch([pa.array([gc.get_freeze_count()])], names=["n"])
+
+    (row,) = session.range(1).coalesce(1).mapInArrow(count, "n long").collect()
+    maker.components()
+    assert row["n"] > 50_000
+    assert gc.get_freeze_count() == 0
