@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -101,19 +101,39 @@ def group_texts(
         int64[n]: texts of several scopes share no key; None = all are of one.
     """
 
-    def keys_of(bounds: tuple[int, int]) -> UInt64s:
-        part = slice(*bounds)
+    def keys_of(first: int, last: int) -> UInt64s:
+        part = slice(first, last)
         keys = within_scopes(index.keys(texts[part], bits[part]), None if scopes is None else scopes[part])
         return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
 
-    size = min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE))
-    bounds = [(first, min(first + size, len(texts))) for first in range(0, len(texts), size)]
-    part_bits = min(max((8 * len(texts) // KEYS_A_PART).bit_length(), 1), MOST_PART_BITS)
+    room, n = KeyRoom(len(texts), index.n_keys), min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE))
+    groups = group_keys(keys_of, len(texts), room, workers, is_probed=index.probes_others, texts_a_slice=n)
+    return replace(groups, scopes=scopes)
 
-    room = KeyRoom(len(texts), index.n_keys)
+
+def group_keys(
+    keys_of: Callable[[int, int], UInt64s],
+    n_texts: int,
+    room: KeyRoom,
+    workers: int,
+    *,
+    is_probed: bool,
+    texts_a_slice: int = TEXTS_A_SLICE,
+) -> Groups:
+    """Return the groups of texts, given what returns the keys of some that follow one another.
+
+    Parameters
+    ----------
+    keys_of
+        Returns uint64[n, n_keys] for the texts from one on and below another; several threads ask it.
+    is_probed
+        Whether texts are looked up by other keys than their own. If not, a key that no other text has gets no group.
+    """
+    bounds = [(first, min(first + texts_a_slice, n_texts)) for first in range(0, n_texts, texts_a_slice)]
+    part_bits = min(max((8 * n_texts // KEYS_A_PART).bit_length(), 1), MOST_PART_BITS)
 
     def deal_slice(some: tuple[int, int]) -> tuple[DealtKeys, int]:
-        keys = keys_of(some)
+        keys = keys_of(*some)
         return deal_keys(keys, part_bits, *room.of(some[0], keys.size)), keys.shape[1]
 
     dealt = list(map_threads(deal_slice, bounds, workers))
@@ -121,16 +141,16 @@ def group_texts(
         [part for part, _ in dealt],
         [(last - first, width) for (first, last), (_, width) in zip(bounds, dealt, strict=True)],
         workers,
-        fewest=1 if index.probes_others else 2,
+        fewest=1 if is_probed else 2,
     )
-    if not index.probes_others:
-        return Groups(own, sizes, scopes=scopes)
+    if not is_probed:
+        return Groups(own, sizes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
     for some in bounds:
-        keys = keys_of(some)
+        keys = keys_of(*some)
         note_keys(keys, np.ascontiguousarray(own[slice(*some), : keys.shape[1]]), table.keys, table.numbers)
-    return Groups(own, sizes, table, scopes)
+    return Groups(own, sizes, table)
 
 
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:

@@ -14,21 +14,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hybriddup.data.records import (
-    NO_KEY,
     Bools,
     CandidatePairs,
     Int32s,
     Int64s,
-    UInt32s,
     UInt64s,
     VerifiedPairs,
 )
-from hybriddup.kernels.key_groups import NO_GROUP, note_keys
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.pipeline import of_posts
-from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates.groups import Groups, KeyTable
+from hybriddup.steps.candidates.groups import KeyRoom, group_keys
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
@@ -82,7 +78,14 @@ def equal_texts(numbers: Int64s) -> EqualTexts:
 
 def index_of(components: Components, table: pa.Table, compared: Sequence[str], numbers: Int64s) -> RunIndex:
     """Return the index of a run over the texts of a table, ``numbers`` being the text at each place."""
-    groups = group_keys(components.block_index, key_matrix(*key_lists(table)))
+    keys, n_keys = key_lists(table)
+    ends = np.concatenate([[0], np.cumsum(n_keys)])
+
+    def keys_of(first: int, last: int) -> UInt64s:
+        return key_matrix(keys[ends[first] : ends[last]], n_keys[first:last])
+
+    n, is_probed = len(table), components.block_index.probes_others
+    groups = group_keys(keys_of, n, KeyRoom(n, None), 1, is_probed=is_probed)
     columns = text_columns(components, table)
     only_count = table.column("text").is_null().to_numpy()
     columns.lengths[only_count], columns.max_distances[only_count] = 0, NEAR_NONE
@@ -93,21 +96,6 @@ def known_texts(table: pa.Table) -> list[str]:
     """Return the texts, empty ones for those that only count among the newest of a key."""
     known: list[str] = table.column("text").fill_null("").to_pylist()
     return known
-
-
-def group_keys(index: BlockIndex, keys: UInt64s) -> Groups:
-    """Return the groups of texts with these keys, uint64[n, n_keys]."""
-    is_key = keys != np.uint64(NO_KEY)
-    distinct, numbers = np.unique(keys[is_key], return_inverse=True)
-    own: UInt32s = np.full(keys.shape, NO_GROUP, np.uint32)
-    own[is_key] = numbers
-    sizes = np.bincount(numbers, minlength=len(distinct)).astype(np.uint32)
-    if not index.probes_others:
-        return Groups(own, sizes)
-    n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
-    table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
-    note_keys(keys, own, table.keys, table.numbers)
-    return Groups(own, sizes, table)
 
 
 def verifier(components: Components, normalized: Sequence[str], compared: Sequence[str], is_open: Bools) -> Verify:
