@@ -106,18 +106,24 @@ def group_texts(
         keys = within_scopes(index.keys(texts[part], bits[part]), None if scopes is None else scopes[part])
         return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
 
-    room, n = KeyRoom(len(texts), index.n_keys), min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE))
-    groups = group_keys(keys_of, len(texts), room, workers, is_probed=index.probes_others, texts_a_slice=n)
+    groups = group_keys(
+        keys_of,
+        len(texts),
+        workers,
+        is_probed=index.probes_others,
+        n_keys=index.n_keys,
+        texts_a_slice=min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE)),
+    )
     return replace(groups, scopes=scopes)
 
 
 def group_keys(
     keys_of: Callable[[int, int], UInt64s],
     n_texts: int,
-    room: KeyRoom,
     workers: int,
     *,
     is_probed: bool,
+    n_keys: int | None = None,
     texts_a_slice: int = TEXTS_A_SLICE,
 ) -> Groups:
     """Return the groups of texts, given what returns the keys of some that follow one another.
@@ -125,10 +131,14 @@ def group_keys(
     Parameters
     ----------
     keys_of
-        Returns uint64[n, n_keys] for the texts from one on and below another; several threads ask it.
+        Returns uint64[n, m], the keys of the texts from the first number on and below the second; several threads ask
+        it, and where texts are probed it is asked twice.
     is_probed
         Whether texts are looked up by other keys than their own. If not, a key that no other text has gets no group.
+    n_keys
+        As many keys as ``keys_of`` returns of each text; None = not the same number each time.
     """
+    room = KeyRoom(n_texts, n_keys)
     bounds = [(first, min(first + texts_a_slice, n_texts)) for first in range(0, n_texts, texts_a_slice)]
     part_bits = min(max((8 * n_texts // KEYS_A_PART).bit_length(), 1), MOST_PART_BITS)
 

@@ -24,7 +24,7 @@ from hybriddup.data.records import (
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.pipeline import of_posts
-from hybriddup.steps.candidates.groups import KeyRoom, group_keys
+from hybriddup.steps.candidates.groups import group_keys
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
@@ -84,8 +84,7 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
     def keys_of(first: int, last: int) -> UInt64s:
         return key_matrix(keys[ends[first] : ends[last]], n_keys[first:last])
 
-    n, is_probed = len(table), components.block_index.probes_others
-    groups = group_keys(keys_of, n, KeyRoom(n, None), 1, is_probed=is_probed)
+    groups = group_keys(keys_of, len(table), 1, is_probed=components.block_index.probes_others)
     columns = text_columns(components, table)
     only_count = table.column("text").is_null().to_numpy()
     columns.lengths[only_count], columns.max_distances[only_count] = 0, NEAR_NONE
