@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import not_
 
 import numpy as np
 
@@ -130,7 +129,7 @@ class Run:
             result = self.dedupe_normalized(corpus.take(looked_at), texts_at(normalized, looked_at), config_name)
             result = replace(result, dropped=np.delete(corpus.rows[n:], looked_at[looked_at >= n] - n).tolist())
         result.summary.n_read, result.summary.n_against = len(corpus.texts) - n, n
-        result.summary.n_without_text = sum(map(not_, normalized[n:]))
+        result.summary.n_without_text += len(result.dropped)
         return result
 
     def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> Result:
@@ -151,6 +150,7 @@ class Run:
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
+        summary.n_without_text = int((lengths[numbers[corpus.n_against :]] == 0).sum())
         summary.timings = self.clock.timings()
         return replace(result, recipe=self.components.learned_recipe())
 

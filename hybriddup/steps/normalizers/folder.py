@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt8s, UInt32s
+from hybriddup.data.records import Bools, UInt8s, UInt32s, encode_texts
 from hybriddup.kernels.folding import (
     ENDS_LITERAL,
     MAX_SEVERAL,
@@ -83,7 +83,7 @@ class Folder:
         return FoldedTexts(folded, states & TEXT_HAS_LITERAL != 0)
 
     def _fold(self, texts: Sequence[str], fold_special: bool) -> tuple[list[str], UInt8s]:
-        points, offsets = _encode(texts)
+        points, offsets = encode_texts(texts)
         room = np.empty(MAX_SEVERAL * len(points), np.uint32)
         bounds, states = fold_texts(points, offsets, self._table, fold_special, room)
         joined = str(room[: bounds[-1]].data, _UTF_32, "surrogatepass")
@@ -96,14 +96,7 @@ def shared_folder(folding: Folding, once: str, literals: tuple[str, ...], drops_
     return Folder(folding, once=once, literals=literals, drops_questions=drops_questions)
 
 
-def _encode(texts: Sequence[str]) -> tuple[UInt32s, Int64s]:
-    """Return what `hybriddup.data.records.encode_texts` returns, but not copied: the array cannot be written to."""
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-    return np.frombuffer("".join(texts).encode(_UTF_32, "surrogatepass"), np.uint32), offsets
-
-
-def _folding_table(folding: Folding, flags: UInt32s, literals: Collection[str], drops_questions: bool) -> FoldingTable:
+def _folding_table(folding: Folding, flags: UInt32s, literals: Sequence[str], drops_questions: bool) -> FoldingTable:
     """Return the folding with flags, uint32[0x110000] by folded character, for the kernel."""
     characters = folded_characters(folding)
     entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
@@ -111,6 +104,5 @@ def _folding_table(folding: Folding, flags: UInt32s, literals: Collection[str], 
     for point, folded in characters.several.items():
         entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
         several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
-    bounds = np.cumsum([0, *map(len, literals)], dtype=np.int64)
-    points = _encode(["".join(literals)])[0]
+    points, bounds = encode_texts(literals)
     return FoldingTable(entries, np.array(several, np.uint32), points, bounds, drops_questions)

@@ -10,7 +10,7 @@ import numpy as np
 from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 
-CLOSE_TOGETHER = 8
+CLOSE_TOGETHER = 128
 """Among so many times as many texts as pairs have, marking theirs takes less time than sorting them."""
 CODE_POINTS_A_BATCH = 2**18
 """Both texts of a batch of pairs, together: keeps what a batch needs beside the texts to some ten megabytes."""
