@@ -225,9 +225,10 @@ class WindowState:
         """Return the id and the position of each keeper by its position."""
         first = int(prepared.positions[0])
         positions = sorted({*verdicts.exact.values(), *(match.position for match in verdicts.near.values())})
-        of_window = np.array([position for position in positions if position < first], np.int64)
-        of_batch = [ids[position - first] for position in positions if position >= first]
-        return dict(zip(positions, zip([*self.store.ids(of_window), *of_batch], positions, strict=True), strict=True))
+        of_window = self.store.posts(np.array([position for position in positions if position < first], np.int64))
+        keepers = [post.id for post in of_window]
+        keepers += [ids[position - first] for position in positions if position >= first]
+        return dict(zip(positions, zip(keepers, positions, strict=True), strict=True))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""

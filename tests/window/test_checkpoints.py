@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
         assert store.next_position == 1000
     assert "SQLite checkpoint failed; the WAL grows until one succeeds: too many open files" in caplog.text
     with closing(SqliteStore.open(tmp_path)) as store:
-        assert store.ids(np.arange(1000)) == list(range(1000))
+        assert [post.id for post in store.posts(np.arange(1000))] == list(range(1000))
 
 
 def checkpoints_of(store: SqliteStore) -> Checkpoints:

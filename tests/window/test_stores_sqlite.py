@@ -222,7 +222,7 @@ def test_a_post_that_was_changed_is_said_to_be_damaged(tmp_path, change_of_row):
     assert post(position).kept == kept
     change(tmp_path, f"UPDATE posts SET {change_of_row} WHERE position = {position}")  # noqa: S608
     with closing(SqliteStore.open(tmp_path)) as store:
-        for ask in (store.ids, store.posts, lambda positions: store.find_ids(positions.tolist())):
+        for ask in (store.posts, lambda positions: store.find_ids(positions.tolist())):
             with pytest.raises(StoreError, match=r"damaged.*not as it was written"):
                 ask(np.array([position]))
 

@@ -72,10 +72,6 @@ class WindowStore(Protocol):
         """
         ...
 
-    def ids(self, positions: Int64s) -> list[PostId]:
-        """Return the ids of the posts at these positions in the order asked; raises as `posts` does."""
-        ...
-
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
         """Yield the kept posts from a position on in their order, in batches; forgotten ones are left out.
 

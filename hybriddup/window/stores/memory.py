@@ -66,10 +66,6 @@ class MemoryStore:
         places = [self._ids.get(each, -1) for each in ids]
         return [self._posts[place] if place >= self._first else None for place in places]
 
-    def ids(self, positions: Int64s) -> list[PostId]:
-        """Return the ids of the posts at these positions."""
-        return [post.id for post in self.posts(positions)]
-
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
         self._check_open()

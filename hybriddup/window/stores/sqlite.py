@@ -36,8 +36,6 @@ from hybriddup.window.stores.writer_lock import WriterLock
 
 BATCH = 4096
 """Posts yielded together."""
-MOST_REMEMBERED = 4096
-"""Posts that are remembered until others are appended, or more where more are asked for at once."""
 BYTES_A_POST = 200
 """Besides its text, in the file."""
 FEWEST_CLEARED = 256
@@ -59,8 +57,6 @@ class SqliteStore:
         self._ids = IdTable(0)
         self._absent: dict[PostId, int] = {}
         """The hashes of the ids that were looked for last and not found; forgotten when posts are appended."""
-        self._read: dict[int, StoredPost] = {}
-        """What was read since posts were appended last: a post is asked for its text first, for its id after."""
         self._agrees = False
         """Whether what is in memory is known to agree with the file."""
         self._checkpoints = Checkpoints(partial(connect_again, path))
@@ -132,7 +128,7 @@ class SqliteStore:
             self._next, self._cleared = end, cleared
             self._ids.add(hashes)
             self._ids.forget_before(self._first)
-            self._absent, self._read = {}, {}
+            self._absent = {}
             self._agrees = True
             self._checkpoints.committed(connection, sum(BYTES_A_POST + 4 * len(post.text) for post in posts))
 
@@ -145,15 +141,16 @@ class SqliteStore:
             self._absent = {each: hashed for each, hashed, post in looked_up if post is None}
             return found
 
-    def ids(self, positions: Int64s) -> list[PostId]:
-        """Return the ids of the posts at these positions."""
-        return [post.id for post in self.posts(positions)]
-
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
-        with self._reading():
+        with self._reading() as connection:
             check_held(positions, self._first, self._next)
-            return self._posts(positions)
+            wanted = positions.tolist()
+            found = queries.posts_at(connection, wanted) if wanted else {}
+        missing = [position for position in wanted if position not in found]
+        if missing:
+            raise damaged(self._path, f"the post at position {missing[0]} is missing")
+        return [found[position] for position in wanted]
 
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
         """Yield the kept posts from a position on, in batches."""
@@ -170,7 +167,6 @@ class SqliteStore:
     def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
         """Write a mark over a post; see `WindowStore`."""
         post = self.posts(np.array([position]))[0]
-        self._read = {}
         with self._writing() as connection, transaction(connection):
             queries.overwrite_post(connection, mark_of(post))
             queries.insert_meta(connection, meta)
@@ -247,7 +243,6 @@ class SqliteStore:
             raise damaged(self._path, "it does not say which posts it holds")
         (first, self._next), self._id_key = state, id_key
         self._first = max(self._first, first)
-        self._read = {}  # another process may have deleted a post
         self._read_cleared(connection)
         self._read_ids(connection)
 
@@ -269,20 +264,6 @@ class SqliteStore:
         if self._ids.end != self._next or self._ids.first_position > self._first:
             raise damaged(self._path, f"it has the ids of the posts {self._ids.first_position} to {self._ids.end - 1}")
         self._ids.forget_before(self._first)
-
-    def _posts(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at positions that are held, in the order asked."""
-        wanted = positions.tolist()
-        if len(self._read) > MOST_REMEMBERED:
-            self._read = {}
-        unread = [position for position in wanted if position not in self._read]
-        if unread:
-            with self._reading() as connection:
-                self._read |= queries.posts_at(connection, unread)
-        missing = [position for position in wanted if position not in self._read]
-        if missing:
-            raise damaged(self._path, f"the post at position {missing[0]} is missing")
-        return [self._read[position] for position in wanted]
 
     def _kept(self, position: int) -> list[StoredPost]:
         with self._reading() as connection:
