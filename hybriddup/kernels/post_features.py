@@ -121,11 +121,10 @@ def put_words(words: PostWords, post: int, into: WordSet, stamp: np.uint64) -> N
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_known(words: PostWords, post: int, other: WordSet, stamp: np.uint64, known: Bools) -> None:
-    """Mark which words of a post are known to another one."""
+    """Mark which words of a post are known to another one, by their beginnings: those of equal words are equal."""
     first = words.offsets[post]
     for word in range(first, words.offsets[post + 1]):
-        is_known = words.weights[word] == 0 or has(other.keys, words.keys[word], stamp)
-        known[word - first] = is_known or has(other.heads, words.prefixes[word], stamp)
+        known[word - first] = words.weights[word] == 0 or has(other.heads, words.prefixes[word], stamp)
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -17,6 +17,7 @@ from hybriddup.kernels.post_spans import (
     IN_NUMBER,
     IN_WORD,
     IS_PARTICLE,
+    KIND,
     LEFT,
     LETTER,
     OFFSET_BASIS,
@@ -29,6 +30,7 @@ from hybriddup.kernels.post_spans import (
     end_of_mask,
     end_of_number,
     hash_letters,
+    hash_word,
     hashed,
     is_inner_mark,
     key_of_number,
@@ -41,7 +43,6 @@ from hybriddup.kernels.post_spans import (
 
 JOINER, VARIATION = 0x200D, 0xFE0F
 """Parts of pictures that say how they are drawn."""
-OF_PREFIX = 4
 OF_TITLE = 1 << 20
 """Added to the part of a word while it is not known whether the title of a link counts."""
 MOST_DIGITS = 4
@@ -120,7 +121,7 @@ def note_value(scratch: Scratch, key: np.uint64) -> None:
 @njit(cache=True, nogil=True)
 def note_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> None:
     """Note a word of letters: by its stem, or as the number that it spells."""
-    whole = hash_letters(points, place, end, end - place)
+    whole, key, prefix = hash_word(points, place, end, n_of_stem(points, place, end, dictionary.suffixes))
     spelled = place_in(dictionary.spelled, whole)
     is_spelled = spelled >= 0
     for at in range(place, end):
@@ -131,8 +132,6 @@ def note_letters(points: UInt32s, place: int, end: int, dictionary: Dictionary, 
     digits = digits_at_end(points, place, end, dictionary)
     if digits < end:
         note_value(scratch, key_of_number(points, digits, end, dictionary))
-    n = n_of_stem(points, place, end, dictionary.suffixes)
-    key, prefix = hash_letters(points, place, end, n), hash_letters(points, place, end, min(n, OF_PREFIX))
     weight = np.float32(min(end - place - n_points(points, place, end), HEAVIEST)) / OF_WEIGHT
     note_word(scratch, key, prefix, np.float32(0.0) if place_in(dictionary.common, whole) >= 0 else weight, place, end)
 
@@ -161,10 +160,7 @@ def read_word(
             value = han_number(points, first, place, end)
             if value >= 0:
                 note_value(scratch, key_of_value(value))
-        key = hashed(OFFSET_BASIS, points[place])
-        prefix = OFFSET_BASIS if dictionary.classes[points[place]] & IS_PARTICLE else key
-        note_word(scratch, key, prefix, np.float32(1.0), place, place + 1)
-        return np.int64(place + 1)
+        return note_han(points, place, end, dictionary, scratch)
     if kind == DIGIT:
         after = end_of_number(points, place, end, dictionary)
         note_number(scratch, key_of_number(points, place, after, dictionary), place, after)
@@ -172,6 +168,22 @@ def read_word(
     after = end_of_letters(points, place, end, dictionary)
     note_letters(points, place, after, dictionary, scratch)
     return np.int64(after)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_han(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> int:
+    """Note the Han character that stands here and those after it that begin no number; return where they end."""
+    n, part = scratch.n[N_WORDS], scratch.n[PART]
+    known = dictionary.classes[points[place]] & ~IN_NUMBER
+    while known & (KIND | IN_NUMBER) == HAN:
+        key = hashed(OFFSET_BASIS, points[place])
+        scratch.keys[n], scratch.prefixes[n] = key, OFFSET_BASIS if known & IS_PARTICLE else key
+        scratch.weights[n], scratch.parts[n] = np.float32(1.0), part
+        scratch.bounds[n, 0], scratch.bounds[n, 1] = place, place + 1
+        n, place = n + 1, place + 1
+        known = dictionary.classes[points[place]] if place < end else np.uint8(0)
+    scratch.n[N_WORDS] = n
+    return np.int64(place)
 
 
 @njit(cache=True, nogil=True)
@@ -193,7 +205,7 @@ def read_words(points: UInt32s, place: int, end: int, dictionary: Dictionary, sc
 def note_emoji(points: UInt32s, place: int, end: int, scratch: Scratch) -> None:
     """Note an emoticon in brackets, or some pictures, after those before; what is repeated is noted once."""
     if points[place] == OPEN:
-        note_picture(hash_letters(points, place, end, end - place), scratch)
+        note_picture(hash_letters(points, place, end), scratch)
         return
     for at in range(place, end):
         if points[at] != JOINER and points[at] != VARIATION:

@@ -62,14 +62,14 @@ def read_post(
     points: UInt32s, place: int, end: int, dictionary: Dictionary, tags_are_words: bool, scratch: Scratch
 ) -> None:
     """Note what there is in a post."""
-    scratch.n[:], scratch.emoji[0], scratch.emoji[1], first = 0, OFFSET_BASIS, np.uint64(0), place
+    scratch.n[:], scratch.emoji[0], scratch.emoji[1], first, has_title = 0, OFFSET_BASIS, np.uint64(0), place, False
     while place < end:
         kind, after = kind_of(dictionary, points[place]), place + 1
         title_end = end_of_link_title(points, first, place, end, dictionary)
         if title_end > place:
             read_title(points, place + 1, title_end, dictionary, scratch)
             scratch.n[ASKS] |= asks(points, title_end)
-            after = title_end
+            after, has_title = title_end, True
         elif kind in (HAN, LETTER, DIGIT):
             after = read_word(points, first, place, end, kind, dictionary, scratch)
         elif points[place] == LEFT and is_repost(points, place, end):
@@ -96,7 +96,8 @@ def read_post(
         drop_last_word(scratch)
     elif ends_in_number(scratch) and is_serial(points, first, end, dictionary, scratch, not tags_are_words):
         scratch.n[N_NUMBERS] -= 1
-    choose_titles(scratch)
+    if has_title:
+        choose_titles(scratch)
 
 
 @njit(cache=True, nogil=True)
@@ -118,13 +119,9 @@ def asks(points: UInt32s, end: int) -> bool:
 @njit(cache=True, nogil=True)
 def choose_titles(scratch: Scratch) -> None:
     """Take back the words and numbers of titles, if the post has words of its own; else let them count as such."""
-    own, limit, n = np.float32(0.0), np.float32(1.0) if scratch.n[ASKS] else OWN_WORDS, 0
+    own, limit = np.float32(0.0), np.float32(1.0) if scratch.n[ASKS] else OWN_WORDS
     for word in range(scratch.n[N_WORDS]):
-        is_own = scratch.parts[word] < OF_TITLE
-        own += scratch.weights[word] if is_own else np.float32(0.0)
-        n += is_own
-    if n == scratch.n[N_WORDS]:
-        return
+        own += scratch.weights[word] if scratch.parts[word] < OF_TITLE else np.float32(0.0)
     titles_count, n = own < limit, 0
     for i in range(scratch.n[N_NUMBERS]):
         scratch.numbers[n] = scratch.numbers[i]
@@ -186,10 +183,12 @@ def is_serial(points: UInt32s, first: int, end: int, dictionary: Dictionary, scr
 def part_that_counts(scratch: Scratch) -> int:
     """Return which words count: -1 = all; where the own words hold no clause, those of the heaviest quote."""
     n_parts = scratch.n[PART] + 1
+    if n_parts == 1:
+        return np.int64(-1)
     weights = np.zeros(n_parts, np.float32)
     for word in range(scratch.n[N_WORDS]):
         weights[scratch.parts[word]] += scratch.weights[word]
-    if n_parts == 1 or weights[0] >= CLAUSE:
+    if weights[0] >= CLAUSE:
         return np.int64(-1)
     heaviest = np.argmax(weights[1:]) + 1
     return np.int64(heaviest) if weights[heaviest] > 0 else np.int64(-1)

@@ -23,7 +23,7 @@ OF_DATES = tuple(ord(unit) for unit in "年月日号时点")
 SLASH, RIGHT_BRACKET = ord("/"), ord(")")
 TITLE_MARKS = tuple(ord(mark) for mark in '"【《「“')
 LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
-FEWEST_OF_STEM = 4
+FEWEST_OF_STEM = OF_PREFIX = 4
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 """Of the hash FNV-1a of 64 bits (Fowler, Noll, Vo 1991), here over code points."""
 
@@ -247,14 +247,27 @@ def is_inner_mark(code_point: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def hash_letters(points: UInt32s, place: int, end: int, most: int) -> np.uint64:
-    """Return the hash of up to so many letters, apostrophes left out."""
-    value, n = OFFSET_BASIS, 0
+def hash_letters(points: UInt32s, place: int, end: int) -> np.uint64:
+    """Return the hash of some letters, apostrophes left out."""
+    value = OFFSET_BASIS
     for at in range(place, end):
-        if not is_inner_mark(points[at]) and n < most:
+        if not is_inner_mark(points[at]):
             value = hashed(value, points[at])
-            n += 1
     return value
+
+
+@njit(cache=True, nogil=True, inner=True)
+def hash_word(points: UInt32s, place: int, end: int, n_of_stem: int) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Return the hashes of a word, of its stem with so many letters, and of the first letters of the stem."""
+    value, stem, prefix, n = OFFSET_BASIS, OFFSET_BASIS, OFFSET_BASIS, 0
+    for at in range(place, end):
+        if is_inner_mark(points[at]):
+            continue
+        value = hashed(value, points[at])
+        n += 1
+        stem = value if n <= n_of_stem else stem
+        prefix = stem if n <= OF_PREFIX else prefix
+    return value, stem, prefix
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -103,7 +103,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary) -> Pos
                 keys[n_words], prefixes[n_words] = scratch.keys[word], scratch.prefixes[word]
                 weights[n_words] = scratch.weights[word]
                 n_words += 1
-                first, last = scratch.bounds[word]
+                first, last = scratch.bounds[word, 0], scratch.bounds[word, 1]
                 n_letters = copy_letters(points, first, last, dictionary, letters, n_letters)
         ends[post + 1, 0], ends[post + 1, 1] = n_words, n_letters
         ends[post + 1, 2] = copy_rising(scratch.numbers, scratch.n[N_NUMBERS], numbers, ends[post, 2], False)

@@ -17,7 +17,7 @@ found as are lost for the whole posts that are then compared, whose hashtags are
 BODY_FORMAT = 2
 """Part of the recipe where bodies are compared; raised when the same post comes to have another body. Since 2, titles
 of links are no body, and ``f.b.i.`` is one word."""
-POSTS_A_SLICE = 1024
+POSTS_A_SLICE = 512
 """Few enough that what is found of them stays in the cache."""
 
 

@@ -113,9 +113,9 @@ class Post:
         posts = texts_at(self._context.posts, positions[needed])
         features, is_han = pair_features(posts, earlier, later)
         scores = score_by_script(self.models, features, is_han)
-        same = are_equal(features) | says_the_same(features)
-        refused = differs_beside(features) | have_other_numbers(features)
-        return np.select([same, refused], [1.0, 0.0], scores)
+        scores[differs_beside(features) | have_other_numbers(features)] = 0.0
+        scores[are_equal(features) | says_the_same(features)] = 1.0
+        return scores
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post may be contained in one of any length."""
