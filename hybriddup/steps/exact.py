@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s
+from hybriddup.data.records import Bools, Int64s, text_lengths
 from hybriddup.kernels.batch_groups import number_batch
 from hybriddup.kernels.key_groups import NO_GROUP
 
@@ -37,10 +36,9 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
     A text that is empty after normalizing says nothing any more, so it equals only what was equal before; or nothing at
     all, unless ``without_text`` is ``compare``.
     """
-    keys: Sequence[Hashable] = texts
-    if not all(texts):
-        others: Iterable[Any] = raw_texts if without_text == "compare" else range(len(texts))
-        keys = [text or (other,) for text, other in zip(texts, others, strict=True)]
+    keys: list[Hashable] = list(texts)
+    for place in np.flatnonzero(text_lengths(texts) == 0).tolist():
+        keys[place] = (raw_texts[place] if without_text == "compare" else place,)
     first_of = np.arange(len(texts))
     repeated = places_of_repeated_hashes(keys)
     chosen = [keys[place] for place in repeated.tolist()]
