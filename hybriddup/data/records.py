@@ -52,6 +52,11 @@ class EncodedTexts(NamedTuple):
         """Number of texts."""
         return len(self.offsets) - 1
 
+    @property
+    def lengths(self) -> Int64s:
+        """int64[n_texts]: the code points of each text."""
+        return self.offsets[1:] - self.offsets[:-1]
+
 
 def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     """Return the texts as one array of code points.
@@ -70,7 +75,7 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
 def offsets_of(texts: Sequence[str] | Sequence[bytes]) -> Int64s:
     """Return int64[n_texts + 1]: where each begins when they are put one after another, in code points or bytes."""
     offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    np.fromiter(map(len, texts), np.int64, len(texts)).cumsum(out=offsets[1:])
     return offsets
 
 
@@ -117,7 +122,7 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
     encoded = encode_texts(flat)
     offsets = np.zeros(len(kept) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, kept), np.int64, len(kept)), out=offsets[1:])
-    lengths = np.diff(encoded.offsets).astype(np.int32)
+    lengths = encoded.lengths.astype(np.int32)
     return Tokens(encoded.code_points, encoded.offsets[:-1], lengths, offsets)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.config.settings import CombinedVerifier, SingleVerifier
-from hybriddup.data.records import CandidatePairs, Float64s, Int32s
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s
 from hybriddup.steps.verifiers import Verifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.combined import AllOf, AnyOf
 from hybriddup.steps.verifiers.judges import Judge, PairJudgement, SingleJudge
@@ -30,13 +30,13 @@ class JudgePlan:
     """What tells each verifier from the others, in any run: its name and its options as JSON."""
 
     @cached_property
-    def judges_of_bands(self) -> list[tuple[Judge, list[int]]]:
-        """Each judge with its bands; those of one verifier by itself have one, whatever their thresholds."""
-        together: dict[tuple[str, int], tuple[Judge, list[int]]] = {}
+    def judges_of_bands(self) -> list[tuple[Judge, Bools]]:
+        """Each judge and bool[n_bands], its bands; those of one verifier have one, whatever their thresholds."""
+        together: dict[tuple[str, int], tuple[Judge, Bools]] = {}
         for band, judge in enumerate(self.judges):
             if judge is not None:
                 key = ("single", judge.index) if isinstance(judge, SingleJudge) else ("combined", band)
-                together.setdefault(key, (judge, []))[1].append(band)
+                together.setdefault(key, (judge, np.zeros(len(self.judges), np.bool_)))[1][band] = True
         return list(together.values())
 
     @cached_property
@@ -49,7 +49,7 @@ class JudgePlan:
         n = len(pairs)
         judged = PairJudgement(np.full(n, -1.0), np.ones(n), np.zeros(n, np.int32))
         for judge, of_bands in self.judges_of_bands:
-            chosen = np.flatnonzero(np.isin(bands, of_bands))
+            chosen = np.flatnonzero(of_bands[bands])
             if len(chosen):
                 says = self._ask(judge, pairs.take(chosen), bands[chosen])
                 judged.scores[chosen], judged.thresholds[chosen], judged.verifiers[chosen] = says

@@ -103,7 +103,7 @@ class Fingerprinter:
         """Return the fingerprints of texts that are tokenized already."""
         hashes = self.hasher.hash_batch(tokens, self.n_bits // 64)
         bits = simhash(hashes, count_weights(self._weigh(tokens, hashes)), tokens.offsets)
-        return Simhashes(bits, np.diff(tokens.offsets) > 0)
+        return Simhashes(bits, tokens.offsets[1:] > tokens.offsets[:-1])
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
         """Return the weights of tokens, which need not be hashed again where the hashes tell what they are known by."""

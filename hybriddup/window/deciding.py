@@ -129,16 +129,19 @@ class WindowIndex:
 
     def live_of(self, batch: Batch) -> tuple[Int64s, LiveTexts]:
         """Return int64[n], the rows of a batch that could be near repeats, and these texts."""
-        positions = self.prepared.live.prints.positions
-        chosen = np.isin(positions, batch.positions)
-        return np.searchsorted(batch.positions, positions[chosen]), self.prepared.live.take(chosen)
+        prepared = self.prepared
+        row_of = np.full(len(prepared.positions), NONE)
+        row_of[batch.positions - prepared.positions[0]] = np.arange(len(batch))
+        rows = row_of[prepared.places]
+        chosen = rows != NONE
+        return rows[chosen], prepared.live if chosen.all() else prepared.live.take(chosen)
 
 
 def may_lack_pairs(later: Int64s, stays: Bools, enough: Enough) -> bool:
     """Return whether pairs were left out for nearer ones that do not stay; ``later`` int64[n_pairs] are rows."""
-    gone = np.unique(later[~stays])
-    if not len(gone) or not len(enough.most_pairs):
+    if stays.all() or not len(enough.most_pairs):
         return False
+    gone = np.unique(later[~stays])
     counts = np.bincount(later, minlength=len(enough.most_pairs))
     return bool((counts[gone] > enough.most_pairs[gone]).any())
 
@@ -181,9 +184,11 @@ def later_equals(
     That is so where the kept one came too late for the one of the window, and a post that was made before it comes
     after it. ``kept`` int64[n] are the places of the kept posts.
     """
+    later: dict[int, int] = {}
+    if not exact:
+        return later
     numbers, edges, first = prepared.text_numbers, times.edges(horizon), int(prepared.positions[0])
     places = np.fromiter(exact, np.int64, len(exact))
-    later: dict[int, int] = {}
     for place in places[np.isin(numbers[places], numbers[kept])].tolist():
         equal = kept[(numbers[kept] == numbers[place]) & (kept < place) & (times.times[kept] > edges[place])]
         if len(equal):

@@ -22,7 +22,7 @@ from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.nearest_hits import FARTHEST
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch
+from hybriddup.steps.candidates import Batch, join_near
 from hybriddup.steps.candidates.search import SearchedTexts
 
 FEW_COMPARISONS = 64
@@ -93,6 +93,8 @@ class WithinBatch:
         What finding them took is added to the report, beforehand or now. ``farthest`` is int32[n_rows]: pairs that
         differ in more bits are left out; None = there are no such limits.
         """
+        if not self.n_groups:
+            return join_near([])
         if self.found is None:
             return self._compare(rows, report, workers, farthest)
         limits = np.full(len(self.batch), NONE)

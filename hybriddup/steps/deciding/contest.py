@@ -196,6 +196,7 @@ def previous_copies(text_numbers: Int64s) -> Int64s:
     """Return int64[n]: the row of the last equal text before each, `NONE` where there is none."""
     order = np.argsort(text_numbers, kind="stable")
     previous = np.full(len(text_numbers), NONE)
-    is_copy = np.diff(text_numbers[order]) == 0
+    in_order = text_numbers[order]
+    is_copy = in_order[1:] == in_order[:-1]
     previous[order[1:][is_copy]] = order[:-1][is_copy]
     return previous

@@ -158,7 +158,7 @@ def reaches_farther_than_copies(batch: Batch) -> Bools:
 
     What they match need not remove that one, and then they repeat it first of all: all pairs must be known.
     """
-    if batch.oldest is None or (np.diff(batch.oldest) >= 0).all():
+    if batch.oldest is None or (batch.oldest[1:] >= batch.oldest[:-1]).all():
         return np.zeros(len(batch), np.bool_)
     previous, least_far = previous_copies(batch.text_numbers), batch.oldest.copy()
     for row in np.flatnonzero(previous != NONE).tolist():

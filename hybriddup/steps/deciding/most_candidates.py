@@ -33,5 +33,6 @@ def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
     """
     if not most:
         return np.full(len(lengths), ALL)
-    characters = np.where(lengths > LONGEST_BY_KERNEL, CHARACTERS_OF_LONG, CHARACTERS)
-    return np.asarray(np.clip(characters // np.maximum(lengths, 1), 1, most), np.int64)
+    characters = np.where(lengths > LONGEST_BY_KERNEL, np.int64(CHARACTERS_OF_LONG), np.int64(CHARACTERS))
+    n_fitting: Int64s = np.maximum(characters // np.maximum(lengths, 1), 1)
+    return np.minimum(n_fitting, most)

@@ -75,7 +75,8 @@ def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s
     [[2, 7, 9], [1, 0], [2, 1]]
     """
     both = np.concatenate([earlier, later])
-    least, n = (int(both.min()), int(np.ptp(both)) + 1) if len(both) else (0, 0)
+    least = int(both.min()) if len(both) else 0
+    n = int(both.max(initial=-1)) - least + 1
     if n > CLOSE_TOGETHER * len(both):
         positions, places = np.unique(both, return_inverse=True)
         return positions, places[: len(earlier)], places[len(earlier) :]

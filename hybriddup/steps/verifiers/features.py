@@ -82,13 +82,13 @@ def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
     >>> char_ngrams(["abc", "a", ""], 2).strings(0)
     ['ab', 'bc']
     """
-    code_points, text_offsets = encode_texts(texts)
-    lengths = np.diff(text_offsets)
+    encoded = encode_texts(texts)
+    lengths = encoded.lengths
     n_pieces = np.where(lengths > 0, (lengths - size + 1).clip(1), 0)
     offsets = np.concatenate([[0], np.cumsum(n_pieces)])
     text_of_piece = np.repeat(np.arange(len(texts)), n_pieces)
-    starts = np.arange(offsets[-1]) + (text_offsets[:-1] - offsets[:-1])[text_of_piece]
-    return Tokens(code_points, starts, lengths.clip(max=size)[text_of_piece].astype(np.int32), offsets)
+    starts = np.arange(offsets[-1]) + (encoded.offsets[:-1] - offsets[:-1])[text_of_piece]
+    return Tokens(encoded.code_points, starts, lengths.clip(max=size)[text_of_piece].astype(np.int32), offsets)
 
 
 def number_tokens(tokens: Tokens) -> tuple[Int64s, Int64s]:

@@ -83,7 +83,7 @@ class KeptPosts:
 
     def are_deleted(self, positions: Int64s) -> Bools:
         """Return bool[n]: whether posts were deleted."""
-        return np.isin(positions, self._deleted)
+        return np.isin(positions, self._deleted) if len(self._deleted) else np.zeros(len(positions), np.bool_)
 
     def times_of(self, positions: Int64s) -> Float64s:
         """Return float64[n]: the times of kept posts, minus infinity for positions that are not remembered."""
@@ -100,7 +100,7 @@ class KeptPosts:
         known, places = self._places(positions)
         found = np.full(len(positions), NOWHERE)
         found[known] = self._text_places[places]
-        found[self.are_deleted(positions) if len(self._deleted) else slice(0)] = NOWHERE
+        found[self.are_deleted(positions)] = NOWHERE
         return found
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:

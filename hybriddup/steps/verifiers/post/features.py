@@ -64,7 +64,7 @@ def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s) -> PairF
         stand together.
     """
     encoded = encode_texts(posts)
-    words, lengths = words_of(encoded), np.diff(encoded.offsets)
+    words, lengths = words_of(encoded), encoded.lengths
     common = lcs_lengths(*as_symbols(encoded), earlier, later)
     letters = EncodedTexts(words.letters.astype(np.uint32), words.letter_offsets)
     common_letters = lcs_lengths(*as_symbols(letters), earlier, later)

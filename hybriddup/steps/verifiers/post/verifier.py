@@ -192,7 +192,7 @@ def contained(texts: Sequence[str], earlier: Int64s, later: Int64s, least: float
     Where that is less than ``least``, it may be any number from there up to ``least``.
     """
     encoded = encode_texts(texts)
-    lengths = np.diff(encoded.offsets)
+    lengths = encoded.lengths
     shorter = np.minimum(lengths[earlier], lengths[later])
     needed = np.ceil(least * shorter).astype(np.int64)
     common = lengths_in_common(as_symbols(encoded), earlier, later, needed)
