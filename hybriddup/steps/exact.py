@@ -37,7 +37,8 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
     all, unless ``without_text`` is ``compare``.
     """
     keys: list[Hashable] = list(texts)
-    for place in np.flatnonzero(text_lengths(texts) == 0).tolist():
+    empty = np.flatnonzero(text_lengths(texts) == 0).tolist() if not all(texts) else []
+    for place in empty:
         keys[place] = (raw_texts[place] if without_text == "compare" else place,)
     first_of = np.arange(len(texts))
     repeated = places_of_repeated_hashes(keys)

@@ -191,27 +191,28 @@ def number_all(
         Keys that fewer texts have get no group. Where there can be such keys, these places stand at the end of a row.
     """
     n_parts = len(dealt[0].bounds) - 1 if dealt else 0
-
-    def number_part(part: int) -> tuple[UInt32s, UInt32s]:
-        keys = [slice_.keys[slice_.bounds[part] : slice_.bounds[part + 1]] for slice_ in dealt]
-        numbered: tuple[UInt32s, UInt32s] = number_keys(np.concatenate(keys), fewest)
-        return numbered
-
-    parts = list(map_threads(number_part, range(n_parts), workers))
-    sizes = np.concatenate([np.zeros(0, np.uint32), *(part_sizes for _, part_sizes in parts)])
-    numbers = np.concatenate([np.zeros(0, np.uint32), *(part_numbers for part_numbers, _ in parts)])
-    first_groups = np.cumsum([0, *(len(part_sizes) for _, part_sizes in parts)])
-    first_of_part = np.cumsum([0, *(len(part_numbers) for part_numbers, _ in parts)])[:-1]
     n_before = np.cumsum([np.zeros(n_parts, np.int64), *(np.diff(slice_.bounds) for slice_ in dealt)], axis=0)
+    ends_of_parts = np.cumsum([0, *n_before[-1]])
+    numbers = np.empty(ends_of_parts[-1], np.uint32)
+
+    def number_part(part: int) -> UInt32s:
+        keys = [slice_.keys[slice_.bounds[part] : slice_.bounds[part + 1]] for slice_ in dealt]
+        of_part, sizes = number_keys(np.concatenate(keys), fewest)
+        numbers[ends_of_parts[part] : ends_of_parts[part + 1]] = of_part
+        return sizes
+
+    sizes = list(map_threads(number_part, range(n_parts), workers))
+    first_groups = np.cumsum([0, *map(len, sizes)])
     first_rows = np.cumsum([0, *(n for n, _ in shapes)])
     own = np.full((first_rows[-1], max((width for _, width in shapes), default=1)), NO_GROUP, np.uint32)
 
     def write_slice(i: int) -> None:
-        of_slice = np.full(shapes[i], NO_GROUP, np.uint32)
-        write_numbers(numbers, first_of_part + n_before[i], first_groups, dealt[i], of_slice)
+        rows, width = own[first_rows[i] : first_rows[i + 1]], shapes[i][1]
+        of_slice = np.ascontiguousarray(rows[:, :width])
+        write_numbers(numbers, ends_of_parts[:-1] + n_before[i], first_groups, dealt[i], of_slice)
         if fewest > 1:
             close_gaps(of_slice)
-        own[first_rows[i] : first_rows[i + 1], : shapes[i][1]] = of_slice
+        rows[:, :width] = of_slice
 
     list(map_threads(write_slice, range(len(shapes)), workers))
-    return own, sizes
+    return own, np.concatenate([np.zeros(0, np.uint32), *sizes])
