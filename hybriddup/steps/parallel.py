@@ -155,12 +155,13 @@ class SharedWork(Generic[T, R]):
     """Things that several threads work through, each taking the next one."""
 
     def __init__(self, function: Callable[[T], R], things: Sequence[T]) -> None:
-        self._function = function
-        self._results: deque[Future[R]] = deque(Future() for _ in things)
-        self._left = deque(zip(things, self._results, strict=True))
+        self._function, self._lock = function, threading.Lock()
+        self._left = deque(things)
+        self._results: deque[Future[R]] = deque()
+        """Of the things that were taken, in order; those that were yielded are let go of."""
 
     def results(self, n_workers: int, pool: ThreadPoolExecutor) -> Iterator[R]:
-        """Yield the results in order and let go of them, the calling thread being one of so many workers.
+        """Yield the results in order, the calling thread being one of so many workers.
 
         Raises
         ------
@@ -169,7 +170,7 @@ class SharedWork(Generic[T, R]):
         """
         helpers = [pool.submit(self._do_all) for _ in range(n_workers - 1)]
         try:
-            while self._results:
+            while self._results or self._do_next() or self._results:  # another may have taken the last thing meanwhile
                 result = self._results.popleft()
                 while not result.done() and self._do_next():
                     pass
@@ -184,10 +185,11 @@ class SharedWork(Generic[T, R]):
 
     def _do_next(self) -> bool:
         """Do the next thing; return whether there was one."""
-        try:
-            thing, result = self._left.popleft()
-        except IndexError:
-            return False
+        with self._lock:
+            if not self._left:
+                return False
+            thing, result = self._left.popleft(), Future[R]()
+            self._results.append(result)
         try:
             result.set_result(alone(partial(self._function, thing)))
         except BaseException as error:  # an interrupt too: nobody begins anything more

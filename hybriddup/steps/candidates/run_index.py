@@ -103,10 +103,14 @@ class RunIndex:
 
 def by_pair(near: NearPairs) -> NearPairs:
     """Return pairs by later text, then by earlier one. Those of a text that a copy was kept of may be out of order."""
-    falls = (np.diff(near.earlier) < 0) & (np.diff(near.later) == 0)
-    if not falls.any():
+    falls = np.flatnonzero((near.earlier[1:] < near.earlier[:-1]) & (near.later[1:] == near.later[:-1]))
+    if not len(falls):
         return near
-    return near.take(np.lexsort((near.earlier, near.later)))
+    is_mixed = np.zeros(near.later[-1] + 1, np.bool_)
+    is_mixed[near.later[falls]] = True
+    mixed, order = np.flatnonzero(is_mixed[near.later]), np.arange(len(near.later))
+    order[mixed] = mixed[np.lexsort((near.earlier[mixed], near.later[mixed]))]
+    return near.take(order)
 
 
 def as_starts(keys: UInt64s) -> UInt32s:
