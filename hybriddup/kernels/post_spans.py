@@ -23,7 +23,8 @@ OF_DATES = tuple(ord(unit) for unit in "年月日号时点")
 SLASH, RIGHT_BRACKET = ord("/"), ord(")")
 TITLE_MARKS = tuple(ord(mark) for mark in '"【《「“')
 LONGEST_HASHTAG, LONGEST_EMOTICON = 60, 10
-FEWEST_OF_STEM = OF_PREFIX = 4
+FEWEST_OF_STEM, OF_PREFIX = 4, 4
+"""Letters: a stem has so many at least, and so many of it are its beginning."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 """Of the hash FNV-1a of 64 bits (Fowler, Noll, Vo 1991), here over code points."""
 
