@@ -174,14 +174,14 @@ def read_word(
 def note_han(points: UInt32s, place: int, end: int, dictionary: Dictionary, scratch: Scratch) -> int:
     """Note the Han character that stands here and those after it that begin no number; return where they end."""
     n, part = scratch.n[N_WORDS], scratch.n[PART]
-    known = dictionary.classes[points[place]] & ~IN_NUMBER
-    while known & (KIND | IN_NUMBER) == HAN:
+    of_class = dictionary.classes[points[place]] & ~IN_NUMBER
+    while of_class & (KIND | IN_NUMBER) == HAN:
         key = hashed(OFFSET_BASIS, points[place])
-        scratch.keys[n], scratch.prefixes[n] = key, OFFSET_BASIS if known & IS_PARTICLE else key
+        scratch.keys[n], scratch.prefixes[n] = key, OFFSET_BASIS if of_class & IS_PARTICLE else key
         scratch.weights[n], scratch.parts[n] = np.float32(1.0), part
         scratch.bounds[n, 0], scratch.bounds[n, 1] = place, place + 1
         n, place = n + 1, place + 1
-        known = dictionary.classes[points[place]] if place < end else np.uint8(0)
+        of_class = dictionary.classes[points[place]] if place < end else np.uint8(0)
     scratch.n[N_WORDS] = n
     return np.int64(place)
 

@@ -185,10 +185,12 @@ class SharedWork(Generic[T, R]):
 
     def _do_next(self) -> bool:
         """Do the next thing; return whether there was one."""
-        with self._lock:
-            if not self._left:
+        with self._lock:  # so that results stand in the order of their things
+            try:
+                thing = self._left.popleft()
+            except IndexError:  # not asked for before: an error elsewhere may take all things away meanwhile
                 return False
-            thing, result = self._left.popleft(), Future[R]()
+            result: Future[R] = Future()
             self._results.append(result)
         try:
             result.set_result(alone(partial(self._function, thing)))

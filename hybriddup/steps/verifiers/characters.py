@@ -14,8 +14,6 @@ from hybriddup.data.records import EncodedTexts, Int32s, Int64s
 from hybriddup.kernels.characters import renumber
 from hybriddup.kernels.lcs import lcs_lengths, symbols_in_common
 
-N_CODE_POINTS = 0x110000
-
 
 class SymbolTexts(NamedTuple):
     """Some texts as symbols."""
