@@ -121,7 +121,7 @@ def fill_rings(
             looked_into[i, j] = starts[looked_into[i, j]]
         looked_into[i, n_into:], ranks[i, n_into:] = NO_GROUP, 0
         first_word, second_word = two_words(texts.bits, i)
-        last_word = row_and_length(i, texts.lengths[i])
+        last_word = row_and_length(i, texts.facts[i]["length"])
         for j in range(own.shape[1]):
             if own[i, j] != NO_GROUP and sizes[own[i, j]] > 0:
                 add_to_ring(rings, starts[own[i, j]], first_word, second_word, last_word)

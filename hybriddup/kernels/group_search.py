@@ -67,15 +67,13 @@ class Asked(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def search_rings(
-    texts: TextColumns, facts: Facts, shortest: Int32s, asked: Asked, rings: UInt64s
-) -> tuple[NearPairs, SearchCounts]:
+def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt64s) -> tuple[NearPairs, SearchCounts]:
     """Return the pairs of some texts with those in the rings that they look into.
 
     Parameters
     ----------
-    facts, shortest
-        FACT[n_texts], int32[n_texts]: as `pack_facts` returns them; the shortest text that each may match.
+    shortest
+        int32[n_texts]: the shortest text that each may match.
     """
     rows, starts, ranks = asked.rows, asked.starts, asked.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)
@@ -105,14 +103,14 @@ def search_rings(
                 if 2 * n_hits > len(slots):
                     slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
                 stamp += ONE
-                n_hits = keep_candidates(facts, rows[i], hits, n_hits, slots, stamp)
+                n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
                 if n_hits > most:
                     n_hits, limit = keep_nearest_pairs(texts, asked, i, hits, n_hits)
                     wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
         if 2 * n_hits > len(slots):
             slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
         stamp += ONE
-        n_hits = keep_candidates(facts, rows[i], hits, n_hits, slots, stamp)
+        n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
         if n_hits > most:
             n_hits, _ = keep_nearest_pairs(texts, asked, i, hits, n_hits)
         sort_run(hits, 0, n_hits)
@@ -170,7 +168,7 @@ def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) 
     first_word, second_word = two_words(texts.bits, row)
     least, longest = (
         np.int64(shortest[row]),
-        max(np.int64(texts.max_partner_lengths[row]), np.int64(texts.lengths[row])),
+        max(np.int64(texts.facts[row]["max_partner_length"]), np.int64(texts.facts[row]["length"])),
     )
     return Wanted(first_word, second_word, np.uint64(max(widest, 0)), np.uint64(least), np.uint64(longest - least))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s, UInts
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
 
@@ -26,8 +26,8 @@ PLACE_SHIFT = np.uint64(20)
 class DealtKeys(NamedTuple):
     """The keys of some texts, part by part."""
 
-    keys: UInt64s
-    """uint64[n_keys]."""
+    keys: UInts
+    """uint32[n_keys] or uint64[n_keys]."""
     entries: UInt32s
     """uint32[n_keys]: where each stood in the flattened array of keys, rising within a part."""
     bounds: Int64s
@@ -35,7 +35,7 @@ class DealtKeys(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def deal_keys(keys: UInt64s, part_bits: int, dealt: UInt64s, entries: UInt32s) -> DealtKeys:
+def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> DealtKeys:
     """Return the keys of some texts by part, without `NO_KEY`.
 
     Parameters
@@ -45,7 +45,8 @@ def deal_keys(keys: UInt64s, part_bits: int, dealt: UInt64s, entries: UInt32s) -
     part_bits
         There are two to the power of it parts, 0 to 20.
     dealt, entries
-        uint64[n], uint32[n], n being ``n_texts * n_keys`` or more: where the result is written.
+        uint64[n], or uint32[n] where all keys are that small, and uint32[n], n being ``n_texts * n_keys`` or more:
+        where the result is written.
     """
     n_parts = 1 << part_bits
     flat, bounds = keys.ravel(), np.zeros(n_parts + 1, np.int64)
@@ -72,13 +73,13 @@ def part_of(key: np.uint64, part_bits: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def number_keys(keys: UInt64s, fewest: int) -> tuple[UInt32s, UInt32s]:
+def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
     """Return the number of each key of one part, and how many keys each number stands for.
 
     Parameters
     ----------
     keys
-        uint64[n].
+        uint32[n] or uint64[n].
     fewest
         A key that stands there less often gets `NO_GROUP`; 1 or more.
 
@@ -90,10 +91,12 @@ def number_keys(keys: UInt64s, fewest: int) -> tuple[UInt32s, UInt32s]:
     n_places = 2
     while n_places < 2 * len(keys):
         n_places *= 2
-    table, counts = np.full(n_places, NO_KEY, np.uint64), np.zeros(n_places, np.uint32)
-    numbers = np.empty(len(keys), np.uint32)
+    table, counts = np.empty(n_places, keys.dtype), np.zeros(n_places, np.uint32)
+    numbers, mask = np.empty(len(keys), np.uint32), np.uint64(n_places - 1)
     for i in range(len(keys)):
-        place = place_of_key(table, keys[i])
+        place = (np.uint64(keys[i]) * SPREAD_AGAIN >> PLACE_SHIFT) & mask
+        while counts[place] != 0 and table[place] != keys[i]:
+            place = (place + ONE) & mask
         table[place] = keys[i]
         counts[place] += np.uint32(1)
         numbers[i] = np.uint32(place)
@@ -127,29 +130,26 @@ def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def write_numbers(numbers: UInt32s, places: Int64s, first_groups: Int64s, dealt: DealtKeys, group_of: UInt32s) -> None:
+def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> None:
     """Write the groups of some texts to where their keys stood.
 
     Parameters
     ----------
-    numbers
-        uint32[n]: as `number_keys` returned them, part after part.
-    places
-        int64[n_parts]: where those of these texts begin in each part.
+    numbered
+        The keys of these texts, each replaced by its number, as `number_keys` returned it.
     first_groups
         int64[n_parts + 1]: the group that number 0 of each part is.
-    dealt
-        The keys of these texts.
-    group_of
-        uint32[n_texts, n_keys], changed in place; it is `NO_GROUP` where nothing is written.
+    groups
+        uint32[n_texts, n_keys], changed in place: `NO_GROUP` where there is no number. ``numbered.entries`` may lie in
+        the same memory: they are copied before.
     """
-    flat = group_of.ravel()
-    for part in range(len(places)):
-        first, n = dealt.bounds[part], dealt.bounds[part + 1] - dealt.bounds[part]
-        for i in range(n):
-            number = numbers[places[part] + i]
+    entries, flat = numbered.entries.copy(), groups.ravel()
+    flat[:] = NO_GROUP
+    for part in range(len(numbered.bounds) - 1):
+        for i in range(numbered.bounds[part], numbered.bounds[part + 1]):
+            number = np.uint32(numbered.keys[i])
             if number != NO_GROUP:
-                flat[dealt.entries[first + i]] = number + np.uint32(first_groups[part])
+                flat[entries[i]] = number + np.uint32(first_groups[part])
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import Float32s, Int32s, Int64s, UInt64s
+from hybriddup.data.records import NO_SKETCHES, SKETCH_WORDS, Int32s, Int64s, PairLimits, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.hamming import differing_bits
 from hybriddup.kernels.popcount import popcount
@@ -36,36 +36,57 @@ class TextColumns(NamedTuple):
 
     bits: UInt64s
     """uint64[n, words]."""
-    lengths: Int32s
     max_distances: Int32s
-    max_partner_lengths: Int32s
-    common_of_shorter: Float32s
-    common_of_longer: Float32s
-    """As `hybriddup.data.records.PairLimits` has them."""
-    sketches: UInt64s
-    """uint64[n, SKETCH_WORDS], as `hybriddup.kernels.characters.sketch_characters` writes them; no rows = none."""
+    """int32[n]: as `hybriddup.data.records.PairLimits.max_hamming_distances`."""
+    facts: Facts
+    """FACT[n]."""
+
+    @property
+    def lengths(self) -> Int32s:
+        """int32[n]: the lengths among the facts, which change with these."""
+        lengths: Int32s = self.facts["length"]
+        return lengths
+
+    @property
+    def max_partner_lengths(self) -> Int32s:
+        """int32[n]: the longest partners among the facts."""
+        longest: Int32s = self.facts["max_partner_length"]
+        return longest
+
+    @property
+    def sketches(self) -> UInt64s:
+        """uint64[n, SKETCH_WORDS]: the sketches among the facts, as `kernels.characters.sketch_characters` makes them.
+
+        All zeros where characters are not asked.
+        """
+        words = self.facts.view(np.uint64).reshape(len(self.facts), FACT.itemsize // 8)
+        return words[:, -SKETCH_WORDS:]
 
     def take(self, chosen: Int64s | slice) -> "TextColumns":
         """Return the chosen texts, in the order given."""
         if isinstance(chosen, slice):
-            return TextColumns._make(column[chosen] if len(column) else column for column in self)
+            return TextColumns._make(column[chosen] for column in self)
         # of rows with several words, numpy's take copies three to six times as many a second as an index does
-        return TextColumns._make(column.take(chosen, axis=0) if len(column) else column for column in self)
+        return TextColumns._make(column.take(chosen, axis=0) for column in self)
 
 
-@njit(cache=True, nogil=True)
-def pack_facts(texts: TextColumns) -> Facts:
-    """Return FACT[n]: what rules most pairs of each text out."""
-    facts = np.zeros(len(texts.lengths), FACT)
-    for row in range(len(facts)):
-        if len(texts.sketches) > 0:
-            facts[row]["sketch_0"], facts[row]["sketch_1"] = texts.sketches[row, 0], texts.sketches[row, 1]
-            facts[row]["sketch_2"], facts[row]["sketch_3"] = texts.sketches[row, 2], texts.sketches[row, 3]
-        facts[row]["length"] = texts.lengths[row]
-        facts[row]["max_partner_length"] = texts.max_partner_lengths[row]
-        facts[row]["common_of_shorter"] = texts.common_of_shorter[row]
-        facts[row]["common_of_longer"] = texts.common_of_longer[row]
-    return facts
+def text_columns(bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETCHES) -> TextColumns:
+    """Return what is known of texts.
+
+    Parameters
+    ----------
+    bits, limits
+        uint64[n, words], and those of as many texts.
+    sketches
+        uint64[n, SKETCH_WORDS]; no rows = none.
+    """
+    facts = np.zeros(len(bits), FACT)
+    facts["length"], facts["max_partner_length"] = limits.lengths, limits.max_partner_lengths
+    facts["common_of_shorter"], facts["common_of_longer"] = limits.common_of_shorter, limits.common_of_longer
+    columns = TextColumns(bits, limits.max_hamming_distances, facts)
+    if len(sketches):
+        columns.sketches[:] = sketches
+    return columns
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -94,19 +115,16 @@ def may_be_within(facts: Facts, a: int, b: int) -> bool:
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
     """Return how many bits of two texts differ, or -1 where that is more than the limit of the shorter one."""
-    shorter = a if texts.lengths[a] < texts.lengths[b] else b
+    shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     return distance if distance <= texts.max_distances[shorter] else np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
-def distances_within(texts: TextColumns, facts: Facts, a: Int64s, b: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out.
-
-    ``facts`` is FACT[n_texts], as `pack_facts` returns it.
-    """
+def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
+    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out."""
     distances = np.full(len(a), -1, np.int64)
     for pair in range(len(a)):
-        if may_be_within(facts, a[pair], b[pair]):
+        if may_be_within(texts.facts, a[pair], b[pair]):
             distances[pair] = distance_within(texts, a[pair], b[pair])
     return distances

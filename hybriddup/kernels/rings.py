@@ -158,7 +158,7 @@ def add_kept(
                 n_crowded += probed[i, j] != NO_GROUP and n_added(rings, place_of(probed[i, j])) > most
         if is_kept[i]:
             first_word, second_word = two_words(texts.bits, rows[i])
-            last_word = row_and_length(rows[i], texts.lengths[rows[i]])
+            last_word = row_and_length(rows[i], texts.facts[rows[i]]["length"])
             for j in range(own.shape[1]):
                 if own[i, j] != NO_GROUP:
                     add_to_ring(rings, own[i, j], first_word, second_word, last_word)

@@ -13,8 +13,8 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
+from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import estimate_recall
 from hybriddup.run.bands import LimitsByLength
@@ -33,7 +33,7 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.search import SearchedTexts
-from hybriddup.steps.candidates.sketches import sketch_texts
+from hybriddup.steps.candidates.sketches import write_sketches
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import join_verified, no_verified_pairs, pair_codes
@@ -240,8 +240,10 @@ class Run:
         """Return what stage 1 knows of each text."""
         counts_characters = self.components.bands.least_in_common().any()
         with self.clock.step("characters", len(context.texts)):
-            sketches = sketch_texts(context.texts, self.workers) if counts_characters else NO_SKETCHES
-        return SearchedTexts.of(TextColumns(bits, *by_length.of_texts(), sketches))
+            columns = text_columns(bits, by_length.of_texts())
+            if counts_characters:
+                write_sketches(context.texts, columns.sketches, self.workers)
+        return SearchedTexts.of(columns)
 
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""

@@ -150,7 +150,7 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
         probed = groups.table.groups(index.probes(keys, bits))
     shares = ((own[:, :, None] == probed[:, None, :]) & (own != NO_GROUP)[:, :, None]).any(axis=(1, 2))
     rows = np.ascontiguousarray(earlier), np.ascontiguousarray(later)
-    distances = distances_within(columns, texts.known.facts, *rows)
+    distances = distances_within(columns, *rows)
     pairs = CandidatePairs(earlier, later, distances.astype(np.int32))
     return pairs.take(shares & (distances >= 0) & texts.is_near[earlier] & texts.is_near[later])
 

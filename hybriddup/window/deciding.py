@@ -8,10 +8,21 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, NO_SKETCHES, Bools, Enough, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import (
+    ALL_PAIRS,
+    NO_KEY,
+    NO_SKETCHES,
+    Bools,
+    Enough,
+    Int32s,
+    Int64s,
+    NearPairs,
+    PairLimits,
+    UInt64s,
+)
 from hybriddup.data.removed import EQUAL
 from hybriddup.kernels.decide import NONE
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
@@ -218,20 +229,19 @@ def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon:
     rows[prepared.places] = np.arange(len(prepared.places))
     rows = rows[places]
     keys = spread(live.keys, rows, np.uint64(NO_KEY))
-    limits = live.prints.limits
+    of_live = live.prints.limits
+    limits = PairLimits(
+        prepared.lengths[places],
+        spread(of_live.max_hamming_distances, rows, np.int32(NONE)),
+        spread(of_live.max_partner_lengths, rows, np.int32(NONE)),
+        spread(of_live.common_of_shorter, rows, np.float32(0.0)),
+        spread(of_live.common_of_longer, rows, np.float32(0.0)),
+    )
     return Batch(
         prepared.positions[places],
         keys,
         keys if live.probes is live.keys else spread(live.probes, rows, np.uint64(NO_KEY)),
-        TextColumns(
-            spread(live.prints.bits, rows, np.uint64(0)),
-            prepared.lengths[places],
-            spread(limits.max_hamming_distances, rows, np.int32(NONE)),
-            spread(limits.max_partner_lengths, rows, np.int32(NONE)),
-            spread(limits.common_of_shorter, rows, np.float32(0.0)),
-            spread(limits.common_of_longer, rows, np.float32(0.0)),
-            live_sketches(live, rows),
-        ),
+        text_columns(spread(live.prints.bits, rows, np.uint64(0)), limits, live_sketches(live, rows)),
         prepared.text_numbers[places],
         times.times[places],
         times.edges(horizon)[places],

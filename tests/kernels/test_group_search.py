@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import NO_SKETCHES, Int32s, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt32s, UInt64s
 from hybriddup.kernels.batch_groups import (
     count_groups,
     count_kept_before,
@@ -18,7 +18,7 @@ from hybriddup.kernels.batch_groups import (
 )
 from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.candidates.search import SearchedTexts
 from tests import reference
@@ -37,15 +37,14 @@ Pair = tuple[int, int, int, int]
 def make_texts(rng: np.random.Generator, words: int) -> TextColumns:
     """Texts of three lengths around two patterns; the limits are by length."""
     lengths = rng.integers(1, 4, N_TEXTS).astype(np.int32)
-    return TextColumns(
-        words_of(clustered_numbers(rng, N_TEXTS, 64 * words, 4, n_patterns=2), words),
+    limits = PairLimits(
         lengths,
         np.array([-1, 3, 5, 7], np.int32)[lengths],
         np.array([0, 2, 3, 3], np.int32)[lengths],
         np.zeros(N_TEXTS, np.float32),
         np.zeros(N_TEXTS, np.float32),
-        NO_SKETCHES,
     )
+    return text_columns(words_of(clustered_numbers(rng, N_TEXTS, 64 * words, 4, n_patterns=2), words), limits)
 
 
 def make_groups(rng: np.random.Generator) -> UInt32s:
@@ -67,10 +66,10 @@ def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
     return np.append(starts, NO_GROUP)[np.minimum(groups, N_GROUPS)]
 
 
-def what_is_known(texts: TextColumns) -> tuple[TextColumns, np.ndarray, np.ndarray]:
+def what_is_known(texts: TextColumns) -> tuple[TextColumns, Int32s]:
     """What a search goes by."""
     known = SearchedTexts.of(texts)
-    return known.columns, known.facts, known.shortest
+    return known.columns, known.shortest
 
 
 def search(

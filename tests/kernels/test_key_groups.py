@@ -19,7 +19,7 @@ from hybriddup.kernels.key_groups import (
     number_keys,
     part_of,
     values_of_groups,
-    write_numbers,
+    write_groups,
 )
 
 NONE = int(NO_KEY)
@@ -52,10 +52,13 @@ def test_every_key_is_dealt_once_with_its_place(keys: np.ndarray, part_bits: int
         assert dealt.entries[parts[part]].tolist() == sorted(dealt.entries[parts[part]].tolist())
 
 
-@given(st.lists(st.integers(0, 12) | st.integers(0, NONE - 1), max_size=60), st.integers(1, 4))
-def test_equal_keys_get_one_number(keys: list[int], fewest: int) -> None:
+@pytest.mark.parametrize("narrow", [False, True])
+@given(keys=st.lists(st.integers(0, 12) | st.integers(0, NONE - 1), max_size=60), fewest=st.integers(1, 4))
+def test_equal_keys_get_one_number(narrow: bool, keys: list[int], fewest: int) -> None:
     """From 0 on, with how often each stands there; a key that stands there less often than asked gets none."""
-    numbers, sizes = number_keys(np.array(keys, np.uint64), fewest)
+    if narrow:
+        keys = [key % 2**32 for key in keys]
+    numbers, sizes = number_keys(np.array(keys, np.uint32 if narrow else np.uint64), fewest)
     counts = Counter(keys)
     number_of = dict(zip(keys, numbers.tolist(), strict=True))
     assert [number_of[key] for key in keys] == numbers.tolist()
@@ -67,20 +70,23 @@ def test_equal_keys_get_one_number(keys: list[int], fewest: int) -> None:
 
 @pytest.mark.parametrize("part_bits", [1, 5, 10])
 @given(st.lists(tables_of_keys, max_size=3))
-def test_numbers_are_written_where_their_keys_stood(part_bits: int, slices: list[np.ndarray]) -> None:
+def test_groups_are_written_where_their_keys_stood(part_bits: int, slices: list[np.ndarray]) -> None:
     """Slice by slice, parts one after another: equal keys have equal groups, different ones different groups."""
-    dealt = [deal(keys, part_bits) for keys in slices]
-    n_parts = 2**part_bits
-    keys_of = [[one.keys[one.bounds[part] : one.bounds[part + 1]] for one in dealt] for part in range(n_parts)]
-    numbered = [number_keys(np.concatenate([np.zeros(0, np.uint64), *keys]), 1) for keys in keys_of]
-    numbers = np.concatenate([numbers for numbers, _ in numbered])
-    first_groups = np.cumsum([0, *(len(sizes) for _, sizes in numbered)])
-    places = np.cumsum([0, *(len(numbers) for numbers, _ in numbered)])[:-1]
+    rooms = [np.zeros(keys.shape, np.uint32) for keys in slices]
+    dealt = [
+        deal_keys(keys, part_bits, np.zeros(keys.size, np.uint64), room.ravel())
+        for keys, room in zip(slices, rooms, strict=True)
+    ]
+    first_groups = [0]
+    for part in range(2**part_bits):
+        keys_of = [one.keys[one.bounds[part] : one.bounds[part + 1]] for one in dealt]
+        numbers, sizes = number_keys(np.concatenate([np.zeros(0, np.uint64), *keys_of]), 1)
+        for keys, of_slice in zip(keys_of, np.split(numbers, np.cumsum([*map(len, keys_of)])), strict=False):
+            keys[:] = of_slice
+        first_groups.append(first_groups[-1] + len(sizes))
     seen = dict[int, int]()
-    for keys, one in zip(slices, dealt, strict=True):
-        groups = np.full(keys.shape, NO_GROUP, np.uint32)
-        write_numbers(numbers, places, first_groups, one, groups)
-        places = places + np.diff(one.bounds)
+    for keys, numbered, groups in zip(slices, dealt, rooms, strict=True):
+        write_groups(numbered, np.array(first_groups), groups)
         for key, group in zip(keys.ravel().tolist(), groups.ravel().tolist(), strict=True):
             assert group == (int(NO_GROUP) if key == NONE else seen.setdefault(key, group))
     assert sorted(seen.values()) == list(range(first_groups[-1]))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import hybriddup
-from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, VerifiedPairs
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
+from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.run.audit import MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
 from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
@@ -31,7 +31,7 @@ def refuse_all(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
 def columns_of(numbers: list[int], words: int) -> TextColumns:
     """Texts with these fingerprints, matching within 36 bits."""
     limits = make_limits(len(numbers), max_hamming_distances=36)
-    return TextColumns(words_of(numbers, words), *limits, NO_SKETCHES)
+    return text_columns(words_of(numbers, words), limits)
 
 
 def estimate_all(

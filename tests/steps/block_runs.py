@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from hybriddup.data.records import NO_SKETCHES, Fingerprints, NearPairs, UInt64s
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
@@ -67,16 +67,8 @@ def make_run_index(
     index.prepare(64 * prints.bits.shape[1], widest)
     texts, is_near = [""] * n, np.ones(n, np.bool_)
     groups = group_texts(index, texts, prints.bits, is_near, workers)
-    columns = TextColumns(
-        prints.bits,
-        limits.lengths,
-        limits.max_hamming_distances,
-        limits.max_partner_lengths,
-        limits.common_of_shorter,
-        limits.common_of_longer,
-        sketches,
-    )
-    return RunIndex(index, groups, SearchedTexts.of(columns), texts, np.arange(n), workers)
+    columns = SearchedTexts.of(text_columns(prints.bits, limits, sketches))
+    return RunIndex(index, groups, columns, texts, np.arange(n), workers)
 
 
 def triples(near: NearPairs, earlier: np.ndarray, later: np.ndarray) -> list[Triple]:

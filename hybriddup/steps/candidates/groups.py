@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s, UInts
 from hybriddup.kernels.key_groups import (
     NO_GROUP,
     DealtKeys,
@@ -16,13 +16,13 @@ from hybriddup.kernels.key_groups import (
     find_groups,
     note_keys,
     number_keys,
-    write_numbers,
+    write_groups,
 )
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.parallel import map_threads
 
 TEXTS_A_SLICE = 2**15
-"""Texts whose keys are made at a time: all keys together, before they are numbered, take 12 bytes each."""
+"""Texts whose keys are made at a time: all keys together, before they are numbered, take 8 or 12 bytes each."""
 FEWEST_A_SLICE = 512
 """Texts whose keys are worth a thread."""
 KEYS_A_PART = 2**15
@@ -66,17 +66,27 @@ class KeyRoom:
     What is freed in many pieces stays with the process; one that is this large goes back to the system.
     """
 
-    def __init__(self, n_texts: int, n_keys: int | None) -> None:
+    def __init__(self, n_texts: int, n_keys: int | None, key_bits: int) -> None:
         self._n_keys = n_keys
-        self._keys = np.empty(n_texts * (n_keys or 0), np.uint64)
-        self._entries = np.empty(len(self._keys), np.uint32)
+        self._entries = np.empty((n_texts, n_keys or 0), np.uint32)
+        self._keys: UInts = np.empty_like(self._entries)
+        if key_bits > 32:
+            self._keys = np.empty(self._keys.shape, np.uint64)
 
-    def of(self, first: int, size: int) -> tuple[UInt64s, UInt32s]:
-        """Return uint64[n], uint32[n]: room for so many keys of the texts from ``first`` on."""
-        if self._n_keys is None:
-            return np.empty(size, np.uint64), np.empty(size, np.uint32)
-        part = slice(first * self._n_keys, first * self._n_keys + size)
-        return self._keys[part], self._entries[part]
+    def of(self, first: int, shape: tuple[int, ...]) -> tuple[UInts, UInt32s]:
+        """Return room for ``shape`` keys of the texts from ``first`` on, and for as many uint32."""
+        if shape[1] != self._n_keys:
+            return np.empty_like(self._keys, shape=shape), np.empty(shape, np.uint32)
+        texts = slice(first, first + shape[0])
+        return self._keys[texts], self._entries[texts]
+
+    def joined(self, groups: list[UInt32s]) -> UInt32s:
+        """Return the groups of all texts in one array, given those of each slice, which stand where its entries did."""
+        if all(rows.shape[1] == self._n_keys for rows in groups):
+            return self._entries
+        widest = max(rows.shape[1] for rows in groups)
+        wide = (np.pad(rows, [(0, 0), (0, widest - rows.shape[1])], constant_values=NO_GROUP) for rows in groups)
+        return np.concatenate(list(wide))
 
 
 def group_texts(
@@ -112,6 +122,7 @@ def group_texts(
         workers,
         is_probed=index.probes_others,
         n_keys=index.n_keys,
+        key_bits=64 if scopes is not None else index.key_bits,
         texts_a_slice=min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE)),
     )
     return replace(groups, scopes=scopes)
@@ -124,6 +135,7 @@ def group_keys(
     *,
     is_probed: bool,
     n_keys: int | None = None,
+    key_bits: int = 64,
     texts_a_slice: int = TEXTS_A_SLICE,
 ) -> Groups:
     """Return the groups of texts, given what returns the keys of some that follow one another.
@@ -137,22 +149,21 @@ def group_keys(
         Whether texts are looked up by other keys than their own. If not, a key that no other text has gets no group.
     n_keys
         As many keys as ``keys_of`` returns of each text; None = not the same number each time.
+    key_bits
+        No key but `NO_KEY` is as large as two to the power of it.
     """
-    room = KeyRoom(n_texts, n_keys)
+    room = KeyRoom(n_texts, n_keys, key_bits)
     bounds = [(first, min(first + texts_a_slice, n_texts)) for first in range(0, n_texts, texts_a_slice)]
     part_bits = min(max((8 * n_texts // KEYS_A_PART).bit_length(), 1), MOST_PART_BITS)
 
-    def deal_slice(some: tuple[int, int]) -> tuple[DealtKeys, int]:
+    def deal_slice(some: tuple[int, int]) -> tuple[DealtKeys, UInt32s]:
         keys = keys_of(*some)
-        return deal_keys(keys, part_bits, *room.of(some[0], keys.size)), keys.shape[1]
+        dealt, entries = room.of(some[0], keys.shape)
+        return deal_keys(keys, part_bits, dealt.ravel(), entries.ravel()), entries
 
     dealt = list(map_threads(deal_slice, bounds, workers))
-    own, sizes = number_all(
-        [part for part, _ in dealt],
-        [(last - first, width) for (first, last), (_, width) in zip(bounds, dealt, strict=True)],
-        workers,
-        fewest=1 if is_probed else 2,
-    )
+    sizes = number_all(dealt, workers, fewest=1 if is_probed else 2)
+    own = room.joined([groups for _, groups in dealt])
     if not is_probed:
         return Groups(own, sizes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
@@ -176,43 +187,35 @@ def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
     return np.where(keys == np.uint64(NO_KEY), keys, mixed(keys ^ marks))
 
 
-def number_all(
-    dealt: list[DealtKeys], shapes: list[tuple[int, int]], workers: int, *, fewest: int
-) -> tuple[UInt32s, UInt32s]:
-    """Return the groups of all texts, uint32[n, n_keys], and their sizes, uint32[n_groups].
+def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: int) -> UInt32s:
+    """Number the keys of all texts; return uint32[n_groups], the texts of each group.
 
     Parameters
     ----------
     dealt
-        The keys of each slice of the texts.
-    shapes
-        Texts of each slice, and keys of a text in it.
+        The keys of each slice of the texts, which are changed in place; and uint32[n_texts, n_keys], where their groups
+        are written.
     fewest
         Keys that fewer texts have get no group. Where there can be such keys, these places stand at the end of a row.
     """
-    n_parts = len(dealt[0].bounds) - 1 if dealt else 0
-    n_before = np.cumsum([np.zeros(n_parts, np.int64), *(np.diff(slice_.bounds) for slice_ in dealt)], axis=0)
-    ends_of_parts = np.cumsum([0, *n_before[-1]])
-    numbers = np.empty(ends_of_parts[-1], np.uint32)
 
     def number_part(part: int) -> UInt32s:
-        keys = [slice_.keys[slice_.bounds[part] : slice_.bounds[part + 1]] for slice_ in dealt]
-        of_part, sizes = number_keys(np.concatenate(keys), fewest)
-        numbers[ends_of_parts[part] : ends_of_parts[part + 1]] = of_part
+        keys = [slice_.keys[slice_.bounds[part] : slice_.bounds[part + 1]] for slice_, _ in dealt]
+        numbers, sizes = number_keys(np.concatenate(keys), fewest)
+        first = 0
+        for of_slice in keys:
+            of_slice[:] = numbers[first : first + len(of_slice)]
+            first += len(of_slice)
         return sizes
 
+    n_parts = len(dealt[0][0].bounds) - 1 if dealt else 0
     sizes = list(map_threads(number_part, range(n_parts), workers))
     first_groups = np.cumsum([0, *map(len, sizes)])
-    first_rows = np.cumsum([0, *(n for n, _ in shapes)])
-    own = np.full((first_rows[-1], max((width for _, width in shapes), default=1)), NO_GROUP, np.uint32)
 
-    def write_slice(i: int) -> None:
-        rows, width = own[first_rows[i] : first_rows[i + 1]], shapes[i][1]
-        of_slice = np.ascontiguousarray(rows[:, :width])
-        write_numbers(numbers, ends_of_parts[:-1] + n_before[i], first_groups, dealt[i], of_slice)
+    def write_slice(some: tuple[DealtKeys, UInt32s]) -> None:
+        write_groups(some[0], first_groups, some[1])
         if fewest > 1:
-            close_gaps(of_slice)
-        rows[:, :width] = of_slice
+            close_gaps(some[1])
 
-    list(map_threads(write_slice, range(len(shapes)), workers))
-    return own, np.concatenate([np.zeros(0, np.uint32), *sizes])
+    list(map_threads(write_slice, dealt, workers))
+    return np.concatenate([np.zeros(0, np.uint32), *sizes])

@@ -10,7 +10,7 @@ import numpy as np
 from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
 from hybriddup.kernels.lengths import shortest_partners
-from hybriddup.kernels.pair_limits import Facts, TextColumns, pack_facts
+from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
@@ -26,8 +26,6 @@ class SearchedTexts:
     """What a search goes by: of the texts that stand in rings, and of those that are looked up."""
 
     columns: TextColumns
-    facts: Facts
-    """As `hybriddup.kernels.pair_limits.pack_facts` returns them."""
     shortest: Int32s
     """int32[n]: no shorter text is within the limits of length of each; its own where that is the smallest."""
 
@@ -35,7 +33,7 @@ class SearchedTexts:
     def of(cls, columns: TextColumns) -> SearchedTexts:
         """Return texts ready to be searched."""
         of_lengths = shortest_partners(columns.lengths, columns.max_partner_lengths, columns.lengths.max(initial=0))
-        return cls(columns, pack_facts(columns), of_lengths[columns.lengths])
+        return cls(columns, of_lengths[columns.lengths])
 
     def near(self, asked: Asked, rings: UInt64s, workers: int, report: BlockReport) -> NearPairs:
         """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
@@ -45,7 +43,7 @@ class SearchedTexts:
 
         def search(first: int, last: int) -> tuple[NearPairs, SearchCounts]:
             near: NearPairs
-            near, counts = search_rings(self.columns, self.facts, self.shortest, asked.take(first, last), rings)
+            near, counts = search_rings(self.columns, self.shortest, asked.take(first, last), rings)
             return near._replace(later=near.later + first), counts
 
         parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)

@@ -15,12 +15,19 @@ TEXTS_A_BATCH = 4096
 
 def sketch_texts(texts: Sequence[str], workers: int, texts_a_batch: int = TEXTS_A_BATCH) -> UInt64s:
     """Return uint64[n_texts, SKETCH_WORDS]: the sketches of the characters of texts."""
-    sketches: UInt64s = np.zeros((len(texts), SKETCH_WORDS), np.uint64)
+    sketches: UInt64s = np.empty((len(texts), SKETCH_WORDS), np.uint64)
+    write_sketches(texts, sketches, workers, texts_a_batch)
+    return sketches
+
+
+def write_sketches(texts: Sequence[str], sketches: UInt64s, workers: int, texts_a_batch: int = TEXTS_A_BATCH) -> None:
+    """Write the same into uint64[n_texts, SKETCH_WORDS], wherever its rows lie."""
 
     def sketch_slice(first: int, last: int) -> None:
         for start in range(first, last, texts_a_batch):
             stop = min(start + texts_a_batch, last)
-            sketch_characters(*encode_texts(texts[start:stop]), sketches[start:stop])
+            of_batch = np.zeros((stop - start, SKETCH_WORDS), np.uint64)
+            sketch_characters(*encode_texts(texts[start:stop]), of_batch)
+            sketches[start:stop] = of_batch
 
     map_slices(sketch_slice, len(texts), workers, texts_a_batch)
-    return sketches

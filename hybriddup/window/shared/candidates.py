@@ -9,7 +9,6 @@ import numpy as np
 from hybriddup.data.records import (
     ALL_PAIRS,
     NO_KEY,
-    NO_SKETCHES,
     Bools,
     Enough,
     Int32s,
@@ -19,7 +18,7 @@ from hybriddup.data.records import (
     UInt64s,
 )
 from hybriddup.kernels.bucket_entries import near_entries, numbers_in_buckets
-from hybriddup.kernels.pair_limits import TextColumns, distances_within, pack_facts
+from hybriddup.kernels.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.shared.store import Entries, EntryArray
@@ -116,8 +115,7 @@ def distances_of(texts: LiveTexts, later: Int64s, entries: EntryArray, bands: Ba
     of_entries = bands.limits_of(entries["length"].astype(np.int32))
     limits = PairLimits._make(np.concatenate(pair) for pair in zip(prints.limits, of_entries, strict=True))
     bits = np.concatenate([prints.bits, entries["bits"].reshape(-1, prints.bits.shape[1])])
-    both = TextColumns(bits, *limits, NO_SKETCHES)
-    found: Int64s = distances_within(both, pack_facts(both), later, np.arange(n, n + len(later)))
+    found: Int64s = distances_within(text_columns(bits, limits), later, np.arange(n, n + len(later)))
     return found
 
 

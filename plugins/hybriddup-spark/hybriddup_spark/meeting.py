@@ -18,7 +18,7 @@ import pyarrow as pa
 from hybriddup.data.records import NO_KEY, NO_SKETCHES, SKETCH_WORDS, Bools, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.hamming import differing_bits
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
@@ -69,7 +69,7 @@ class Entries:
         keys, positions = longs(table, "key").view(np.uint64), longs(table, "position")
         order = np.lexsort((positions, keys))
         own, probe, repeated = (bools(table, name)[order] for name in ("is_own", "is_probe", "is_repeated"))
-        columns, is_new = text_columns(components, table).take(order), positions[order] >= first_new
+        columns, is_new = columns_of(components, table).take(order), positions[order] >= first_new
         return cls(keys[order], positions[order], own, probe, repeated & is_new, columns, is_new)
 
     def take(self, chosen: slice | Int64s) -> Entries:
@@ -83,7 +83,7 @@ class Entries:
         return np.concatenate([[0], np.flatnonzero(np.diff(self.keys)) + 1, [len(self.keys)]]).astype(np.int64)
 
 
-def text_columns(components: Components, table: pa.Table) -> TextColumns:
+def columns_of(components: Components, table: pa.Table) -> TextColumns:
     """Return what stage 1 goes by, given the columns ``length``, ``bits`` and ``sketch``."""
     lengths = ints(table, "length")
     n_words = components.settings.fingerprint.bits // 64
@@ -91,7 +91,7 @@ def text_columns(components: Components, table: pa.Table) -> TextColumns:
     sketches = NO_SKETCHES
     if counts_characters(components):
         sketches = key_lists(table, "sketch")[0].reshape(-1, SKETCH_WORDS)
-    return TextColumns(bits, *components.bands.limits_of(lengths), sketches)
+    return text_columns(bits, components.bands.limits_of(lengths), sketches)
 
 
 def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, parts: Parts) -> pa.Table:

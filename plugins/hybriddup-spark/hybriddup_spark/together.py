@@ -31,7 +31,7 @@ from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.exact import EqualTexts
 from hybriddup_spark.columns import bools, ints, key_lists, key_matrix, longs, table_of
-from hybriddup_spark.meeting import text_columns
+from hybriddup_spark.meeting import columns_of
 from hybriddup_spark.schemas import SETTLED
 
 NEAR_NONE = -1
@@ -85,7 +85,7 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
         return key_matrix(keys[ends[first] : ends[last]], n_keys[first:last])
 
     groups = group_keys(keys_of, len(table), 1, is_probed=components.block_index.probes_others)
-    columns = text_columns(components, table)
+    columns = columns_of(components, table)
     only_count = table.column("text").is_null().to_numpy()
     columns.lengths[only_count], columns.max_distances[only_count] = 0, NEAR_NONE
     return RunIndex(components.block_index, groups, SearchedTexts.of(columns), compared, numbers, 1)

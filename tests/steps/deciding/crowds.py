@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, NO_SKETCHES, Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.data.records import NO_KEY, Bools, CandidatePairs, Int64s, PairLimits, UInt64s, VerifiedPairs
+from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates.groups import group_texts
@@ -69,15 +69,8 @@ class Crowd:
         lengths = self.lengths.astype(np.int32)
         limits = self.distance_limits[lengths].astype(np.int32)
         shares = np.zeros(n, np.float32)
-        return TextColumns(
-            self.bits[:, None].copy(),
-            lengths,
-            limits,
-            np.full(n, 2**31 - 1, np.int32),
-            shares,
-            shares,
-            NO_SKETCHES,
-        )
+        reaches = np.full(n, 2**31 - 1, np.int32)
+        return text_columns(self.bits[:, None].copy(), PairLimits(lengths, limits, reaches, shares, shares))
 
     def equal(self) -> EqualTexts:
         """Which of the texts that come are equal; those that never come are left out."""
