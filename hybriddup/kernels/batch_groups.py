@@ -9,7 +9,7 @@ from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
-from hybriddup.kernels.rings import add_to_ring, row_and_length, two_words
+from hybriddup.kernels.rings import add_to_ring
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
@@ -120,11 +120,9 @@ def fill_rings(
         for j in range(n_into):
             looked_into[i, j] = starts[looked_into[i, j]]
         looked_into[i, n_into:], ranks[i, n_into:] = NO_GROUP, 0
-        first_word, second_word = two_words(texts.bits, i)
-        last_word = row_and_length(i, texts.facts[i]["length"])
         for j in range(own.shape[1]):
             if own[i, j] != NO_GROUP and sizes[own[i, j]] > 0:
-                add_to_ring(rings, starts[own[i, j]], first_word, second_word, last_word)
+                add_to_ring(rings, starts[own[i, j]], texts, i)
                 n_before[own[i, j]] += 1
     return looked_into, ranks
 

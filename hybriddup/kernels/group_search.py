@@ -23,8 +23,11 @@ from hybriddup.kernels.rings import (
     Wanted,
     fetch_heads,
     fetch_rest,
+    is_wide,
+    keep_near,
     n_added,
     newest_of,
+    note_fitting,
     note_near,
     place_of,
     room_of,
@@ -32,6 +35,9 @@ from hybriddup.kernels.rings import (
 )
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
+
+FITTING_TOGETHER = 64
+"""So many texts of fitting lengths are waited for before the first fingerprint is read: all are fetched meanwhile."""
 
 
 class SearchCounts(NamedTuple):
@@ -82,7 +88,8 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
     for i in range(len(rows)):
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
-        wanted, n_hits = what_is_wanted(texts, shortest, rows[i], asked.widest[i]), np.int64(0)
+        wanted = what_is_wanted(texts, shortest, rows[i], asked.widest[i])
+        n_near, n_hits = np.int64(0), np.int64(0)
         most = asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
         enough = most
         for j in range(starts.shape[1]):
@@ -98,7 +105,14 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
             largest = max(largest, n_kept)
             if n_hits + size > len(hits):
                 hits = with_room_for(hits, n_hits, size)
-            n_hits = note_near(rings, head, size, newest_of(n_kept, room_of(rings, head)), wanted, hits, n_hits)
+            newest = newest_of(n_kept, room_of(rings, head))
+            if is_wide(rings, head):
+                n_hits = note_near(rings, head, size, newest, wanted, hits, n_hits)
+            else:
+                n_hits = note_fitting(rings, head, size, newest, wanted, texts.bits, hits, n_hits)
+            if n_hits - n_near < FITTING_TOGETHER:
+                continue
+            n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
             if n_hits // MANY_HITS > enough:
                 if 2 * n_hits > len(slots):
                     slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
@@ -107,6 +121,8 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
                 if n_hits > most:
                     n_hits, limit = keep_nearest_pairs(texts, asked, i, hits, n_hits)
                     wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
+                n_near = n_hits
+        n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
         if 2 * n_hits > len(slots):
             slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
         stamp += ONE
@@ -165,11 +181,11 @@ def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) -> Wanted:
     """Return what rings are asked for a text; none is as far away as ``widest`` -1."""
-    first_word, second_word = two_words(texts.bits, row)
     least, longest = (
         np.int64(shortest[row]),
         max(np.int64(texts.facts[row]["max_partner_length"]), np.int64(texts.facts[row]["length"])),
     )
+    first_word, second_word = two_words(texts.bits, row)
     return Wanted(first_word, second_word, np.uint64(max(widest, 0)), np.uint64(least), np.uint64(longest - least))
 
 

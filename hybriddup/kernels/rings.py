@@ -1,9 +1,13 @@
 """Rings: the newest texts of each group of texts that share a key.
 
 A ring begins with its head: how many texts were added to it in the lower half of a word, how many it has room for in
-the upper. Three columns follow: the first words of the fingerprints, the second words, and the rows of the texts in the
-upper halves of words with their lengths in the lower. So a small ring lies in one or two lines of the cache, and a look
-into it waits for memory once.
+the upper. A word a text follows, its row in the upper half and its length in the lower. So a small ring lies in one or
+two lines of the cache. Lengths rule out half of the texts. The fingerprints of the others are fetched, and compared
+when some are there. With these in the rings, which are three times as large then, looking texts up takes a fifth
+longer.
+
+Large rings are *wide*: two columns follow, the first words of the fingerprints and the second words. Eight texts are
+compared at once there.
 """
 
 from typing import NamedTuple
@@ -14,17 +18,24 @@ from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
-from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit, popcount
 from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
 
 START_UNIT = 2
 """Words from one possible start of a ring to the next, so that 32 bits name all starts in 64 GiB."""
 N_COLUMNS = 3
+"""Of a wide ring."""
+MOST_NARROW = 256
+"""A ring with room for more texts is wide: it is read from end to end, faster than the cache fetches single texts."""
+WIDE = np.uint64(1 << 63)
+"""The bit of the head of a wide ring."""
 FETCH_HEADS, FETCH_REST = 6, 3
 """Texts ahead of which the heads and the rest of rings are fetched: memory takes that long to answer."""
 FETCHED_WITH_HEAD = 6
 """Words after a head that the fetching of the head brings."""
-MOST_FETCHED = 48
+LINE_WORDS = 8
+"""Words of a line of the cache."""
+MOST_FETCHED = 64
 """Texts of a ring that are fetched early; what follows is read in order."""
 
 
@@ -40,7 +51,7 @@ class Wanted(NamedTuple):
     """The longest length is so much more than the shortest."""
 
 
-def make_rings(sizes: UInt32s, most: int = 0) -> tuple[UInt64s, UInt32s]:
+def make_rings(sizes: UInt32s, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[UInt64s, UInt32s]:
     """Return the words of empty rings, and uint32[n]: the start of each, in units.
 
     Parameters
@@ -48,30 +59,34 @@ def make_rings(sizes: UInt32s, most: int = 0) -> tuple[UInt64s, UInt32s]:
     sizes
         uint32[n]: how many texts will be added to each.
     most
-        A ring has room for so many of them at most; 0 = for all.
+        A ring has room for so many of them at most; 0 = for all. Fewer than 2**31.
+    most_narrow
+        A ring with room for more is wide.
     """
-    starts, n_units = find_starts(sizes, most)
+    starts, n_units = find_starts(sizes, most, most_narrow)
     rings = np.zeros(START_UNIT * n_units + N_LANES, np.uint64)  # by numpy, which asks for large pages
-    write_heads(rings, starts, sizes, most)
+    write_heads(rings, starts, sizes, most, most_narrow)
     return rings, starts
 
 
 @njit(cache=True, nogil=True)
-def find_starts(sizes: UInt32s, most: int) -> tuple[UInt32s, int]:
+def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, int]:
     """Return where each ring starts, and where the last one ends, in units."""
     starts, n_units = np.empty(len(sizes), np.uint32), np.int64(0)
     for ring in range(len(sizes)):
         starts[ring] = np.uint32(n_units)
-        n_words = 1 + N_COLUMNS * room_for(sizes[ring], most)
+        room = room_for(sizes[ring], most)
+        n_words = 1 + (N_COLUMNS * room if room > most_narrow else room)
         n_units += (n_words + START_UNIT - 1) // START_UNIT
     return starts, n_units
 
 
 @njit(cache=True, nogil=True)
-def write_heads(rings: UInt64s, starts: UInt32s, sizes: UInt32s, most: int) -> None:
-    """Write into the heads of empty rings how many texts these have room for."""
+def write_heads(rings: UInt64s, starts: UInt32s, sizes: UInt32s, most: int, most_narrow: int) -> None:
+    """Write into the heads of empty rings how many texts these have room for, and which are wide."""
     for ring in range(len(starts)):
-        rings[place_of(starts[ring])] = np.uint64(room_for(sizes[ring], most)) << HALF
+        room = room_for(sizes[ring], most)
+        rings[place_of(starts[ring])] = (np.uint64(room) << HALF) | (WIDE if room > most_narrow else np.uint64(0))
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -95,7 +110,13 @@ def n_added(rings: UInt64s, head: int) -> int:
 @njit(cache=True, nogil=True, inner=True)
 def room_of(rings: UInt64s, head: int) -> int:
     """Return how many texts a ring has room for."""
-    return np.int64(rings[head] >> HALF)
+    return np.int64((rings[head] & ~WIDE) >> HALF)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_wide(rings: UInt64s, head: int) -> bool:
+    """Return whether a ring has the fingerprints of its texts."""
+    return bool(rings[head] >= WIDE)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -117,21 +138,15 @@ def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def add_to_ring(
-    rings: UInt64s, start: np.uint32, first_word: np.uint64, second_word: np.uint64, last_word: np.uint64
-) -> None:
+def add_to_ring(rings: UInt64s, start: np.uint32, texts: TextColumns, row: int) -> None:
     """Add a text to a ring with room for at least one; the oldest text of a full one makes room."""
     head = place_of(start)
     n_kept, room = n_added(rings, head), room_of(rings, head)
     place = head + 1 + (n_kept % room if n_kept >= room else n_kept)
-    rings[place], rings[place + room], rings[place + 2 * room] = first_word, second_word, last_word
+    rings[place] = (np.uint64(row) << HALF) | np.uint64(texts.facts[row]["length"])
+    if is_wide(rings, head):
+        rings[place + room], rings[place + 2 * room] = two_words(texts.bits, row)
     rings[head] += ONE
-
-
-@njit(cache=True, nogil=True, inner=True)
-def row_and_length(row: int, length: np.int32) -> np.uint64:
-    """Return a word of the last column."""
-    return (np.uint64(row) << HALF) | np.uint64(length)
 
 
 @njit(cache=True, nogil=True)
@@ -157,11 +172,9 @@ def add_kept(
             for j in range(probed.shape[1]):
                 n_crowded += probed[i, j] != NO_GROUP and n_added(rings, place_of(probed[i, j])) > most
         if is_kept[i]:
-            first_word, second_word = two_words(texts.bits, rows[i])
-            last_word = row_and_length(rows[i], texts.facts[rows[i]]["length"])
             for j in range(own.shape[1]):
                 if own[i, j] != NO_GROUP:
-                    add_to_ring(rings, own[i, j], first_word, second_word, last_word)
+                    add_to_ring(rings, own[i, j], texts, rows[i])
     return n_crowded
 
 
@@ -177,26 +190,60 @@ def fetch_heads(starts: UInt32s, i: int, rings: UInt64s) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_rest(starts: UInt32s, i: int, rings: UInt64s) -> None:
-    """Fetch the fingerprints in the larger rings of a text; their heads were fetched before."""
+    """Fetch what else is in the larger rings of a text; their heads were fetched before."""
     for j in range(starts.shape[1]):
         if starts[i, j] == NO_GROUP:
             continue
         head = place_of(starts[i, j])
-        room = room_of(rings, head)
-        size = min(n_added(rings, head), min(room, MOST_FETCHED))
-        if N_COLUMNS * room > FETCHED_WITH_HEAD:
-            for place in range(head + 1, head + 1 + size, N_LANES):
-                for column in range(N_COLUMNS):
-                    fetch_early(rings, np.uint64(place + column * room))
+        size = min(n_added(rings, head), min(room_of(rings, head), MOST_FETCHED))
+        for place in range(head + FETCHED_WITH_HEAD + LINE_WORDS, head + 1 + size, LINE_WORDS):
+            fetch_early(rings, np.uint64(place))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_fitting(
+    rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted, bits: UInt64s, hits: UInt64s, n_hits: int
+) -> int:
+    """Write the texts of a ring whose lengths are wanted into ``hits`` after ``n_hits``; return how many there are.
+
+    A hit is the row of the text in the upper 32 bits, its depth in the lower: 1 for the place ``newest`` of the ring,
+    and one more for each place before it, the last coming before the first. There is room for ``size`` more. Their
+    fingerprints are fetched, for `keep_near`.
+    """
+    n, first = np.uint64(n_hits), np.uint64(head + 1)
+    depth = np.uint64(newest + 1)
+    for place in range(np.uint64(newest + 1)):
+        n = note_if_fitting(rings[first + place], depth - place, wanted, hits, n)
+    depth += np.uint64(size)
+    for place in range(np.uint64(newest + 1), np.uint64(size)):
+        n = note_if_fitting(rings[first + place], depth - place, wanted, hits, n)
+    for hit in range(np.uint64(n_hits), n):
+        fetch_early(bits, (hits[hit] >> HALF) * np.uint64(bits.shape[1]))
+    return np.int64(n)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_if_fitting(word: np.uint64, depth: np.uint64, wanted: Wanted, hits: UInt64s, n: np.uint64) -> np.uint64:
+    """Write a text as hit ``n``; return the next number, which is the same where its length is not wanted."""
+    hits[n] = (word & ~LOW_HALF) | depth
+    return n + np.uint64((word & LOW_HALF) - wanted.shortest <= wanted.more)  # a shorter one wraps around
+
+
+@njit(cache=True, nogil=True, inner=True)
+def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits: int) -> int:
+    """Keep the first ``n_near`` hits, and of the others those within the limit, in place; return how many there are."""
+    n = np.uint64(n_near)
+    for hit in range(np.uint64(n_near), np.uint64(n_hits)):
+        first_word, second_word = two_words(bits, hits[hit] >> HALF)
+        distance = popcount(first_word ^ wanted.first_word) + popcount(second_word ^ wanted.second_word)
+        hits[n] = hits[hit]
+        n += np.uint64(distance <= wanted.limit)
+    return np.int64(n)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
-    """Write the texts of a ring within some limits into ``hits`` after the first ``n_hits``; return how many there are.
-
-    A hit is the row of the text in the upper 32 bits, its depth in the lower: 1 for the place ``newest`` of the ring,
-    and one more for each place before it, the last coming before the first. There is room for ``size`` more.
-    """
+    """Do what `note_fitting` does with the texts of a wide ring that are within the limit."""
     room = np.uint64(room_of(rings, head))
     for first in range(0, size, N_LANES):
         place = np.uint64(head + 1 + first)
@@ -215,8 +262,8 @@ def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted,
         while near != 0:
             lane = lowest_bit(near)
             near &= near - ONE
-            row = rings[place + room + room + lane] >> HALF
-            hits[n_hits] = (row << HALF) | np.uint64(depth_of(first + np.int64(lane), newest, size))
+            depth = np.uint64(depth_of(first + np.int64(lane), newest, size))
+            hits[n_hits] = (rings[place + lane] & ~LOW_HALF) | depth
             n_hits += 1
     return n_hits
 
@@ -264,7 +311,7 @@ def note_depths(rings: UInt64s, head: int, table: UInt64s, places: Int64s, depth
     n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)
     for place in range(size):
-        text = rings[head + 1 + 2 * room + place] >> HALF
+        text = rings[head + 1 + place] >> HALF
         at = place_of_key(table, text)
         if table[at] == text:
             depths[places[at]] = depth_of(place, newest_of(n_kept, room), size)

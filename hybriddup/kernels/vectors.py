@@ -31,14 +31,14 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
     ) -> np.uint64:
         """Return which of eight texts are within the limits of a query, bit by bit.
 
-        The first words of their fingerprints lie from ``place`` on, the second words ``step`` after, and words with
-        their lengths in the lower halves twice that. A length may be ``shortest`` or up to ``more`` longer.
+        Words with their lengths in the lower halves lie from ``place`` on, the first words of their fingerprints
+        ``step`` after, and the second words twice that. A length may be ``shortest`` or up to ``more`` longer.
         """
         near = 0
         for lane in range(N_LANES):
-            first, second, last = (int(words[int(place) + column * int(step) + lane]) for column in range(3))
+            head, first, second = (int(words[int(place) + column * int(step) + lane]) for column in range(3))
             distance = (first ^ int(first_word)).bit_count() + (second ^ int(second_word)).bit_count()
-            is_near = distance <= limit and 0 <= (last & 0xFFFFFFFF) - int(shortest) <= more
+            is_near = distance <= limit and 0 <= (head & 0xFFFFFFFF) - int(shortest) <= more
             near |= bool(is_near) << lane
         return np.uint64(near)
 
@@ -68,13 +68,13 @@ else:
         """Return which of eight texts are within the limits of a query, bit by bit, as above."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            array, firsts, apart, first, second, most, least, span = arguments
-            data, seconds = data_of(context, builder, signature.args[0], array), builder.add(firsts, apart)
+            array, heads, apart, first, second, most, least, span = arguments
+            data, firsts = data_of(context, builder, signature.args[0], array), builder.add(heads, apart)
+            seconds = builder.add(firsts, apart)
             distances = builder.add(
                 distances_from(builder, data, firsts, first), distances_from(builder, data, seconds, second)
             )
-            last = words_from(builder, data, builder.add(seconds, apart))
-            lengths = builder.and_(last, in_all_lanes(builder, WORD(0xFFFFFFFF)))
+            lengths = builder.and_(words_from(builder, data, heads), in_all_lanes(builder, WORD(0xFFFFFFFF)))
             over = builder.sub(lengths, in_all_lanes(builder, least))  # a shorter one wraps around
             is_length = builder.icmp_unsigned("<=", over, in_all_lanes(builder, span))
             is_near = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, most))

@@ -19,7 +19,7 @@ from hybriddup.kernels.batch_groups import (
 from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
-from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
+from hybriddup.kernels.rings import MOST_NARROW, add_kept, depths_in_rings, make_rings
 from hybriddup.steps.candidates.search import SearchedTexts
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
@@ -56,9 +56,9 @@ def make_groups(rng: np.random.Generator) -> UInt32s:
     return groups
 
 
-def empty_rings(room: int) -> tuple[UInt64s, UInt32s]:
+def empty_rings(room: int, most_narrow: int = MOST_NARROW) -> tuple[UInt64s, UInt32s]:
     """Empty rings of so many places each, one a group."""
-    return make_rings(np.full(N_GROUPS, room, np.uint32))
+    return make_rings(np.full(N_GROUPS, room, np.uint32), most_narrow=most_narrow)
 
 
 def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
@@ -110,12 +110,17 @@ def as_pairs(found: tuple[np.ndarray, ...]) -> list[Pair]:
 
 @pytest.mark.parametrize("words", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("room", [1, 2, 9, *(pytest.param(room, marks=pytest.mark.slow) for room in (5, 40))])
-@given(seed=seeds)
-def test_the_newest_of_each_group_are_found_with_their_depths(words: int, room: int, seed: int) -> None:
-    """Rings that wrap; each text looks up what was kept before it, and depths are those in the lists."""
+@given(seed=seeds, most_narrow=st.sampled_from([0, MOST_NARROW]))
+def test_the_newest_of_each_group_are_found_with_their_depths(
+    words: int, room: int, seed: int, most_narrow: int
+) -> None:
+    """Rings that wrap, with fingerprints and without.
+
+    Each text looks up what was kept before it, and depths are those in the lists.
+    """
     rng = np.random.default_rng(seed)
     texts, own, probed, is_kept = make_texts(rng, words), make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.8
-    (rings, starts), members = empty_rings(room), {group: list[int]() for group in range(N_GROUPS)}
+    (rings, starts), members = empty_rings(room, most_narrow), {group: list[int]() for group in range(N_GROUPS)}
     own_starts, probed_starts = starts_of(own, starts), starts_of(probed, starts)
     for row in range(N_TEXTS):
         newest = {group: texts_[-room:] for group, texts_ in members.items()}
@@ -144,12 +149,12 @@ def depth_in(texts: list[int], text: int) -> int:
     return len(texts) - texts.index(text) if text in texts else 0
 
 
-@given(seeds)
-def test_adding_at_once_is_adding_one_by_one(seed: int) -> None:
+@given(seed=seeds, most_narrow=st.sampled_from([2, 3]))
+def test_adding_at_once_is_adding_one_by_one(seed: int, most_narrow: int) -> None:
     """Rings, and the look-ups that met a crowded group; without a limit none is."""
     rng = np.random.default_rng(seed)
     texts, own, is_kept = make_texts(rng, 2), make_groups(rng), rng.random(N_TEXTS) < 0.8
-    rows, (rings, starts), (others, _) = np.arange(N_TEXTS), empty_rings(3), empty_rings(3)
+    rows, ((rings, starts), (others, _)) = np.arange(N_TEXTS), (empty_rings(3, most_narrow) for _ in range(2))
     own = starts_of(own, starts)
     at_once = add_kept(texts, rows, is_kept, own, own, rings, 3)
     parts = [slice(row, row + 1) for row in rows]

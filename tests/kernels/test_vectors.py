@@ -39,7 +39,7 @@ def test_near_of_eight_are_those_within_the_limits(start: int, seed: int, limit:
     )
     lengths = near_lengths.astype(np.uint64) & np.uint64(2**32 - 1)
     rows = rng.integers(0, 2**32, len(numbers), dtype=np.uint64) << np.uint64(32)
-    words, query = np.concatenate([*words_of(numbers, 2).T, rows | lengths]), words_of(numbers[:1], 2)[0]
+    words, query = np.concatenate([rows | lengths, *words_of(numbers, 2).T]), words_of(numbers[:1], 2)[0]
     limits = np.array([limit, shortest, more], np.uint64)
     near = near_of(words, np.uint64(start), np.uint64(len(numbers)), *query, *limits)
     distances = [reference.hamming_distance(number, numbers[0]) for number in numbers[start:]]
