@@ -153,28 +153,29 @@ def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> 
 
 
 @njit(cache=True, nogil=True)
-def values_of_groups(groups: UInt32s, rows: Int64s, values: UInt64s, is_marked: Bools) -> tuple[UInt64s, Bools]:
-    """Return what stands for the groups of some texts, and which of these texts have a marked group.
+def keys_of_groups(groups: UInt32s, rows: Int64s, values: UInt32s, is_marked: Bools) -> tuple[UInt64s, Bools]:
+    """Return what stands for the groups of some texts as keys, and which of these texts have a marked group.
 
     Parameters
     ----------
     groups, rows
         uint32[n_texts, m]: the groups of texts, `NO_GROUP` for none; int64[n]: which of the texts.
     values, is_marked
-        uint64[n_groups + 1], bool[n_groups + 1]: by group, the last one being for `NO_GROUP`.
+        uint32[n_groups], bool[n_groups]: by group.
 
     Returns
     -------
-    values, has_marked
-        uint64[n, m]; bool[n].
+    keys, has_marked
+        uint64[n, m], `NO_KEY` for `NO_GROUP`; bool[n].
     """
-    found, has_marked = np.empty((len(rows), groups.shape[1]), np.uint64), np.zeros(len(rows), np.bool_)
+    keys, has_marked = np.full((len(rows), groups.shape[1]), NO_KEY, np.uint64), np.zeros(len(rows), np.bool_)
     for i in range(len(rows)):
         for j in range(groups.shape[1]):
-            group = min(np.uint64(groups[rows[i], j]), np.uint64(len(values) - 1))
-            found[i, j] = values[group]
-            has_marked[i] |= is_marked[group]
-    return found, has_marked
+            group = groups[rows[i], j]
+            if group != NO_GROUP:
+                keys[i, j] = values[group]
+                has_marked[i] |= is_marked[group]
+    return keys, has_marked
 
 
 @njit(cache=True, nogil=True)

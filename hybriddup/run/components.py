@@ -117,10 +117,10 @@ class Components:
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
 
-    def looked_at(self, normalized: Sequence[str]) -> Int64s:
-        """Return int64[n]: the places of the posts that are not left out for having no text, rising."""
+    def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
+        """Return int64[n]: the places of the posts that are not left out for having no text, rising; None = all."""
         if self.settings.without_text != "drop":
-            return np.arange(len(normalized))
+            return None
         return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
 
     def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s:

@@ -82,10 +82,10 @@ class DecidedSoFar:
     """
 
     def __init__(self, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
-        numbers, places = equal.text_numbers, np.arange(len(equal.first_of))
-        is_first = equal.first_of == places
+        numbers, first_of, places = equal.text_numbers, equal.first_of, np.arange(len(equal.text_numbers))
+        is_first = first_of == places
         self._numbers, self._parts = numbers, list[Decisions]()
-        self._exact = np.where(is_first | (is_near[numbers] & (places >= n_given)), NONE, equal.first_of)
+        self._exact = np.where(is_first | (is_near[numbers] & (places >= n_given)), NONE, first_of)
         self._kept, self._kept_as = self._exact == NONE, np.full(len(is_near), NONE)
         near = np.flatnonzero(is_near[numbers])
         self.n_given = int(np.searchsorted(near, n_given))

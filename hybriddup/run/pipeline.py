@@ -123,7 +123,7 @@ class Run:
         self.components.fingerprinter.expect(corpus.texts)
         normalized = self.normalize(corpus.texts)
         n, looked_at = corpus.n_against, self.components.looked_at(normalized)
-        if len(looked_at) == len(normalized):
+        if looked_at is None:
             result = self.dedupe_normalized(corpus, normalized, config_name)
         else:
             result = self.dedupe_normalized(corpus.take(looked_at), texts_at(normalized, looked_at), config_name)
@@ -161,8 +161,9 @@ class Run:
     def learn(self, corpus: Corpus) -> LearnedRecipe:
         """Return what the components learn of a corpus."""
         normalized = self.normalize(corpus.texts)
-        looked_at = self.components.looked_at(normalized)
-        raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
+        raw, looked_at = corpus.texts, self.components.looked_at(normalized)
+        if looked_at is not None:
+            raw, normalized = texts_at(raw, looked_at), texts_at(normalized, looked_at)
         texts = take_texts(normalized, self.find_equal(normalized, raw).distinct)
         maker = self.components.fingerprinter
         with self.clock.step("learn", len(texts)):
@@ -221,7 +222,7 @@ class Run:
             scopes = scopes[parted.distinct]
         bits, comparable = simhashes.bits, simhashes.is_comparable
         if parted is not equal:
-            rows = np.searchsorted(equal.distinct, equal.first_of[parted.distinct])
+            rows = equal.text_numbers[parted.distinct]
             context, bits, comparable = context.take(rows), bits[rows], comparable[rows]
         return self.group(parted, context, bits, comparable, scopes)
 

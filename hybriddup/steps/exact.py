@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -17,17 +16,21 @@ from hybriddup.kernels.key_groups import NO_GROUP
 class EqualTexts:
     """Which places of the order of deciding hold the same text."""
 
-    first_of: Int64s
-    """int64[n_texts]: for each text, the first place that holds an equal one; its own where there is none before."""
+    text_numbers: Int64s
+    """int64[n_texts]: the number of the text at each place."""
     distinct: Int64s
-    """int64[n_distinct]: the places that are their own first, rising. A *text number* is an index into this array."""
+    """int64[n_distinct]: the first place of each text, by its number; rising."""
 
-    @cached_property
-    def text_numbers(self) -> Int64s:
-        """int64[n_texts]: the number of the text at each place."""
-        numbers = np.empty(len(self.first_of), np.int64)
-        numbers[self.distinct] = np.arange(len(self.distinct))
-        return numbers[self.first_of]
+    @classmethod
+    def of(cls, first_of: Int64s) -> EqualTexts:
+        """Return the same, given for each place the first one that holds an equal text."""
+        is_first = first_of == np.arange(len(first_of))
+        return cls((np.cumsum(is_first) - 1)[first_of], np.flatnonzero(is_first))
+
+    @property
+    def first_of(self) -> Int64s:
+        """int64[n_texts]: for each place, the first that holds an equal text; its own where there is none before."""
+        return self.distinct[self.text_numbers]
 
 
 def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_text: str = "compare") -> EqualTexts:
@@ -45,7 +48,7 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
     chosen = [keys[place] for place in repeated.tolist()]
     first_of_text: dict[Hashable, int] = {}
     first_of[repeated] = np.fromiter(map(first_of_text.setdefault, chosen, repeated.tolist()), np.int64, len(repeated))
-    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(texts))))
+    return EqualTexts.of(first_of)
 
 
 def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
@@ -61,10 +64,9 @@ def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
 
 def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
     """Return the equal texts with those parted that are of several scopes, int64[n_texts] from 0."""
-    parted = equal.first_of * (scopes.max(initial=0) + 1) + scopes
+    parted = equal.text_numbers * (scopes.max(initial=0) + 1) + scopes
     _, firsts, numbers = np.unique(parted, return_index=True, return_inverse=True)
-    first_of = firsts[numbers]
-    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(first_of))))
+    return EqualTexts.of(firsts[numbers])
 
 
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
@@ -77,11 +79,9 @@ def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequenc
     """
     if has_tokens.all():
         return equal
-    first_of = equal.first_of.copy()
-    without = np.zeros(len(first_of), np.bool_)
-    without[equal.distinct[~has_tokens]] = True
+    first_of = equal.first_of
     first_of_raw: dict[tuple[int, str], int] = {}
-    for place in np.flatnonzero(without[equal.first_of]).tolist():
-        key = (int(equal.first_of[place]), raw_texts[place])
+    for place in np.flatnonzero(~has_tokens[equal.text_numbers]).tolist():
+        key = (int(equal.text_numbers[place]), raw_texts[place])
         first_of[place] = first_of_raw.setdefault(key, place)
-    return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(first_of))))
+    return EqualTexts.of(first_of)

@@ -116,7 +116,8 @@ def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) ->
         order = components.deciding_order(corpus, normalized)
         raw, normalized = texts_at(raw, order), texts_at(normalized, order)
     looked_at = components.looked_at(normalized)
-    raw, normalized = texts_at(raw, looked_at), texts_at(normalized, looked_at)
+    if looked_at is not None:
+        raw, normalized = texts_at(raw, looked_at), texts_at(normalized, looked_at)
     equal = find_equal_texts(normalized, raw, without_text=components.settings.without_text)
     distinct = texts_at(normalized, equal.distinct)
     compared = components.compared(distinct)

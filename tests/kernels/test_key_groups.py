@@ -15,10 +15,10 @@ from hybriddup.kernels.key_groups import (
     DealtKeys,
     deal_keys,
     find_groups,
+    keys_of_groups,
     note_keys,
     number_keys,
     part_of,
-    values_of_groups,
     write_groups,
 )
 
@@ -93,16 +93,19 @@ def test_groups_are_written_where_their_keys_stood(part_bits: int, slices: list[
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 1, 2, 3, int(NO_GROUP)]), min_size=3, max_size=3), min_size=1), st.data())
-def test_each_group_has_a_value_and_may_be_marked(groups: list[list[int]], data: st.DataObject) -> None:
-    """What has no group has the last value, and the last mark."""
+def test_each_group_has_a_key_and_may_be_marked(groups: list[list[int]], data: st.DataObject) -> None:
+    """What has no group has no key, and no mark."""
     rows = data.draw(st.lists(st.integers(0, len(groups) - 1)))
-    value_of = dict(zip([0, 1, 2, 3, int(NO_GROUP)], range(10, 15), strict=True))
-    marked = np.array(data.draw(st.lists(st.booleans(), min_size=5, max_size=5)))
-    values, has_marked = values_of_groups(
-        np.array(groups, np.uint32), np.array(rows, np.int64), np.arange(10, 15, dtype=np.uint64), marked
+    marked = [*data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), False]
+    places = [[min(group, 4) for group in groups[row]] for row in rows]
+    keys, has_marked = keys_of_groups(
+        np.array(groups, np.uint32),
+        np.array(rows, np.int64),
+        np.arange(10, 14, dtype=np.uint32),
+        np.array(marked[:4]),
     )
-    assert values.tolist() == [[value_of[group] for group in groups[row]] for row in rows]
-    assert has_marked.tolist() == [any(marked[value_of[group] - 10] for group in groups[row]) for row in rows]
+    assert keys.tolist() == [[[10, 11, 12, 13, NONE][place] for place in places_] for places_ in places]
+    assert has_marked.tolist() == [any(marked[place] for place in places_) for places_ in places]
 
 
 @given(tables_of_keys, tables_of_keys)

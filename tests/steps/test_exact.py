@@ -47,7 +47,7 @@ def test_texts_without_tokens_are_parted_by_what_they_were(raw: list[str]) -> No
 
 def test_nothing_is_parted_where_every_text_has_tokens() -> None:
     """The usual case costs nothing."""
-    equal = EqualTexts(np.array([0, 0, 2]), np.array([0, 2]))
+    equal = EqualTexts.of(np.array([0, 0, 2]))
     assert part_without_tokens(equal, np.array([True, True]), ["a", "A", "b"]) is equal
 
 

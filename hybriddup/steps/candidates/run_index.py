@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
-from hybriddup.kernels.key_groups import NO_GROUP, values_of_groups
+from hybriddup.kernels.key_groups import keys_of_groups
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch
@@ -53,24 +53,22 @@ class RunIndex:
         columns = known.columns
         self._widest = int(columns.max_distances.max(initial=0))
         most = index.max_bucket_size or len(columns.bits)
-        self._rings, starts = make_rings(groups.sizes, most)
-        self._key_of_group = np.append(starts, NO_GROUP).astype(np.uint64)
-        self._key_of_group[-1] = NO_KEY
-        self._is_crowded = np.append(groups.sizes > most, False)
+        self._rings, self._starts = make_rings(groups.sizes, most)
+        self._is_crowded = groups.sizes > most
         self._kept_at = np.full(len(columns.bits), NONE)
 
     def batch(self, positions: Int64s) -> Batch:
         """Return the texts at these positions as a batch, its keys being the groups."""
         numbers = self._text_numbers[positions]
         columns = self._known.columns.take(numbers)
-        keys, crowded = values_of_groups(self._groups.own, numbers, self._key_of_group, self._is_crowded)
+        keys, crowded = keys_of_groups(self._groups.own, numbers, self._starts, self._is_crowded)
         probes = keys
         if self._groups.table is not None:
             made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
             scopes = None if self._groups.scopes is None else self._groups.scopes[numbers]
             probed = self._groups.table.groups(within_scopes(self._index.probes(made, columns.bits), scopes))
             rows = np.arange(len(numbers))
-            probes, crowded = values_of_groups(probed, rows, self._key_of_group, self._is_crowded)
+            probes, crowded = keys_of_groups(probed, rows, self._starts, self._is_crowded)
         return Batch(positions, keys, probes, columns, numbers, may_be_crowded=crowded)
 
     def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:

@@ -10,4 +10,4 @@ class NoNormalizer:
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the texts themselves."""
-        return list(texts)
+        return texts if isinstance(texts, list) else list(texts)

@@ -53,12 +53,13 @@ class Edit:
         self.options = options
 
     _context: VerifierContext
-    _lengths: Int64s
 
     def prepare(self, context: VerifierContext) -> None:
         """Note the texts."""
         self._context = context
-        self._lengths = context.lengths.astype(np.int64)
+
+    def _lengths(self, texts: Int64s) -> Int64s:
+        return self._context.lengths[texts].astype(np.int64)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
@@ -67,13 +68,13 @@ class Edit:
         return self._score_levenshtein(pairs, thresholds)
 
     def _score_indel(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        totals = self._lengths[pairs.earlier] + self._lengths[pairs.later]
+        totals = self._lengths(pairs.earlier) + self._lengths(pairs.later)
         common = self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2)
         return divide_or_one(2 * common, totals)
 
     def _score_levenshtein(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         # every character of the longer text that is not in the common subsequence costs at least one edit
-        longer = np.maximum(self._lengths[pairs.earlier], self._lengths[pairs.later])
+        longer = np.maximum(self._lengths(pairs.earlier), self._lengths(pairs.later))
         needed = smallest_counts(thresholds, longer)
         unchanged = self._in_common(pairs, needed)
         is_open = np.flatnonzero(unchanged >= needed)
@@ -89,7 +90,7 @@ class Edit:
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
         """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed`` where it is."""
-        is_long = self._lengths[pairs.later] > LONGEST_BY_KERNEL
+        is_long = self._context.lengths[pairs.later] > LONGEST_BY_KERNEL
         if not is_long.any():
             return self._common_lengths(pairs, needed)
         common, long = np.zeros(len(pairs), np.int64), np.flatnonzero(is_long)

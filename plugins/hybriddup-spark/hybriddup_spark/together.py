@@ -73,7 +73,7 @@ def decide_together(components: Components, table: pa.Table, first_new: int) -> 
 def equal_texts(numbers: Int64s) -> EqualTexts:
     """Return which places hold the same text, given the text of each; texts are numbered by their first places."""
     _, firsts = np.unique(numbers, return_index=True)
-    return EqualTexts(firsts[numbers], firsts)
+    return EqualTexts.of(firsts[numbers])
 
 
 def index_of(components: Components, table: pa.Table, compared: Sequence[str], numbers: Int64s) -> RunIndex:

@@ -75,7 +75,7 @@ class Crowd:
     def equal(self) -> EqualTexts:
         """Which of the texts that come are equal; those that never come are left out."""
         first_of = np.unique(self.names, return_index=True)[1][np.unique(self.names, return_inverse=True)[1]]
-        return EqualTexts(first_of, np.flatnonzero(first_of == np.arange(len(first_of))))
+        return EqualTexts.of(first_of)
 
     def verify(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
         """Return which pairs the table accepts, and these."""
