@@ -107,13 +107,13 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
                 hits = with_room_for(hits, n_hits, size)
             newest = newest_of(n_kept, room_of(rings, head))
             if is_wide(rings, head):
-                n_hits = note_near(rings, head, size, newest, wanted, hits, n_hits)
+                n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
+                n_near = n_hits = note_near(rings, head, size, newest, wanted, hits, n_hits)
             else:
                 n_hits = note_fitting(rings, head, size, newest, wanted, texts.bits, hits, n_hits)
-            if n_hits - n_near < FITTING_TOGETHER:
-                continue
-            n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
-            if n_hits // MANY_HITS > enough:
+                if n_hits - n_near >= FITTING_TOGETHER:
+                    n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
+            if n_near == n_hits and n_hits // MANY_HITS > enough:
                 if 2 * n_hits > len(slots):
                     slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
                 stamp += ONE
