@@ -128,7 +128,7 @@ class Components:
         workers, n = self.fingerprinter.workers, corpus.n_against
         posts = corpus.take(np.arange(n, len(corpus.texts))) if n else corpus
         order = deciding_order(posts, self.settings.keep_rules, lambda: body_lengths(normalized[n:], workers))
-        return np.concatenate([np.arange(n), n + order])
+        return np.concatenate([np.arange(n), n + order]) if n else order
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
         """Return normalized posts, and what is compared of them, as verifiers look at them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, text_lengths
+from hybriddup.data.records import Bools, Int64s
 from hybriddup.kernels.batch_groups import number_batch
 from hybriddup.kernels.key_groups import NO_GROUP
 
@@ -39,15 +39,15 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
     A text that is empty after normalizing says nothing any more, so it equals only what was equal before; or nothing at
     all, unless ``without_text`` is ``compare``.
     """
-    keys: list[Hashable] = list(texts)
-    empty = np.flatnonzero(text_lengths(texts) == 0).tolist() if not all(texts) else []
-    for place in empty:
-        keys[place] = (raw_texts[place] if without_text == "compare" else place,)
+
+    def key_of(place: int) -> Hashable:
+        return texts[place] or (raw_texts[place] if without_text == "compare" else place,)
+
     first_of = np.arange(len(texts))
-    repeated = places_of_repeated_hashes(keys)
-    chosen = [keys[place] for place in repeated.tolist()]
+    repeated = places_of_repeated_hashes(texts)
+    places = repeated.tolist()
     first_of_text: dict[Hashable, int] = {}
-    first_of[repeated] = np.fromiter(map(first_of_text.setdefault, chosen, repeated.tolist()), np.int64, len(repeated))
+    first_of[repeated] = list(map(first_of_text.setdefault, map(key_of, places), places))
     return EqualTexts.of(first_of)
 
 
