@@ -22,7 +22,9 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.parallel import map_threads
 
 TEXTS_A_SLICE = 2**15
-"""Texts whose keys are made at a time: all keys together, before they are numbered, take 8 or 12 bytes each."""
+"""Texts whose keys are dealt at a time: all keys together, before they are numbered, take 8 or 12 bytes each."""
+TEXTS_A_BATCH = 4096
+"""Texts whose keys are made at a time where it is known how many there are: what that takes stays in the cache."""
 FEWEST_A_SLICE = 512
 """Texts whose keys are worth a thread."""
 KEYS_A_PART = 2**15
@@ -111,10 +113,19 @@ def group_texts(
         int64[n]: texts of several scopes share no key; None = all are of one.
     """
 
-    def keys_of(first: int, last: int) -> UInt64s:
+    def keys_of_batch(first: int, last: int) -> UInt64s:
         part = slice(first, last)
         keys = within_scopes(index.keys(texts[part], bits[part]), None if scopes is None else scopes[part])
         return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
+
+    def keys_of(first: int, last: int) -> UInt64s:
+        if index.n_keys is None:
+            return keys_of_batch(first, last)
+        keys = np.full((last - first, index.n_keys), NO_KEY, np.uint64)
+        for start in range(first, last, TEXTS_A_BATCH):
+            some = keys_of_batch(start, min(start + TEXTS_A_BATCH, last))
+            keys[start - first : start - first + len(some), : some.shape[1]] = some
+        return keys
 
     groups = group_keys(
         keys_of,
