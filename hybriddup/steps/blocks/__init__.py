@@ -40,7 +40,7 @@ class BlockIndex(ABC):
     n_keys: int | None = None
     """Keys of a text, at most; None = that differs from text to text."""
     key_bits: int = 64
-    """No key but `NO_KEY` is as large as two to the power of it; 32 saves memory in a window."""
+    """No key but `NO_KEY` is as large as two to the power of it; 32 saves memory."""
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:  # noqa: B027  (need not be written)
         """Get ready for fingerprints of so many bits, and pairs within a distance; called once, before anything else.

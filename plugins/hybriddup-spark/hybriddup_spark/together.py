@@ -84,11 +84,12 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
     def keys_of(first: int, last: int) -> UInt64s:
         return key_matrix(keys[ends[first] : ends[last]], n_keys[first:last])
 
-    groups = group_keys(keys_of, len(table), 1, is_probed=components.block_index.probes_others)
+    index = components.block_index
+    groups = group_keys(keys_of, len(table), 1, is_probed=index.probes_others, key_bits=index.key_bits)
     columns = columns_of(components, table)
     only_count = table.column("text").is_null().to_numpy()
     columns.lengths[only_count], columns.max_distances[only_count] = 0, NEAR_NONE
-    return RunIndex(components.block_index, groups, SearchedTexts.of(columns), compared, numbers, 1)
+    return RunIndex(index, groups, SearchedTexts.of(columns), compared, numbers, 1)
 
 
 def known_texts(table: pa.Table) -> list[str]:

@@ -22,8 +22,8 @@ lists_of_keys = st.lists(st.lists(st.integers(0, 9), unique=True, max_size=4), m
 class Digits(BlockIndex):
     """The keys of a text are its digits, in as many columns as it takes."""
 
-    def __init__(self, *, probes_others: bool) -> None:
-        self.probes_others = probes_others
+    def __init__(self, *, probes_others: bool, n_keys: int | None, key_bits: int) -> None:
+        self.probes_others, self.n_keys, self.key_bits = probes_others, n_keys, key_bits
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
         keys = np.full((len(texts), max(map(len, texts), default=0) or 1), NO_KEY, np.uint64)
@@ -33,20 +33,35 @@ class Digits(BlockIndex):
 
 
 def group(
-    lists: list[list[int]], *, probes_others: bool = False, texts_a_slice: int = 2**15, workers: int = 1
+    lists: list[list[int]],
+    *,
+    probes_others: bool = False,
+    n_keys: int | None = None,
+    key_bits: int = 64,
+    texts_a_slice: int = 2**15,
+    workers: int = 1,
 ) -> Groups:
     texts, bits = ["".join(map(str, keys)) for keys in lists], np.zeros((len(lists), 1), np.uint64)
-    index, is_near = Digits(probes_others=probes_others), np.array([len(keys) != 3 for keys in lists], np.bool_)
+    index = Digits(probes_others=probes_others, n_keys=n_keys, key_bits=key_bits)
+    is_near = np.array([len(keys) != 3 for keys in lists], np.bool_)
     return group_texts(index, texts, bits, is_near, workers, texts_a_slice=texts_a_slice)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("n_keys", "key_bits"), [(None, 64), (None, 32), (4, 64), (6, 32)])
 @given(lists=lists_of_keys, probes_others=st.booleans(), texts_a_slice=st.sampled_from([1, 3, 100]))
 def test_equal_keys_are_one_group(
-    workers: int, lists: list[list[int]], probes_others: bool, texts_a_slice: int
+    n_keys: int | None, key_bits: int, workers: int, lists: list[list[int]], probes_others: bool, texts_a_slice: int
 ) -> None:
     """With its size; texts that are not compared have none, nor has a key that no other text has or looks up."""
-    groups = group(lists, probes_others=probes_others, texts_a_slice=texts_a_slice, workers=workers)
+    groups = group(
+        lists,
+        probes_others=probes_others,
+        n_keys=n_keys,
+        key_bits=key_bits,
+        texts_a_slice=texts_a_slice,
+        workers=workers,
+    )
     near = [keys if len(keys) != 3 else [] for keys in lists]
     counts = Counter(chain.from_iterable(near))
     shared = {key for key, n in counts.items() if n >= 2 or probes_others}
