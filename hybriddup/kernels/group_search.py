@@ -114,18 +114,14 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
                 if n_hits - n_near >= FITTING_TOGETHER:
                     n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
             if n_near == n_hits and n_hits // MANY_HITS > enough:
-                if 2 * n_hits > len(slots):
-                    slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
-                stamp += ONE
+                slots, stamp = slots_for(slots, n_hits), stamp + ONE
                 n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
                 if n_hits > most:
                     n_hits, limit = keep_nearest_pairs(texts, asked, i, hits, n_hits)
                     wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
                 n_near = n_hits
         n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
-        if 2 * n_hits > len(slots):
-            slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
-        stamp += ONE
+        slots, stamp = slots_for(slots, n_hits), stamp + ONE
         n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
         if n_hits > most:
             n_hits, _ = keep_nearest_pairs(texts, asked, i, hits, n_hits)
@@ -134,6 +130,12 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
             found = larger_pairs(found, n_pairs, n_hits)
         n_pairs = keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
     return first_pairs(found, n_pairs), SearchCounts(n_look_ups, n_comparisons, largest)
+
+
+@njit(cache=True, nogil=True)
+def slots_for(slots: UInt64s, n_hits: int) -> UInt64s:
+    """Return a hash table for so many hits: the one given if it is large enough."""
+    return slots if 2 * n_hits <= len(slots) else np.zeros(power_of_two(2 * n_hits), np.uint64)
 
 
 @njit(cache=True, nogil=True, inner=True)
