@@ -114,14 +114,14 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
                 if n_hits - n_near >= FITTING_TOGETHER:
                     n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
             if n_near == n_hits and n_hits // MANY_HITS > enough:
-                slots, stamp = slots_for(slots, n_hits), stamp + ONE
+                slots, stamp = enough_slots(slots, n_hits), stamp + ONE
                 n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
                 if n_hits > most:
                     n_hits, limit = keep_nearest_pairs(texts, asked, i, hits, n_hits)
                     wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
                 n_near = n_hits
         n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
-        slots, stamp = slots_for(slots, n_hits), stamp + ONE
+        slots, stamp = enough_slots(slots, n_hits), stamp + ONE
         n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
         if n_hits > most:
             n_hits, _ = keep_nearest_pairs(texts, asked, i, hits, n_hits)
@@ -133,7 +133,7 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
 
 
 @njit(cache=True, nogil=True)
-def slots_for(slots: UInt64s, n_hits: int) -> UInt64s:
+def enough_slots(slots: UInt64s, n_hits: int) -> UInt64s:
     """Return a hash table for so many hits: the one given if it is large enough."""
     return slots if 2 * n_hits <= len(slots) else np.zeros(power_of_two(2 * n_hits), np.uint64)
 

@@ -94,7 +94,7 @@ def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
     table, counts = np.empty(n_places, keys.dtype), np.zeros(n_places, np.uint32)
     numbers, mask = np.empty(len(keys), np.uint32), np.uint64(n_places - 1)
     for i in range(len(keys)):
-        place = (np.uint64(keys[i]) * SPREAD_AGAIN >> PLACE_SHIFT) & mask
+        place = home_of(table, np.uint64(keys[i]))
         while counts[place] != 0 and table[place] != keys[i]:
             place = (place + ONE) & mask
         table[place] = keys[i]
@@ -115,7 +115,7 @@ def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def home_of(table: UInt64s, key: np.uint64) -> np.uint64:
+def home_of(table: UInts, key: np.uint64) -> np.uint64:
     """Return the place of a key in a table where no other stands in its way."""
     return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
 

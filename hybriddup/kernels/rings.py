@@ -25,7 +25,7 @@ START_UNIT = 2
 N_COLUMNS = 3
 """Of a wide ring."""
 MOST_NARROW = 128
-"""A ring with room for more texts is wide. With half as many, runs need a twentieth more memory, and are no faster."""
+"""A ring with room for more texts is wide. With 64, runs need up to a twentieth more memory and are no faster."""
 WIDE = np.uint64(1 << 63)
 """The bit of the head of a wide ring."""
 FETCH_HEADS, FETCH_REST = 6, 3

@@ -67,8 +67,8 @@ def make_run_index(
     index.prepare(64 * prints.bits.shape[1], widest)
     texts, is_near = [""] * n, np.ones(n, np.bool_)
     groups = group_texts(index, texts, prints.bits, is_near, workers)
-    columns = SearchedTexts.of(text_columns(prints.bits, limits, sketches))
-    return RunIndex(index, groups, columns, texts, np.arange(n), workers)
+    known = SearchedTexts.of(text_columns(prints.bits, limits, sketches))
+    return RunIndex(index, groups, known, texts, np.arange(n), workers)
 
 
 def triples(near: NearPairs, earlier: np.ndarray, later: np.ndarray) -> list[Triple]:
