@@ -252,7 +252,7 @@ MERGED_DIFFERENT: dict[str, dict[str, int]] = {
     "twitter": {"greeting": 1, "name": 2, "negation": 3, "number": 1, "numeral": 1, "place": 4, "product": 1}
     | {"weekday": 2},
     "sms": {"greeting": 1, "name": 3, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
-    "headlines": {"name": 1, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
+    "headlines": {"name": 1, "negation": 3, "place": 4},
     "benchmark": {"greeting": 2, "link_only": 1, "name": 4, "negation": 4, "number": 14, "numeral": 1}
     | {"opposite": 2, "place": 4, "product": 3, "weekday": 2},
     "articles": {},
