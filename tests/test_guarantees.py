@@ -235,10 +235,10 @@ TRUTH = load_sample("truth.jsonl")
 ROWS = {post["id"]: row for row, post in enumerate(POSTS)}
 
 FLOORS = {
-    "weibo": {"exact": 49, "near": 71},
-    "twitter": {"exact": 49, "near": 71},
-    "sms": {"exact": 45, "near": 64},
-    "headlines": {"exact": 35, "near": 62},
+    "weibo": {"exact": 49, "near": 72},
+    "twitter": {"exact": 49, "near": 72},
+    "sms": {"exact": 48, "near": 67},
+    "headlines": {"exact": 40, "near": 69},
     "benchmark": {"exact": 42, "near": 68},
 }
 """Labeled repeats, of 50 exact and 77 near ones, that end in one cluster with the post that they repeat. Of the near
@@ -247,10 +247,8 @@ mentions and repost marks and ask for a high score, each on purpose; in a short 
 point."""
 
 MERGED_DIFFERENT: dict[str, dict[str, int]] = {
-    "weibo": {"greeting": 1, "name": 2, "negation": 3, "number": 1, "numeral": 1, "place": 4, "product": 1}
-    | {"weekday": 2},
-    "twitter": {"greeting": 1, "name": 2, "negation": 3, "number": 1, "numeral": 1, "place": 4, "product": 1}
-    | {"weekday": 2},
+    "weibo": {"greeting": 1, "name": 2, "negation": 3, "place": 4},
+    "twitter": {"greeting": 1, "name": 2, "negation": 3, "place": 4},
     "sms": {"greeting": 1, "name": 3, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
     "headlines": {"name": 1, "negation": 3, "place": 4},
     "benchmark": {"greeting": 2, "link_only": 1, "name": 4, "negation": 4, "number": 14, "numeral": 1}
