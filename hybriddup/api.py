@@ -193,11 +193,10 @@ def learn(
     ...     hybriddup.dedupe(["good day", "good day"], config={"recipe": str(path)}).recipe.id == recipe.id
     True
     """
-    from hybriddup.run.clock import Clock
     from hybriddup.run.components import Components
     from hybriddup.run.learned import RECIPE_IS_GIVEN
     from hybriddup.run.pipeline import Run
-    from hybriddup.run.progress import Silent
+    from hybriddup.run.progress import Clock
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
@@ -205,7 +204,7 @@ def learn(
         raise ConfigError(RECIPE_IS_GIVEN)
     n_workers = workers or available_workers()
     corpus = corpus_from_posts(posts, text_field, "id")
-    learner = Run(Components.create(settings, manager.registry, n_workers), n_workers, Clock(Silent()))
+    learner = Run(Components.create(settings, manager.registry, n_workers), n_workers, Clock())
     recipe = undisturbed(lambda: learner.learn(corpus))
     if path is not None:
         recipe.save(path)

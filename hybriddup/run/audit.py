@@ -49,10 +49,10 @@ def estimate_recall(
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
+    It is None where nothing was removed and nothing was found, so that there is no share to give.
+
     Parameters
     ----------
-    known
-        What is known of each distinct text.
     kept
         int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding; others, too short
         say, cannot have been missed.
@@ -62,10 +62,6 @@ def estimate_recall(
         Kept posts to look at, at most.
     n_given
         So many of the kept, the first, were kept without being looked at, so that nothing was missed in them.
-
-    Returns
-    -------
-    None where nothing was removed and nothing was found, so that there is no share to give.
     """
     asked = kept[n_given:]
     if not len(asked):
@@ -131,18 +127,14 @@ def widened(max_distances: Int32s, bits: int) -> Int32s:
 def recall_of(n_removed: int, n_near_kept: int, n_missed: int, n_looked_at: int) -> Estimate:
     """Return the recall when ``n_missed`` of ``n_looked_at`` sampled posts were missed, of ``n_near_kept`` in all.
 
-    Notes
-    -----
-    The interval is Wilson's for the share that was missed, which stays honest when that share is 0; with every post
-    looked at there is nothing to estimate and the margin is 0.
+    The interval is Wilson's for the share that was missed; with every post looked at there is nothing to estimate and
+    the margin is 0.
 
     Examples
     --------
     >>> recall_of(90, 100, 10, 100)
     Estimate(share=0.9, margin=0.0)
     """
-    if n_looked_at == 0:
-        return Estimate(1.0, 0.0)
     recall = _recall(n_removed, n_near_kept, n_missed / n_looked_at)
     if n_looked_at >= n_near_kept:
         return Estimate(recall, 0.0)
@@ -154,9 +146,7 @@ def recall_of(n_removed: int, n_near_kept: int, n_missed: int, n_looked_at: int)
 def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
     """Return the bounds of the 95 % interval of a share, of which ``n_hits`` were seen among ``n``, at least one.
 
-    Notes
-    -----
-    Wilson's score interval (Wilson 1927), which stays honest when the share seen is 0 or 1.
+    It is Wilson's score interval (Wilson 1927), which stays honest when the share seen is 0 or 1.
 
     Examples
     --------

@@ -84,16 +84,9 @@ class Bands:
     def verify(
         self, pairs: CandidatePairs, lengths: Int32s, number_keys: UInt64s | None = None
     ) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs the judge of their band accepts, and these.
+        """Return bool[n_pairs], which pairs of texts the judge of their band accepts, and these.
 
-        Parameters
-        ----------
-        pairs
-            Texts by number.
-        lengths
-            int32[n_texts].
-        number_keys
-            uint64[n_texts]: what `number_keys` returned.
+        ``lengths`` are int32[n_texts]; ``number_keys`` are what the method of this name returned of the texts.
         """
         bands = self.of_lengths(np.minimum(lengths[pairs.earlier], lengths[pairs.later]))
         accepted = np.ones(len(pairs), np.bool_)

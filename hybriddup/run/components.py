@@ -74,27 +74,14 @@ class Components:
             bands=Bands.from_settings(settings, plan),
         )
         components.block_index.prepare(settings.fingerprint.bits, settings.max_hamming_distance)
-        return components if settings.recipe is None else components.with_recipe(settings.recipe)
-
-    def with_recipe(self, path: str) -> Components:
-        """Return the components with what a learned recipe says; they are changed in place.
-
-        Raises
-        ------
-        ConfigError
-            The file cannot be read, or was learned with other components.
-        """
-        return self.with_learned(load_recipe(path), str(path))
+        if (path := settings.recipe) is not None:
+            return components.with_learned(load_recipe(path), path)
+        return components
 
     def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
         """Return the components with what a learned recipe says; they are changed in place.
 
-        ``name`` says for errors where the recipe comes from.
-
-        Raises
-        ------
-        ConfigError
-            It was learned with other components.
+        ConfigError, which calls it by a name, where it was learned with other components.
         """
         weighter, learned = self.fingerprinter.weighter, recipe.learned
         if isinstance(weighter, FittedWeighter) and WEIGHTS in learned:

@@ -1,11 +1,14 @@
-"""Keep policies: they change the order in which posts are decided, never the rule."""
+"""What values of fields decide: the order in which posts are decided, and with ``per``, which may repeat one another.
+
+Keep policies change the order, never the rule.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from numbers import Number
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,17 +22,8 @@ from hybriddup.errors import InputError
 def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s:
     """Return int64[n]: the places of the posts in the order in which they are decided; ties in input order.
 
-    Parameters
-    ----------
-    rules
-        Each decides where those before it find no difference.
-    body_lengths
-        Returns int64[n]: how much each post says; called where it is asked for.
-
-    Raises
-    ------
-    InputError
-        The field of ``keep: {highest: FIELD}`` has values that cannot be ordered.
+    Each rule decides where those before it find no difference. ``body_lengths`` returns int64[n], how much each post
+    says, and is called where that is asked for. InputError where the values of a field cannot be ordered.
     """
     n = len(corpus.texts)
     if rules[0] == "first":
@@ -121,3 +115,42 @@ def as_number(value: Any) -> Any:
         except ValueError:
             continue
     return None
+
+
+class Scopes(NamedTuple):
+    """Which posts have the same value of a field."""
+
+    field: str
+    numbers: Int64s
+    """int64[n]: equal where the values are equal, from 0; posts without a value are one scope."""
+    n_values: int
+    n_without: int
+    """Posts without a value."""
+
+    def note(self) -> str:
+        """Return what to say of them in the summary."""
+        without = f"; the {self.n_without:,} posts without one are looked at together" if self.n_without else ""
+        return f"repeats are looked for within each of the {self.n_values:,} values of {self.field!r}{without}."
+
+
+def scopes_of(field: str, values: Sequence[Any]) -> Scopes:
+    """Return the scopes of posts, given the value of each; None, empty text and NaN are no values.
+
+    Examples
+    --------
+    >>> scopes_of("user", ["ann", "bo", None, "ann", ""]).numbers.tolist()
+    [0, 1, 2, 0, 2]
+    """
+    keys = [None if is_missing(value) else _key(value) for value in values]
+    numbers: dict[Any, int] = {}
+    found = np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(keys))
+    return Scopes(field, found, len(numbers) - (None in numbers), keys.count(None))
+
+
+def _key(value: Any) -> Any:
+    """Return what equal values have in common, and no others: 1 and true are two, lists are compared as written."""
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), repr(value)
+    return (bool, value) if isinstance(value, bool) else value

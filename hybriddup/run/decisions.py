@@ -44,13 +44,7 @@ class RunDecisions:
 
 
 class BatchesAhead:
-    """Makes batches of texts by key; the next one in the background while a batch is decided.
-
-    Parameters
-    ----------
-    batch_of
-        Returns the texts at some positions as a batch.
-    """
+    """Makes batches of the texts at some positions; the next one in the background while a batch is decided."""
 
     def __init__(self, batch_of: Callable[[Int64s], Batch], workers: int) -> None:
         self._batch_of, self._workers = batch_of, workers
@@ -73,13 +67,7 @@ class BatchesAhead:
 
 
 class DecidedSoFar:
-    """What is decided by now of the posts of a run.
-
-    Parameters
-    ----------
-    is_near, equal, n_given
-        As `decide_all` takes them.
-    """
+    """What is decided by now of the posts of a run, which are as `decide_all` takes them."""
 
     def __init__(self, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
         numbers, first_of, places = equal.text_numbers, equal.first_of, np.arange(len(equal.text_numbers))

@@ -80,14 +80,9 @@ class JudgePlan:
 def plan_judges(
     bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]
 ) -> JudgePlan:
-    """Return the judges for the verifier settings of the length bands.
+    """Return the judges for the verifier settings of the length bands, None where only exact repeats are removed.
 
-    Parameters
-    ----------
-    bands
-        One a length band, None where only exact repeats are removed.
-    create
-        Makes a verifier of its name and options: the registry's.
+    ``create`` makes a verifier of its name and options.
     """
     verifiers: dict[tuple[str, str], tuple[int, Verifier]] = {}
 

@@ -52,12 +52,10 @@ class LearnedRecipe:
 
     def write(self, file: BinaryIO) -> None:
         """Write the recipe to an open file."""
-        arrays: dict[str, Any] = {
-            f"{part}/{name}": array for part, named in self.learned.items() for name, array in named.items()
-        }
-        packed = BytesIO()  # an archive is written back and forth, which a stream need not allow
-        np.savez_compressed(packed, format=FORMAT, parts=json.dumps(self.parts, sort_keys=True), **arrays)
-        file.write(packed.getvalue())
+        arrays = {f"{part}/{name}": array for part, named in self.learned.items() for name, array in named.items()}
+        parts = json.dumps(self.parts, sort_keys=True)
+        # an archive is written back and forth, which a stream need not allow
+        file.write(pack_arrays({"format": np.array(FORMAT), PARTS: np.array(parts), **arrays}))
 
     def save(self, path: str | Path) -> None:
         """Write the recipe to a file, which appears whole or not at all."""
@@ -65,13 +63,7 @@ class LearnedRecipe:
 
 
 def load_recipe(path: str | Path) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.save` wrote.
-
-    Raises
-    ------
-    ConfigError
-        The file cannot be read, or is something else.
-    """
+    """Return a recipe that `LearnedRecipe.save` wrote; ConfigError where the file cannot be read, or is none."""
     try:
         with Path(path).open("rb") as stream:
             return read_recipe(stream, str(path))
@@ -80,13 +72,7 @@ def load_recipe(path: str | Path) -> LearnedRecipe:
 
 
 def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.write` wrote; ``name`` is what errors call it.
-
-    Raises
-    ------
-    ConfigError
-        It is something else.
-    """
+    """Return a recipe that `LearnedRecipe.write` wrote; ConfigError, which calls it by a name, where it is none."""
     try:
         with np.load(stream, allow_pickle=False) as file:
             if int(file["format"]) != FORMAT:
@@ -108,12 +94,7 @@ def verifier_part(key: str) -> str:
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return arrays by name as bytes.
-
-    Raises
-    ------
-    PluginError
-        They are no arrays of numbers or strings.
+    """Return arrays by name as bytes; PluginError where they are no arrays of numbers or strings.
 
     Examples
     --------

@@ -79,15 +79,7 @@ class NearMisses:
 
 
 def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
-    """Return the near misses among kept posts.
-
-    Parameters
-    ----------
-    kept
-        int64[n_kept]: the places of the kept posts in the corpus, rising.
-    settings
-        Those of the run.
-    """
+    """Return the near misses among kept posts, whose places in the corpus are int64[n_kept], rising."""
     by = min([WITHIN, *thresholds_of(settings.lengths)])
     some = corpus.take(kept[:MOST_POSTS])
     judged = judge(some, with_lower_thresholds(settings, by))

@@ -18,17 +18,15 @@ from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import estimate_recall
 from hybriddup.run.bands import LimitsByLength
-from hybriddup.run.clock import Clock
 from hybriddup.run.compiler import note_compiling, start_compiler
 from hybriddup.run.components import Components
+from hybriddup.run.deciding_order import Scopes, scopes_of
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.near_misses import JudgedPairs
-from hybriddup.run.progress import Progress, Silent, Stoppable
+from hybriddup.run.progress import Clock, Progress
 from hybriddup.run.result import Assembler, Origin, Result
-from hybriddup.run.scopes import Scopes, scopes_of
-from hybriddup.run.suiting import notes_on_lengths
-from hybriddup.run.summary import Summary
+from hybriddup.run.summary import Summary, notes_on_lengths
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
@@ -55,25 +53,18 @@ def run(
 ) -> Result:
     """Return what is kept and what is removed of the posts, and why.
 
-    Parameters
-    ----------
-    workers
-        Threads, and processes where a tokenizer needs them; None = one for each core. Never changes the result.
-    config_name
-        Name of the configuration, for the summary.
-    per
-        A field of the posts, among the `Corpus.order_values`: a post repeats only posts with the same value of it.
+    Workers, None = one for each core, never change the result. ``config_name`` is for the summary. ``per`` is a field
+    among the `Corpus.order_values`: a post repeats only posts with the same value of it.
     """
     workers = workers or available_workers()
-    stoppable = Stoppable(progress or Silent())
-    clock = Clock(stoppable)
+    clock = Clock(progress)
 
     def dedupe() -> Result:
         with note_compiling(clock.progress):
             start_compiler()
             return Run(Components.create(settings, registry, workers), workers, clock, per).dedupe(corpus, config_name)
 
-    result = undisturbed(dedupe, stoppable.stop)
+    result = undisturbed(dedupe, clock.stop)
     judge = partial(judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per)
     return replace(result, origin=Origin(corpus, settings, judge))
 
@@ -91,7 +82,7 @@ def judge_candidates(
     components = Components.create(settings, registry, workers)
     if recipe is not None:
         components = components.with_learned(recipe, "of the run")
-    pairs = undisturbed(lambda: Run(components, workers, Clock(Silent()), per).judge_candidates(corpus))
+    pairs = undisturbed(lambda: Run(components, workers, Clock(), per).judge_candidates(corpus))
     return JudgedPairs(pairs, components.plan.names, components.bands.names)
 
 
@@ -175,9 +166,8 @@ class Run:
 
     def judge_candidates(self, corpus: Corpus) -> VerifiedPairs:
         """Return the accepted ones of all candidate pairs, as places in the corpus; no post is removed."""
-        normalized = self.normalize(corpus.texts)
-        equal, scopes = self.find_equal(normalized, corpus.texts), self.scopes(corpus)
-        texts = self.fingerprint(equal, normalized, corpus.texts, None if scopes is None else scopes.numbers)
+        scopes = self.scopes(corpus)
+        texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
         verify, judged = self.verifier(texts), [no_verified_pairs()]
 
         def judge_and_keep_both(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
@@ -188,6 +178,11 @@ class Run:
         found, places = join_verified(judged), texts.equal.distinct
         found = found.take(np.unique(pair_codes(found.earlier, found.later), return_index=True)[1])
         return replace(found, earlier=places[found.earlier], later=places[found.later])
+
+    def distinct_texts(self, raw: Sequence[str], scopes: Int64s | None = None) -> DistinctTexts:
+        """Return the distinct texts of posts in the order of deciding, none of them left out."""
+        normalized = self.normalize(raw)
+        return self.fingerprint(self.find_equal(normalized, raw), normalized, raw, scopes)
 
     def normalize(self, raw: Sequence[str]) -> Sequence[str]:
         """Return the texts in the form in which they are compared."""
@@ -206,7 +201,7 @@ class Run:
         learn_blocks()
 
     def fingerprint(
-        self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None = None
+        self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None
     ) -> DistinctTexts:
         """Return the distinct texts, of each scope, with fingerprints and the groups of their keys."""
         maker = self.components.fingerprinter
@@ -214,7 +209,7 @@ class Run:
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
             self.fit(compared)
-            simhashes = maker.fingerprint(compared, self.clock.progress.advance)
+            simhashes = maker.fingerprint(compared, self.clock.advance)
         context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
         if scopes is not None:
@@ -275,8 +270,8 @@ class Run:
             held = RunIndex(index, texts.groups, texts.known, texts.context.texts, numbers, self.workers)
             verify_posts = of_posts(verify, numbers)
             decider = Decider(held, verify_posts, self.components.limits, held.report, self.workers)
-            advance = self.clock.progress.advance
-            decisions = decide_all(decider, held.batch, texts.is_near, texts.equal, advance, n_given=n_given)
+            near, advance = texts.is_near, self.clock.advance
+            decisions = decide_all(decider, held.batch, near, texts.equal, advance, n_given=n_given)
             return decisions, held.report
 
     def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
@@ -303,13 +298,7 @@ class Run:
         n_removed = int((~decisions.kept[n_given:]).sum())
         with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
             estimate = estimate_recall(
-                texts.known,
-                numbers,
-                n_removed,
-                verify,
-                sample=sample,
-                workers=self.workers,
-                n_given=n_kept_unasked,
+                texts.known, numbers, n_removed, verify, sample=sample, workers=self.workers, n_given=n_kept_unasked
             )
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate

@@ -53,16 +53,8 @@ def _part(chosen: ComponentSettings, component: Any) -> dict[str, Any]:
     return {**chosen.to_dict(), **(recipe() if callable(recipe) else {})}
 
 
-def recipe_id(settings: Settings, components: Mapping[str, Any]) -> str:
-    """Return the recipe id: 32 hexadecimal digits, equal where and only where all parts are equal.
-
-    Parameters are those of `recipe_parts`.
-    """
-    return hash_recipe(recipe_parts(settings, components))
-
-
 def hash_recipe(parts: Mapping[str, Any]) -> str:
-    """Return the recipe id of parts, however their keys are ordered."""
+    """Return the recipe id: 32 hexadecimal digits, equal where and only where all parts are, in whatever order."""
     return xxhash.xxh3_128_hexdigest(_canonical(parts).encode())
 
 

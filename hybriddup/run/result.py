@@ -23,7 +23,7 @@ from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
-from hybriddup.run.report.notebook import removed_html
+from hybriddup.run.report.differences import removed_html
 from hybriddup.run.summary import Summary
 
 NO_PAIR = np.int64(-1)

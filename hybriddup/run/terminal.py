@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hybriddup.run.progress import Progress, Silent
+from hybriddup.run.progress import Progress
 
 if TYPE_CHECKING:
     import rich.progress
@@ -41,13 +41,10 @@ LEAST_SHARE = 0.03
 def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
     """Give the progress that suits standard error, and leave the terminal as it was.
 
-    Parameters
-    ----------
-    course
-        The steps that the bar goes through as one. Those that are not among them have the bar to themselves.
+    The bar goes through the steps of a course as one. Those that are not among them have the bar to themselves.
     """
     if quiet:
-        yield Silent()
+        yield Progress()
     elif not sys.stderr.isatty():
         yield PlainLines()
     else:
@@ -58,7 +55,7 @@ def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
             bar.close()
 
 
-class PlainLines:
+class PlainLines(Progress):
     """One line for each long step, when it is finished; for logs."""
 
     def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
@@ -87,7 +84,7 @@ class PlainLines:
         typer.echo(message, err=True)
 
 
-class Bar:
+class Bar(Progress):
     """One bar over the whole course, which is gone when the work is done."""
 
     def __init__(self, course: Course = ()) -> None:

@@ -17,10 +17,9 @@ from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.pair_limits import distances_within
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands
-from hybriddup.run.clock import Clock
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import DistinctTexts, Run
-from hybriddup.run.progress import Progress, Silent
+from hybriddup.run.progress import Clock, Progress
 from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import available_workers
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -113,10 +112,8 @@ def evaluate(
     A weighter that learns from a corpus learns from the texts of all pairs.
     """
     workers = workers or available_workers()
-    run = Run(Components.create(settings, registry, workers), workers, Clock(progress or Silent()))
-    raw = [*pairs.a, *pairs.b]
-    normalized = run.normalize(raw)
-    texts = run.fingerprint(run.find_equal(normalized, raw), normalized, raw)
+    run = Run(Components.create(settings, registry, workers), workers, Clock(progress))
+    texts = run.distinct_texts([*pairs.a, *pairs.b])
     pair_positions = positions_of_pairs(texts.equal, len(pairs.a))
     exact = pair_positions[:, 0] == pair_positions[:, 1]
     candidates = candidates_of(run, texts, pair_positions[~exact])

@@ -15,7 +15,7 @@ from hybriddup.data.records import NO_KEY, CandidatePairs, UInt64s, text_lengths
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
-from hybriddup.run.report.notebook import pair_html
+from hybriddup.run.report.differences import pair_html
 from hybriddup.steps.blocks import BlockIndex, count_shared
 from hybriddup.steps.exact import find_equal_texts
 from hybriddup.steps.verifiers.bounds import texts_at

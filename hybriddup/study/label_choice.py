@@ -18,10 +18,9 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import FIRST_LOOK, WideScan
-from hybriddup.run.clock import Clock
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import Run
-from hybriddup.run.progress import Silent
+from hybriddup.run.progress import Clock
 from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.study.scored_pairs import single_bands, with_thresholds
 
@@ -58,9 +57,8 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
         raise InputError("no length band of the configuration has a verifier by itself, so that pairs have no score.")
     raw = texts[:MOST_POSTS]
     open_to_all = [0.0 if place in single_bands(settings.lengths) else None for place in range(len(settings.lengths))]
-    run = Run(Components.create(with_thresholds(settings, open_to_all), registry, workers), workers, Clock(Silent()))
-    normalized = run.normalize(raw)
-    found = run.fingerprint(run.find_equal(normalized, raw), normalized, raw)
+    run = Run(Components.create(with_thresholds(settings, open_to_all), registry, workers), workers, Clock())
+    found = run.distinct_texts(raw)
     near = np.flatnonzero(found.is_near)
     if not len(near):
         raise InputError("no post is long enough to be compared.")

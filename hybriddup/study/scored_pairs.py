@@ -11,10 +11,9 @@ from hybriddup.config.settings import LengthBand, Settings, SingleVerifier
 from hybriddup.data.records import Bools, Float64s, Int32s
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands
-from hybriddup.run.clock import Clock
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import DistinctTexts, Run
-from hybriddup.run.progress import Silent
+from hybriddup.run.progress import Clock
 from hybriddup.study.evaluate import LabeledPairs, Measures, candidates_of, places_among, positions_of_pairs
 
 STEPS = 20
@@ -95,10 +94,8 @@ def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, w
     """Return the scores of labeled pairs by the single verifiers of their bands."""
     single = single_bands(settings.lengths)
     open_to_all = [0.0 if place in single else None for place in range(len(settings.lengths))]
-    run = Run(Components.create(with_thresholds(settings, open_to_all), registry, workers), workers, Clock(Silent()))
-    raw = [*pairs.a, *pairs.b]
-    normalized = run.normalize(raw)
-    texts = run.fingerprint(run.find_equal(normalized, raw), normalized, raw)
+    run = Run(Components.create(with_thresholds(settings, open_to_all), registry, workers), workers, Clock())
+    texts = run.distinct_texts([*pairs.a, *pairs.b])
     positions = positions_of_pairs(texts.equal, len(pairs.a))
     exact = positions[:, 0] == positions[:, 1]
     bands = bands_of(run.components.bands, texts, positions)

@@ -36,11 +36,12 @@ PRINT_ID = """
 import sys
 from hybriddup.config import load_settings
 from hybriddup.plugin.manager import create_plugin_manager
-from hybriddup.run.recipe import recipe_id
+from hybriddup.run.recipe import hash_recipe, recipe_parts
 
 manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
 settings = load_settings({"tokenizer": {"use": sys.argv[1]}}, manager)
-print(recipe_id(settings, {"tokenizer": manager.registry.create_by_name("tokenizer", sys.argv[1])}))
+tokenizer = manager.registry.create_by_name("tokenizer", sys.argv[1])
+print(hash_recipe(recipe_parts(settings, {"tokenizer": tokenizer})))
 """
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import hybriddup
 from hybriddup.config import Settings, load_settings
 from hybriddup.plugin.manager import create_plugin_manager
-from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_id, recipe_parts
+from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_parts
 
 
 class Part:
@@ -23,6 +23,10 @@ class Part:
 
     def recipe(self) -> dict[str, Any]:
         return self.own
+
+
+def recipe_id(settings: Settings, components: dict[str, Any]) -> str:
+    return hash_recipe(recipe_parts(settings, components))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 import hybriddup
 from hybriddup.config.load import load_settings
-from hybriddup.run.suiting import FEWEST_TEXTS, notes_on_lengths
+from hybriddup.run.summary import FEWEST_TEXTS, notes_on_lengths
 
 
 @pytest.mark.parametrize(

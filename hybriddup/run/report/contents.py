@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, Removed
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.spread import spread_rows
+from hybriddup.data.times import parse_time, read_time
 from hybriddup.run.near_misses import NearMiss, NearMisses
-from hybriddup.run.report.days import Days, days_of
 from hybriddup.run.report.differences import MarkedText, marked_texts
 from hybriddup.run.summary import Summary
 
@@ -26,6 +27,8 @@ SCORE_BINS = 20
 CLUSTERS_SHOWN, MEMBERS_SHOWN = 10, 6
 MOST_MEMBERS = 2000
 """Members of a cluster that are looked at, to show those of its texts that are most frequent."""
+MOST_BARS = 62
+CODES = {"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}
 
 
 class ShownPair(NamedTuple):
@@ -192,3 +195,60 @@ def evenly_by_score(scores: Float64s, n: int) -> Int64s:
     for n_parts, part in zip(range(len(parts), 0, -1), parts, strict=True):  # what small ones leave goes to larger ones
         chosen += part[spread_rows(len(part), (n - len(chosen)) // n_parts)].tolist()
     return np.asarray(order[np.sort(np.array(chosen))])
+
+
+class Days(NamedTuple):
+    """Counts by day, month or year, in order."""
+
+    unit: str
+    """``day``, ``month`` or ``year``."""
+    names: list[str]
+    counts: dict[str, list[int]]
+    """By outcome."""
+    n_without: int
+    """Posts whose time is missing, or is none."""
+
+
+def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Days | None:
+    """Return how many posts of each outcome there are by day; None where no post has a time.
+
+    ``outcomes`` are int64[n]: what became of each post, as an index into ``names``.
+    """
+    days = np.array([day_of(time) for time in times], "datetime64[D]")
+    is_known = ~np.isnat(days)
+    if not is_known.any():
+        return None
+    first, last = days[is_known].min(), days[is_known].max()
+    unit = next(
+        (unit for unit in ("day", "month") if last.astype(CODES[unit]) - first.astype(CODES[unit]) < MOST_BARS), "year"
+    )
+    of_unit = days[is_known].astype(CODES[unit])
+    bars = np.unique(of_unit)
+    if bars[-1] - bars[0] < MOST_BARS:
+        bars = np.arange(bars[0], bars[-1] + 1)
+    places, known_outcomes = np.searchsorted(bars, of_unit), outcomes[is_known]
+    counts = {
+        name: np.bincount(places[known_outcomes == number], minlength=len(bars)).tolist()
+        for number, name in enumerate(names)
+    }
+    return Days(unit, bars.astype(str).tolist(), counts, int((~is_known).sum()))
+
+
+def day_of(time: Any) -> date | None:
+    """Return the day of a time; None where it is none.
+
+    That is a date, or what `hybriddup.data.times.parse_time` takes: text has its day in its own zone, numbers in UTC.
+
+    Examples
+    --------
+    >>> [str(day_of(time)) for time in ("2026-11-24T23:00:00+08:00", 1e9, "Wed Jan 07 13:00:00 +0800 2026", "soon")]
+    ['2026-11-24', '2001-09-09', '2026-01-07', 'None']
+    """
+    if isinstance(time, np.datetime64):
+        time = time.item()
+    if isinstance(time, str):
+        time = read_time(time)
+    if isinstance(time, date):
+        return None if time != time else date(time.year, time.month, time.day)
+    seconds = parse_time(time)
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).date()

@@ -33,14 +33,7 @@ def check_installed() -> None:
 
 
 def render(contents: Contents) -> bytes:
-    """Return the report as HTML in UTF-8.
-
-    Raises
-    ------
-    HybriddupError
-        The extra ``report`` is not installed.
-    """
-    check_installed()
+    """Return the report as HTML in UTF-8."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

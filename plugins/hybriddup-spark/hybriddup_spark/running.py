@@ -193,9 +193,8 @@ def given_recipe(settings: Settings) -> LearnedRecipe | None:
 def learn_some(posts: DataFrame, fields: Fields, settings: Settings, registry: Registry) -> LearnedRecipe:
     """Return what the components learn from some of the posts, spread over all: the same ones every time."""
     from hybriddup.data.frames import corpus_from_posts
-    from hybriddup.run.clock import Clock
     from hybriddup.run.pipeline import Run
-    from hybriddup.run.progress import Silent
+    from hybriddup.run.progress import Clock
 
     n = posts.count()
     text = sf.col(fields.text)
@@ -203,7 +202,7 @@ def learn_some(posts: DataFrame, fields: Fields, settings: Settings, registry: R
     some = posts.filter(sf.pmod(sf.xxhash64(text), sf.lit(share)) == 0).select(text.alias("text")).sort("text")
     sampled = some.limit(4 * LEARNED_FROM).toArrow().column("text").to_pylist()
     corpus = corpus_from_posts(sampled, "text", "id")
-    return Run(Components.create(settings, registry, 1), 1, Clock(Silent())).learn(corpus)
+    return Run(Components.create(settings, registry, 1), 1, Clock()).learn(corpus)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hybriddup.run.report.days import days_of
+from hybriddup.run.report.contents import days_of
 
 NAMES = ("kept", "removed")
 
