@@ -280,7 +280,7 @@ def evaluate(
     1.0
     """
     from hybriddup.study.evaluate import evaluate as evaluate_pairs
-    from hybriddup.study.labeled import label_pairs
+    from hybriddup.study.evaluate import label_pairs
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)
@@ -314,7 +314,7 @@ def tune(
     InputError
         There are too few pairs, or one of them is none.
     """
-    from hybriddup.study.labeled import label_pairs
+    from hybriddup.study.evaluate import label_pairs
     from hybriddup.study.tune import tune as tune_pairs
 
     check_workers(workers)

@@ -5,24 +5,28 @@ The pairs are judged as a run would judge them if each were alone: by the same c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hybriddup.config.settings import Settings
-from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, VerifiedPairs
+from hybriddup.errors import InputError
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.pair_limits import distances_within
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import DistinctTexts, Run
 from hybriddup.run.progress import Clock, Progress
 from hybriddup.steps.exact import EqualTexts
+from hybriddup.steps.options import quote
 from hybriddup.steps.parallel import available_workers
 from hybriddup.steps.verifiers.bounds import texts_at
+
+FIELDS = ("a", "b", "label")
+"""Of a labeled pair that comes as a mapping."""
 
 
 class LabeledPairs(NamedTuple):
@@ -32,6 +36,30 @@ class LabeledPairs(NamedTuple):
     b: Sequence[str]
     labels: Bools
     """bool[n_pairs]: True where the two should be duplicates."""
+
+
+def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
+    """Return labeled pairs, of tuples of two texts and a label or of mappings with these fields.
+
+    InputError where there are none, or one of them is none.
+    """
+    columns = list(zip(*(fields_of(pair, place) for place, pair in enumerate(pairs)), strict=True))
+    if not columns:
+        raise InputError("there are no pairs; give tuples of two texts and a label, or mappings with a, b and label.")
+    return LabeledPairs(columns[0], columns[1], np.array(columns[2], np.bool_))
+
+
+def fields_of(pair: Any, place: int) -> tuple[str, str, bool]:
+    """Return the two texts and the label of a pair; ``place`` is for the error."""
+    values = [pair.get(name) for name in FIELDS] if isinstance(pair, Mapping) else pair
+    if isinstance(values, (tuple, list)) and len(values) == len(FIELDS):
+        a, b, label = values
+        if isinstance(a, str) and isinstance(b, str) and label in (True, False, 0, 1):
+            return a, b, bool(label)
+    raise InputError(
+        f"pair {place} must be two texts and a label (True or False), as a tuple or a mapping with a, b and label; got "
+        f"{quote(pair)}."
+    )
 
 
 @dataclass(frozen=True)
@@ -118,10 +146,19 @@ def evaluate(
     exact = pair_positions[:, 0] == pair_positions[:, 1]
     candidates = candidates_of(run, texts, pair_positions[~exact])
     _, verified = run.verifier(texts)(candidates)
-    found = exact | _members(pair_positions, np.stack([verified.earlier, verified.later], axis=1))
-    stage_1 = exact | _members(pair_positions, np.stack([candidates.earlier, candidates.later], axis=1))
-    lengths = texts.context.lengths[pair_positions].min(axis=1, initial=np.iinfo(np.int32).max)
-    total, *bands = _by_band(lengths, run.components.bands, found, stage_1, pairs.labels)
+    found = exact | (places_among(pair_positions, verified) >= 0)
+    stage_1 = exact | (places_among(pair_positions, candidates) >= 0)
+    names, band_of = run.components.bands.names, bands_of(run, texts, pair_positions)
+    inside = [np.ones(len(exact), np.bool_), *(band_of == band for band in range(len(names)))]
+    total, *bands = (
+        BandMeasures(
+            name,
+            int(chosen.sum()),
+            Measures.of(found[chosen], pairs.labels[chosen]),
+            Measures.of(stage_1[chosen], pairs.labels[chosen]),
+        )
+        for name, chosen in zip(("all", *names), inside, strict=True)
+    )
     return Evaluation(
         total,
         tuple(bands),
@@ -152,27 +189,14 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
     return pairs.take(shares & (distances >= 0) & texts.is_near[earlier] & texts.is_near[later])
 
 
-def _members(pairs: Int64s, others: Int64s) -> Bools:
-    """Return bool[n_pairs]: whether each pair of positions, the smaller first, is among the others."""
-    return places_among(pairs, others) >= 0
-
-
-def places_among(pairs: Int64s, others: Int64s) -> Int64s:
+def places_among(pairs: Int64s, others: CandidatePairs | VerifiedPairs) -> Int64s:
     """Return int64[n_pairs]: where each pair of positions, the smaller first, is among the others; -1 = nowhere."""
-    place_of = {(int(a), int(b)): place for place, (a, b) in enumerate(others.tolist())}
-    return np.array([place_of.get((int(a), int(b)), -1) for a, b in pairs.tolist()], np.int64)
+    listed = zip(others.earlier.tolist(), others.later.tolist(), strict=True)
+    place_of = {pair: place for place, pair in enumerate(listed)}
+    return np.array([place_of.get((a, b), -1) for a, b in pairs.tolist()], np.int64)
 
 
-def _by_band(lengths: Int32s, bands: Bands, found: Bools, stage_1: Bools, labels: Bools) -> list[BandMeasures]:
-    band_of = bands.of_lengths(lengths)
-    chosen = [("all", np.ones(len(labels), np.bool_))]
-    chosen += [(name, band_of == band) for band, name in enumerate(bands.names)]
-    return [
-        BandMeasures(
-            name,
-            int(inside.sum()),
-            Measures.of(found[inside], labels[inside]),
-            Measures.of(stage_1[inside], labels[inside]),
-        )
-        for name, inside in chosen
-    ]
+def bands_of(run: Run, texts: DistinctTexts, positions: Int64s) -> Int32s:
+    """Return int32[n_pairs]: the band of the shorter text of each pair."""
+    shorter = texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max)
+    return run.components.bands.of_lengths(shorter)

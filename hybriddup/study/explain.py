@@ -11,12 +11,11 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import NO_KEY, CandidatePairs, UInt64s, text_lengths
+from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.run.report.differences import pair_html
-from hybriddup.steps.blocks import BlockIndex, count_shared
+from hybriddup.steps.blocks import count_shared
 from hybriddup.steps.exact import find_equal_texts
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.number_guard import number_keys
@@ -91,12 +90,9 @@ def explain_texts(
 ) -> Explanation:
     """Return each step for two texts and the verdict, as if they were two posts of a run.
 
-    Parameters
-    ----------
-    corpus
-        The posts of the run, or their texts in the order of deciding, as they were read; a weighter that learns learns
-        from them as it did there. Without them every token weighs what a rare one does, so that the Hamming distance
-        can differ by some bits from a run's.
+    The corpus has the posts of the run, or their texts in the order of deciding, as they were read; a weighter that
+    learns learns from them as it did there. Without them every token weighs what a rare one does, so that the Hamming
+    distance can differ by some bits from a run's.
     """
     components = Components.create(settings, registry, workers=1)
     learns = components.fingerprinter.weighter.needs_fit  # no longer so once it has learned, from nothing too
@@ -129,7 +125,7 @@ class Explainer:
     """Runs the steps on two texts and keeps what each gave."""
 
     def __init__(self, components: Components, raw: tuple[str, str], *, is_fitted: bool) -> None:
-        self.components = components
+        self.components, self.bands = components, components.bands
         self.raw = raw
         self.is_fitted = is_fitted
         self.normalized = components.normalizer.normalize_batch(raw)
@@ -139,16 +135,18 @@ class Explainer:
         self.tokens = maker.tokenizer.tokenize_batch(self.compared)
         self.weights = maker.weighter.weigh_batch(self.tokens)
         self.simhashes = maker.fingerprint(self.compared)
-        self.limits = components.bands.limits_of(self.lengths)
-        distance = int(np.bitwise_count(self.simhashes.bits[0] ^ self.simhashes.bits[1]).sum())
-        self.pair = CandidatePairs(np.array([0]), np.array([1]), np.array([distance], np.int32))
+        self.band = int(self.bands.of_lengths(self.lengths.min(keepdims=True))[0])
+        self.band_name = self.bands.names[self.band]
+        self.limit = int(self.bands.max_hamming_distances[self.band])
+        self.distance = int(np.bitwise_count(self.simhashes.bits[0] ^ self.simhashes.bits[1]).sum())
+        self.pair = CandidatePairs(np.array([0]), np.array([1]), np.array([self.distance], np.int32))
+        of_a, of_b = number_keys(self.compared)
+        self.numbers_match = bool(of_a == of_b)
 
     def explain(self) -> Explanation:
         """Return the explanation."""
-        shorter = int(self.lengths.argmin())
-        limit = int(self.limits.max_hamming_distances[shorter])
         self.n_shared, n_keys = self.count_keys()
-        reason, verdict = self.judge(limit)
+        reason, verdict = self.judge()
         verifier, score, threshold = self.evidence
         return Explanation(
             a=self.text(0),
@@ -157,11 +155,11 @@ class Explainer:
             reason=reason,
             length_band=self.band_name,
             hamming_distance=self.distance,
-            max_hamming_distance=limit if limit >= 0 else None,
+            max_hamming_distance=self.limit if self.limit >= 0 else None,
             block_index=self.components.block_index.describe(),
             keys_in_common=self.n_shared,
             n_keys=n_keys,
-            numbers_match=self.numbers_match(),
+            numbers_match=self.numbers_match,
             verifier=verifier,
             score=score,
             threshold=threshold,
@@ -169,26 +167,6 @@ class Explainer:
             recipe_id=self.components.recipe_id(),
             verdict=verdict,
         )
-
-    @property
-    def bands(self) -> Bands:
-        """The length bands of the run."""
-        return self.components.bands
-
-    @cached_property
-    def band(self) -> int:
-        """The band of the shorter text, which judges the pair."""
-        return int(self.bands.of_lengths(self.lengths.min(keepdims=True))[0])
-
-    @property
-    def band_name(self) -> str:
-        """Its name."""
-        return self.bands.names[self.band]
-
-    @property
-    def distance(self) -> int:
-        """Hamming distance of the two fingerprints."""
-        return int(self.pair.hamming_distances[0])
 
     def text(self, which: int) -> ExplainedText:
         """Return what the steps made of the first or the second text."""
@@ -202,14 +180,12 @@ class Explainer:
             "".join(f"{word:016x}" for word in self.simhashes.bits[which].tolist()),
         )
 
-    def numbers_match(self) -> bool:
-        """Return whether both texts have the same runs of digits."""
-        keys = number_keys(self.compared)
-        return bool(keys[0] == keys[1])
-
     def count_keys(self) -> tuple[int, int]:
         """Return how many keys the two share, and by how many B is looked up."""
-        return shared_keys(self.components.block_index, self.compared, self.simhashes.bits)
+        index, bits = self.components.block_index, self.simhashes.bits
+        keys = index.keys(self.compared, bits)
+        probes = index.probes(keys, bits) if index.probes_others else keys
+        return count_shared(keys[0], probes[1]), int((probes[1] != np.uint64(NO_KEY)).sum())
 
     @cached_property
     def evidence(self) -> tuple[str | None, float | None, float | None]:
@@ -232,20 +208,17 @@ class Explainer:
         """Let the verifiers look at the two texts."""
         self.bands.plan.prepare(self.components.verifier_context(self.normalized, self.compared, workers=1))
 
-    def judge(self, limit: int) -> tuple[str, str]:
+    def judge(self) -> tuple[str, str]:
         """Return the reason and the verdict."""
         if not any(self.normalized) and (without_text := self.components.settings.without_text) != "compare":
             done = {"keep": "kept", "drop": "left out"}[without_text]
             return "different", f"B does not repeat A: no text is left of them, and posts without text are all {done}."
-        if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.says_something()):
+        # without tokens, a text equals only what is equal before normalizing
+        if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.simhashes.has_tokens[0]):
             return "exact", "B repeats A: the texts are equal after normalizing."
-        return ("near", self.near_verdict()) if (why := self.why_not(limit)) is None else ("different", why)
+        return ("near", self.near_verdict()) if (why := self.why_not()) is None else ("different", why)
 
-    def says_something(self) -> bool:
-        """Return whether the first text has tokens; without any it equals only what is equal before normalizing."""
-        return bool(self.simhashes.has_tokens[0])
-
-    def why_not(self, limit: int) -> str | None:
+    def why_not(self) -> str | None:
         """Return the first step at which the two part, as a sentence; None where they are near duplicates."""
         name = self.band_name
         no = "B does not repeat A: "
@@ -253,18 +226,18 @@ class Explainer:
             return f"{no}a text without tokens repeats only what is equal before normalizing."
         if not self.simhashes.is_comparable.all():
             return f"{no}a fingerprint without a single bit set is never compared."
-        if limit < 0:
+        if self.limit < 0:
             return f"{no}texts of length band {name} are compared for equality only, and these differ."
-        if self.distance > limit:
+        if self.distance > self.limit:
             return (
-                f"{no}their fingerprints differ in {self.distance} bits, more than the {limit} that length band "
+                f"{no}their fingerprints differ in {self.distance} bits, more than the {self.limit} that length band "
                 f"{name} allows, so the texts are not looked at.{self.caution()}"
             )
         if self.n_shared == 0:
             return (
                 f"{no}they share none of the keys by which texts are found, so they are never compared.{self.caution()}"
             )
-        if self.bands.numbers_must_match[self.band] and not self.numbers_match():
+        if self.bands.numbers_must_match[self.band] and not self.numbers_match:
             return f"{no}their numbers differ, and numbers_must_match is set."
         verifier, score, threshold = self.evidence
         if score is not None and threshold is not None and score < threshold:
@@ -284,10 +257,3 @@ class Explainer:
             f"B repeats A: the {verifier} score {score:.4g} reaches the threshold {threshold:g} of length band "
             f"{self.band_name}, and the fingerprints differ in {self.distance} bits."
         )
-
-
-def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> tuple[int, int]:
-    """Return how many keys two texts share, and by how many the second is looked up."""
-    keys = index.keys(texts, bits)
-    probes = index.probes(keys, bits) if index.probes_others else keys
-    return count_shared(keys[0], probes[1]), int((probes[1] != np.uint64(NO_KEY)).sum())

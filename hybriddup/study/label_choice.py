@@ -22,7 +22,7 @@ from hybriddup.run.components import Components
 from hybriddup.run.pipeline import Run
 from hybriddup.run.progress import Clock
 from hybriddup.steps.verifiers.best_threshold import threshold_for
-from hybriddup.study.scored_pairs import single_bands, with_thresholds
+from hybriddup.study.scored_pairs import open_to_all, single_bands
 
 MOST_POSTS = 100_000
 """The first so many posts are looked at: what repeats mostly comes soon after."""
@@ -48,16 +48,12 @@ class ScoredCandidates(NamedTuple):
 def score_candidates(texts: Sequence[str], settings: Settings, registry: Registry, workers: int) -> ScoredCandidates:
     """Return pairs of posts that are not equal and have something in common, with their scores.
 
-    Raises
-    ------
-    InputError
-        No two posts have anything in common, or no length band of the configuration has a single verifier.
+    InputError where no two posts do, or where no length band of the configuration has a single verifier.
     """
     if not single_bands(settings.lengths):
         raise InputError("no length band of the configuration has a verifier by itself, so that pairs have no score.")
     raw = texts[:MOST_POSTS]
-    open_to_all = [0.0 if place in single_bands(settings.lengths) else None for place in range(len(settings.lengths))]
-    run = Run(Components.create(with_thresholds(settings, open_to_all), registry, workers), workers, Clock())
+    run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     found = run.distinct_texts(raw)
     near = np.flatnonzero(found.is_near)
     if not len(near):

@@ -106,13 +106,7 @@ class Plan:
 
 
 def make_plan(question: Question) -> Plan:
-    """Return every shape worth showing, judged, and the one to use.
-
-    Raises
-    ------
-    ConfigError
-        A number is out of its range; the message names the option.
-    """
+    """Return every shape worth showing, judged, and the one to use; ConfigError where a number is out of its range."""
     for fault in find_faults(question):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)

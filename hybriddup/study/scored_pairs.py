@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +10,10 @@ import numpy as np
 from hybriddup.config.settings import LengthBand, Settings, SingleVerifier
 from hybriddup.data.records import Bools, Float64s, Int32s
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import DistinctTexts, Run
 from hybriddup.run.progress import Clock
-from hybriddup.study.evaluate import LabeledPairs, Measures, candidates_of, places_among, positions_of_pairs
+from hybriddup.study.evaluate import LabeledPairs, Measures, bands_of, candidates_of, places_among, positions_of_pairs
 
 STEPS = 20
 """Points of a curve."""
@@ -69,20 +68,25 @@ def thresholds_of(settings: Settings) -> Float64s:
     return np.array([one.threshold if isinstance(one, SingleVerifier) else np.nan for one in verifiers])
 
 
-def with_thresholds(settings: Settings, thresholds: Sequence[float | None], **options: Any) -> Settings:
-    """Return settings with other thresholds of the bands that have a single verifier, None = as it is.
+def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: Any) -> Settings:
+    """Return settings with other thresholds of the bands that have a single verifier, of one for each band.
 
     ``options`` are added to those of each such verifier.
     """
-    changed = []
-    for band, threshold in zip(settings.lengths, thresholds, strict=True):
+
+    def changed(band: LengthBand, threshold: float) -> LengthBand:
         verifier = band.verifier
-        if isinstance(verifier, SingleVerifier) and threshold is not None:
-            update = {"threshold": threshold, "options": {**verifier.options, **options}}
-            changed.append(band.model_copy(update={"verifier": verifier.model_copy(update=update)}))
-        else:
-            changed.append(band)
-    return settings.model_copy(update={"lengths": tuple(changed)})
+        if not isinstance(verifier, SingleVerifier):
+            return band
+        update = {"threshold": float(threshold), "options": {**verifier.options, **options}}
+        return band.model_copy(update={"verifier": verifier.model_copy(update=update)})
+
+    return settings.model_copy(update={"lengths": tuple(map(changed, settings.lengths, thresholds))})
+
+
+def open_to_all(settings: Settings) -> Settings:
+    """Return settings whose single verifiers accept every pair."""
+    return with_thresholds(settings, [0.0] * len(settings.lengths))
 
 
 def single_bands(lengths: Sequence[LengthBand]) -> list[int]:
@@ -93,19 +97,11 @@ def single_bands(lengths: Sequence[LengthBand]) -> list[int]:
 def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, workers: int) -> ScoredPairs:
     """Return the scores of labeled pairs by the single verifiers of their bands."""
     single = single_bands(settings.lengths)
-    open_to_all = [0.0 if place in single else None for place in range(len(settings.lengths))]
-    run = Run(Components.create(with_thresholds(settings, open_to_all), registry, workers), workers, Clock())
+    run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     texts = run.distinct_texts([*pairs.a, *pairs.b])
     positions = positions_of_pairs(texts.equal, len(pairs.a))
     exact = positions[:, 0] == positions[:, 1]
-    bands = bands_of(run.components.bands, texts, positions)
-    is_single = np.isin(bands, single)
-    _, verified = run.verifier(texts)(candidates_of(run, texts, positions[~exact & is_single]))
-    places = places_among(positions, np.stack([verified.earlier, verified.later], axis=1))
+    bands = bands_of(run, texts, positions)
+    _, verified = run.verifier(texts)(candidates_of(run, texts, positions[~exact & np.isin(bands, single)]))
     known = np.concatenate([verified.scores, [np.nan]])
-    return ScoredPairs(pairs.labels, exact, bands, known[places], single, texts, positions)
-
-
-def bands_of(bands: Bands, texts: DistinctTexts, positions: Any) -> Int32s:
-    """Return int32[n_pairs]: the band of the shorter text of each pair."""
-    return bands.of_lengths(texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max))
+    return ScoredPairs(pairs.labels, exact, bands, known[places_among(positions, verified)], single, texts, positions)

@@ -100,10 +100,11 @@ class Tuned:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was reached as plain data that JSON can hold, without the settings."""
-        names = ("way", "before", "after", "warnings")
-        plain = {name: getattr(self, name) for name in names}
         return {
-            **{name: asdict(value) if isinstance(value, Reached) else value for name, value in plain.items()},
+            "way": self.way,
+            "before": asdict(self.before),
+            "after": asdict(self.after),
+            "warnings": self.warnings,
             "bands": [asdict(band) for band in self.bands],
             "wrong": self.wrong.tolist(),
         }
@@ -125,34 +126,25 @@ def tune(
     *,
     precision: float | None = None,
     workers: int | None = None,
-    seed: int = 0,
 ) -> Tuned:
     """Return settings that judge labeled pairs better, and what they reach.
 
-    Parameters
-    ----------
-    precision
-        0.0 to 1.0: so much is asked for, or as much of it as can be reached, and then the best F1; None = the best F1.
-
-    Raises
-    ------
-    InputError
-        There are too few pairs of one label, or no length band has a single verifier.
+    Where a precision is asked for, 0.0 to 1.0, as much of it as can be reached counts first, and then the best F1.
+    InputError where there are too few pairs of one label, or no length band has a single verifier.
     """
     check_pairs(pairs, settings)
     workers = workers or available_workers()
     scored = score_labeled(pairs, settings, registry, workers)
     ways = [unchanged(scored, settings), *ways_of(pairs, scored, settings, registry, precision, workers)]
-    judged = [cross_validated(way, scored, seed) for way in ways]
+    judged = [cross_validated(way, scored) for way in ways]
     chosen = best_of(judged, scored.labels, precision)
     return describe(pairs, scored, ways[chosen], judged[chosen], registry, workers, settings)
 
 
 def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
     """Refuse what nothing can be learned from."""
-    n_right = int(pairs.labels.sum())
-    fewest = min(n_right, len(pairs.labels) - n_right)
-    if fewest < FEWEST_OF_KIND:
+    if fewest_of_kind(pairs.labels) < FEWEST_OF_KIND:
+        n_right = int(pairs.labels.sum())
         raise InputError(
             f"tuning needs at least {FEWEST_OF_KIND} pairs that are duplicates and as many that are not; got "
             f"{n_right} and {len(pairs.labels) - n_right}. Judge more pairs."
@@ -185,20 +177,10 @@ def ways_of(
         return ways
     used = {str(one.options.get("model", BY_SCRIPT)) for one in verifiers if isinstance(one, SingleVerifier)}
     for model in sorted({BY_SCRIPT, *shipped_models()} - used):
-        other = with_model(settings, model)
+        other = with_thresholds(settings, thresholds_of(settings), model=model)
         by_model = score_labeled(pairs, other, registry, workers)
         ways.append(by_thresholds(f"threshold of the model {model}", by_model, other, precision))
     return [*ways, by_new_model(scored, settings, precision)]
-
-
-def with_model(settings: Settings, model: str | dict[str, Any]) -> Settings:
-    """Return settings whose single verifiers, all `post`, go by another model."""
-    return with_thresholds(settings, thresholds_or_none(settings), model=model)
-
-
-def thresholds_or_none(settings: Settings) -> list[float | None]:
-    """Return the thresholds of single verifiers, None for other bands."""
-    return [None if np.isnan(one) else float(one) for one in thresholds_of(settings)]
 
 
 def by_thresholds(name: str, scored: ScoredPairs, settings: Settings, precision: float | None) -> Way:
@@ -211,8 +193,7 @@ def by_thresholds(name: str, scored: ScoredPairs, settings: Settings, precision:
         return scored.found(thresholds(fitted))[asked]
 
     def result() -> Settings:
-        found = thresholds(np.ones(len(scored.labels), np.bool_)).tolist()
-        return with_thresholds(settings, [None if np.isnan(one) else one for one in found])
+        return with_thresholds(settings, thresholds(np.ones(len(scored.labels), np.bool_)))
 
     return Way(name, matches, result)
 
@@ -236,7 +217,7 @@ def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]
         verifier = settings.lengths[band].verifier
         assert isinstance(verifier, SingleVerifier)  # noqa: S101  (single_bands says so)
-        has_enough = min(labels.sum(), len(labels) - labels.sum()) >= FEWEST_OF_BAND
+        has_enough = fewest_of_kind(labels) >= FEWEST_OF_BAND
         groups.setdefault(band if has_enough else (verifier.use, str(verifier.options)), []).append(band)
     return list(groups.values())
 
@@ -257,7 +238,7 @@ def by_new_model(scored: ScoredPairs, settings: Settings, precision: float | Non
     asked_precision = 0.0 if precision is None else precision
 
     def matches(fitted: Bools, asked: Bools) -> Bools:
-        if not has_enough(scored.labels[fitted & reached]):
+        if fewest_of_kind(scored.labels[fitted & reached]) < FEWEST_TO_REFIT:
             return np.zeros(int(asked.sum()), np.bool_)
         model = fit_to(values[fitted & reached], scored.labels[fitted & reached], asked_precision, 0)
         scores = np.where(
@@ -267,21 +248,21 @@ def by_new_model(scored: ScoredPairs, settings: Settings, precision: float | Non
 
     def result() -> Settings:
         model = fit_to(values[reached], scored.labels[reached], asked_precision, 0)
-        halves = [None if one is None else 0.5 for one in thresholds_or_none(settings)]
-        return with_thresholds(settings, halves, model=model.to_dict())
+        return with_thresholds(settings, [0.5] * len(settings.lengths), model=model.to_dict())
 
     return Way("new model", matches, result)
 
 
-def has_enough(labels: Bools) -> bool:
-    """Return whether a new model can be fitted."""
-    return bool(min(labels.sum(), len(labels) - labels.sum()) >= FEWEST_TO_REFIT)
+def fewest_of_kind(labels: Bools) -> int:
+    """Return how many pairs there are of the label that has fewer."""
+    n_right = int(labels.sum())
+    return min(n_right, len(labels) - n_right)
 
 
-def cross_validated(way: Way, scored: ScoredPairs, seed: int) -> Bools:
+def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
     """Return bool[n_pairs]: what a way of deciding says of each pair when it is fitted to other folds."""
     found = np.zeros(len(scored.labels), np.bool_)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for others, fold in folds.split(scored.labels, scored.labels):
         fitted, asked = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
         fitted[others], asked[fold] = True, True
