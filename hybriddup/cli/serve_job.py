@@ -54,9 +54,8 @@ def perform(
         As `hybriddup.cli.windows.open_window` takes them.
     """
     check_installed()
-    from hybriddup.service.app import create_app
     from hybriddup.service.connections import Connections
-    from hybriddup.service.server import Server, leave_at_once, listen
+    from hybriddup.service.server import Server, create_app, leave_at_once, listen
     from hybriddup.service.service import Service
 
     token = find_token(token_file)

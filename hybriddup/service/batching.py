@@ -55,10 +55,7 @@ class DecidingQueue:
     async def submit(self, posts: list[Post], timeout: float, client: str = "") -> list[Decision]:
         """Return the decisions about the posts of a request, in order.
 
-        Raises
-        ------
-        RequestError
-            The queue is full, the time is over, or the posts could not be decided.
+        RequestError where the queue is full, the time is over, or the posts could not be decided.
         """
         self.check_room(len(posts))
         one = Waiting(posts, client, asyncio.get_running_loop().create_future())

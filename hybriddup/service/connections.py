@@ -26,10 +26,7 @@ LONGEST_BETWEEN_LOOKS = 0.5
 class Connections:
     """The connections of a server, and what they may do at most.
 
-    Parameters
-    ----------
-    note
-        Called with the kind of error when a connection is refused or ended for what it does.
+    ``note`` is called with the kind of error when one is refused or ended for what it does.
     """
 
     def __init__(self, limits: Limits, note: Callable[[str], None]) -> None:
@@ -83,10 +80,7 @@ class Connections:
 class Connection(asyncio.Protocol):
     """One connection of a client: uvicorn gets what comes, once it is seen to be allowed.
 
-    Parameters
-    ----------
-    server
-        What answers: told what the transport tells, and known as an `asyncio.Protocol` only.
+    ``server`` is what answers: told what the transport tells, and known as an `asyncio.Protocol` only.
     """
 
     transport: asyncio.Transport

@@ -1,9 +1,11 @@
-"""The latest decisions, for people who watch, and pairs of their posts that a person may judge."""
+"""Decisions for people who watch: counts over time, the latest ones, and pairs of posts to judge."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from time import time
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,6 +22,49 @@ LONGEST_TO_JUDGE = 1000
 """Characters of a post that a person is asked about."""
 MOST_MATCHES = 4
 """Posts that are looked at for one that a post may be compared with: itself and its equals are left out."""
+
+
+@dataclass
+class Slot:
+    """New decisions within one slot of time."""
+
+    start: int
+    """Seconds since 1970."""
+    kept: int = 0
+    exact: int = 0
+    near: int = 0
+
+
+@dataclass
+class History:
+    """New decisions of the last half hour; slots without any, and answers given again, are left out."""
+
+    seconds_a_slot: int = 10
+    n_slots: int = 180
+    slots: list[Slot] = field(default_factory=list)
+    """Oldest first."""
+
+    def add(self, decisions: Sequence[Decision]) -> None:
+        """Count decisions that were made now."""
+        slot = self._current()
+        for one in decisions:
+            if one.repeated:
+                continue
+            outcome = one.evidence.reason if one.evidence else "kept"
+            setattr(slot, outcome, getattr(slot, outcome) + 1)
+
+    def _current(self) -> Slot:
+        """Return the slot of this moment; a clock that goes backwards stays in the last one."""
+        start = int(time()) // self.seconds_a_slot * self.seconds_a_slot
+        if not self.slots or self.slots[-1].start < start:
+            self.slots.append(Slot(start))
+            self.forget()
+        return self.slots[-1]
+
+    def forget(self) -> None:
+        """Forget the slots that are too old."""
+        oldest = int(time()) - self.n_slots * self.seconds_a_slot
+        self.slots = [slot for slot in self.slots if slot.start > oldest]
 
 
 class Latest:
@@ -76,12 +121,7 @@ def with_keeper(window: AnyWindow, post: StoredPost) -> dict[str, Any]:
 def pairs_to_judge(window: AnyWindow, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:
     """Return pairs of posts and those most similar to them, so that pairs of all scores come in turn.
 
-    Parameters
-    ----------
-    posts
-        Their positions and ids; those that are gone are left out.
-    limit
-        So many pairs at most.
+    The posts, of which positions and ids are given, are left out where they are gone.
     """
     found: dict[frozenset[str], tuple[StoredPost, Match]] = {}
     for post in still_there(window, posts):

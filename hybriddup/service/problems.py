@@ -75,10 +75,7 @@ def no_post(post_id: PostId) -> RequestError:
 def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
     """Return the problem of posts that are not allowed, or of a window that cannot do what is asked.
 
-    Parameters
-    ----------
-    n_decided
-        Posts of the request that were decided before.
+    Of the request, ``n_decided`` posts were decided before.
     """
     if isinstance(error, InputError):
         return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")

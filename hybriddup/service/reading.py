@@ -21,22 +21,15 @@ from hybriddup.window.event_time import TimeOf, event_time
 from hybriddup.window.posts import as_post
 
 T = TypeVar("T")
+KEY = "hybriddup.body_bytes"
+"""By which a request's scope has the bytes that it holds."""
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 REST = 4
 """Times the time that a large body took to be parsed, in which no other is: the parsers let nobody else work."""
 
 
-KEY = "hybriddup.body_bytes"
-
-
 class BodyRoom:
-    """Counts the bytes of the bodies that are read or whose posts wait.
-
-    Parameters
-    ----------
-    most
-        Bytes of all of them together at most, but for one body that comes alone.
-    """
+    """Counts the bytes of the bodies that are read or whose posts wait: ``most``, but for one that comes alone."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -68,11 +61,8 @@ class Reader:
     async def read(self, request: Request, make: Callable[[Any], T]) -> T:
         """Return what a function makes of the JSON of a body.
 
-        Raises
-        ------
-        RequestError
-            It is not declared as JSON, is no JSON, too large, too slow to come, or there is no room for it now; or the
-            function raises it.
+        RequestError where it is not declared as JSON, is no JSON, too large, too slow to come, or there is no room for
+        it now; or the function raises it.
         """
         # browsers send other types from any site without asking; this one they only send from the page of the service
         given = request.headers.get("content-type", "none").partition(";")[0].strip().lower()

@@ -1,34 +1,86 @@
-"""Running the service: the port, the signals, and the end."""
+"""The application, and running it: the port, the signals, and the end."""
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from types import FrameType
 from typing import NoReturn
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from hybriddup.errors import ConfigError
 from hybriddup.service.connections import Connections
+from hybriddup.service.gate import Gate
+from hybriddup.service.openapi import openapi_schema
+from hybriddup.service.problems import RequestError, problem_of
+from hybriddup.service.routes import ROUTES
+from hybriddup.service.service import Service
+from hybriddup.window import WindowStats
+
+LOG = logging.getLogger(__name__)
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which the thread that decides gets the interpreter back from the event loop: with Python's own 5 ms,
 requests that are refused take all the time."""
 
 
-class Server:
-    """A server that ends by itself when told to, once everything accepted is answered.
+def create_app(
+    service: Service,
+    *,
+    token: str | None = None,
+    hosts: Iterable[str] = (),
+    connections: Connections | None = None,
+    log: Callable[[str], None] | None = None,
+    on_ready: Callable[[WindowStats], None] = lambda _: None,
+    on_failure: Callable[[], None] = lambda: None,
+) -> ASGIApp:
+    """Return the application that serves a window.
 
     Parameters
     ----------
-    connections
-        Whose limits hold; waiting for slow clients at the end is bounded.
+    token, hosts, connections, log
+        As `Gate` takes them.
+    on_ready
+        Called with its counts once the window is open and posts are taken.
+    on_failure
+        Called when the window cannot be opened; ``service.failure`` then says why.
     """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        service.start(on_ready, on_failure)
+        yield
+        await service.close()
+
+    async def answer_problem(request: Request, error: Exception) -> Response:
+        service.metrics.refused.labels(error.error if isinstance(error, RequestError) else "http").inc()
+        problem = problem_of(request, error)
+        if problem.error == "unexpected":
+            LOG.error("unexpected error in the service", exc_info=error)
+        return problem.response()
+
+    handlers = dict.fromkeys((RequestError, HTTPException, Exception), answer_problem)
+    app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    app.state.service = service
+    app.state.openapi = openapi_schema(with_token=token is not None)
+    return Gate(app, service.metrics, service.room, token, hosts, connections, log)
+
+
+class Server:
+    """A server that ends when told to, once everything accepted is answered; waiting for slow clients is bounded."""
 
     def __init__(self, app: ASGIApp, connections: Connections) -> None:
         self.ended_by: int | None = None

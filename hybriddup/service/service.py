@@ -14,8 +14,7 @@ from starlette.requests import Request
 
 from hybriddup.errors import HybriddupError, StoreError
 from hybriddup.service.batching import DecidingQueue
-from hybriddup.service.history import History
-from hybriddup.service.latest import Latest, Outcome, decided_lately, list_of_posts, pairs_to_judge
+from hybriddup.service.latest import History, Latest, Outcome, decided_lately, list_of_posts, pairs_to_judge
 from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, MOST_COMPARED, Limits
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, no_post, not_ready
@@ -110,11 +109,8 @@ class Service:
     async def decide(self, request: Request) -> tuple[list[Decision], bool]:
         """Return the decisions about the posts of a request, and whether they came as an array.
 
-        Raises
-        ------
-        RequestError
-            The window is not open, or there is no room, before the body is read; else see `Reader.read` and
-            `DecidingQueue.submit`.
+        RequestError where the window is not open, or there is no room, before the body is read; else as `Reader.read`
+        and `DecidingQueue.submit` raise it.
         """
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
@@ -214,13 +210,7 @@ class Service:
         return self.last_stats if self.status == "ready" else None
 
     async def look(self, question: Callable[[], T]) -> T:
-        """Return the answer to a question, from the looking thread.
-
-        Raises
-        ------
-        RequestError
-            Too many wait for that thread, or it takes too long.
-        """
+        """Return the answer of the looking thread; RequestError where too many wait for it, or it takes too long."""
         if self.n_looks >= MAX_LOOKS:
             message = f"{self.n_looks} requests are waiting to look into the window."
             raise RequestError(429, "too_many_looks", message, f"at most {MAX_LOOKS} at once", retry_after=1)

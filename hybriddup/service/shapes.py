@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from hybriddup.service.history import History
+from hybriddup.service.latest import History
 from hybriddup.service.limits import MAX_MATCHES
 from hybriddup.service.problems import RequestError
 from hybriddup.steps.options import quote

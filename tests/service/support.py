@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -14,10 +15,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx
 
-from hybriddup.service.app import create_app
 from hybriddup.service.limits import Limits
+from hybriddup.service.server import create_app
 from hybriddup.service.service import Service
-from hybriddup.window import Window
+from hybriddup.window import Decision, Post, Window
 from hybriddup.window.event_time import TimeOf
 
 ROOT = Path(__file__).parents[2]
@@ -52,14 +53,40 @@ async def running(service: Service, **options: Any) -> AsyncIterator[httpx.Async
         await service.close()
 
 
-def ask(talk: Callable[[httpx.AsyncClient], Awaitable[T]], limits: Limits | None = None, /, **options: Any) -> T:
-    """Return what a conversation with a new service gave."""
+def ask(
+    talk: Callable[[httpx.AsyncClient], Awaitable[T]], service: Service | Limits | None = None, /, **options: Any
+) -> T:
+    """Return what a conversation with a service gave; with a new one, unless one is given."""
 
     async def whole() -> T:
-        async with running(make_service(limits), **options) as client:
+        async with running(service if isinstance(service, Service) else make_service(service), **options) as client:
             return await talk(client)
 
     return asyncio.run(whole())
+
+
+def refused(answer: httpx.Response) -> tuple[int, str]:
+    """Return status and kind of an error, which must have its shape."""
+    told = answer.json()
+    assert set(told) == SHAPE
+    assert all(isinstance(value, str) and value for value in told.values())
+    return answer.status_code, told["error"]
+
+
+class Decide:
+    """Stands for a window: keeps every post and notes which came, when it is let go."""
+
+    def __init__(self, *, is_held: bool = False) -> None:
+        self.texts: list[str] = []
+        self.began, self.go = threading.Event(), threading.Event()
+        if not is_held:
+            self.go.set()
+
+    def __call__(self, posts: list[Post]) -> list[Decision]:
+        self.began.set()
+        assert self.go.wait(60)
+        self.texts += [post.text for post in posts]
+        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
 
 
 class Served(NamedTuple):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import jsonschema
 import pytest
+from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from hybriddup.service.limits import Limits
+from hybriddup.service.metrics import Metrics
 from hybriddup.service.openapi import openapi_schema
-from hybriddup.window import Window
-from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, ask, make_service, running
+from hybriddup.window import AuditCounts, Window, WindowStats
+from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, ask, make_service, refused
 from tests.window.shared.plain_store import Opener
 
 SCHEMA = openapi_schema(with_token=False)
@@ -79,12 +81,7 @@ def test_posts_are_found_by_id(address: str, text: str) -> None:
 )
 def test_posts_that_are_not_there_are_an_error(address: str, status: int) -> None:
     """And so are numbers that are none."""
-
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.get(f"/v1/posts/{address}")
-
-    answer = ask(talk)
-    assert (answer.status_code, set(answer.json())) == (status, SHAPE)
+    assert refused(ask(lambda client: client.get(f"/v1/posts/{address}")))[0] == status
 
 
 def test_matches_are_found_without_adding() -> None:
@@ -143,6 +140,12 @@ def test_stats_have_counts_and_history() -> None:
     assert [sum(slot[name] for slot in slots) for name in ("kept", "exact", "near")] == [2, 1, 1]
 
 
+def samples_of(metrics: str) -> dict[tuple[str, ...], float]:
+    """The values that Prometheus gets, by name and labels."""
+    families = text_string_to_metric_families(metrics)
+    return {(one.name, *sorted(one.labels.values())): one.value for family in families for one in family.samples}
+
+
 def test_metrics_are_those_of_prometheus() -> None:
     """Decisions by kind and length band, latencies by step and request, refused requests."""
 
@@ -153,11 +156,7 @@ def test_metrics_are_those_of_prometheus() -> None:
         await client.get("/nothing/here")
         return (await client.get("/metrics")).text
 
-    samples = {
-        (sample.name, *sorted(sample.labels.values())): sample.value
-        for family in text_string_to_metric_families(ask(talk))
-        for sample in family.samples
-    }
+    samples = samples_of(ask(talk))
     assert samples["hybriddup_posts_total",] == 3
     assert samples["hybriddup_decisions_total", "5-", "near"] == 1
     assert samples["hybriddup_decisions_total", "5-", "kept"] == 1
@@ -168,16 +167,13 @@ def test_metrics_are_those_of_prometheus() -> None:
     assert samples["hybriddup_request_seconds_count", "404", "GET", "other"] == 1
     assert samples["hybriddup_step_seconds_count", "look_up"] >= 1
     assert samples["hybriddup_window_posts",] == 2
+    assert samples["hybriddup_store_bytes",] >= 0
     assert samples["hybriddup_ready",] == 1
 
 
 def test_the_page_comes_from_the_package_and_asks_no_one_else() -> None:
     """Its policy allows nothing but the service itself, and nothing inline."""
-
-    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
-        return [await client.get(path) for path in ("/", "/page.css", "/page.js")]
-
-    answers = ask(talk)
+    answers = ask(lambda client: asyncio.gather(*map(client.get, ("/", "/page.css", "/page.js"))))
     assert [answer.headers["content-type"].partition(";")[0] for answer in answers] == [
         "text/html",
         "text/css",
@@ -194,7 +190,7 @@ def test_a_service_says_that_it_is_ready_once_posts_are_taken() -> None:
     told: list[tuple[int, str]] = []
 
     async def talk() -> None:
-        service = make_service(Limits())
+        service = make_service()
         service.start(lambda stats: told.append((stats.n_kept_in_window, service.status)), lambda: told.clear())
         assert service.opening is not None
         await service.opening
@@ -208,33 +204,31 @@ def test_a_service_says_that_it_is_ready_once_posts_are_taken() -> None:
 def test_a_service_is_alive_before_it_is_ready() -> None:
     """While the window is opened, and when that has failed."""
 
-    async def talk() -> list[tuple[int, int, int]]:
+    service = make_service()
+
+    async def talk(client: httpx.AsyncClient) -> list[tuple[int, int, int]]:
         seen = []
-        service = make_service(Limits())
-        async with running(service) as client:
-            for service.status in ("loading", "ready", "ending"):
-                alive, ready = await client.get("/healthz"), await client.get("/readyz")
-                post = await client.post("/v1/posts", json={"text": OTHER})
-                assert ready.status_code == 200 or set(ready.json()) == SHAPE
-                seen.append((alive.status_code, ready.status_code, post.status_code))
+        for service.status in ("loading", "ready", "ending"):
+            alive, ready = await client.get("/healthz"), await client.get("/readyz")
+            post = await client.post("/v1/posts", json={"text": OTHER})
+            assert ready.status_code == 200 or set(ready.json()) == SHAPE
+            seen.append((alive.status_code, ready.status_code, post.status_code))
         return seen
 
-    assert asyncio.run(talk()) == [(200, 503, 503), (200, 200, 200), (200, 503, 503)]
+    assert ask(talk, service) == [(200, 503, 503), (200, 200, 200), (200, 503, 503)]
 
 
 def test_a_window_whose_time_is_ahead_of_the_clock_says_so() -> None:
     """Where the service says that it is ready, and in the metrics."""
     now = [2e9]
 
-    async def talk() -> tuple[dict[str, object], str]:
-        service = make_service(open_window=lambda: Window.open(None, workers=1, clock=lambda: now[0]))
-        async with running(service) as client:
-            await client.post("/v1/posts", json={"text": OTHER})
-            now[0] -= 7200
-            await client.post("/v1/posts", json={"text": OTHER})
-            return (await client.get("/readyz")).json(), (await client.get("/metrics")).text
+    async def talk(client: httpx.AsyncClient) -> tuple[dict[str, object], str]:
+        await client.post("/v1/posts", json={"text": OTHER})
+        now[0] -= 7200
+        await client.post("/v1/posts", json={"text": OTHER})
+        return (await client.get("/readyz")).json(), (await client.get("/metrics")).text
 
-    ready, metrics = asyncio.run(talk())
+    ready, metrics = ask(talk, make_service(open_window=lambda: Window.open(None, workers=1, clock=lambda: now[0])))
     assert ready == {"status": "ready", "seconds_ahead": 7200.0}
     assert "hybriddup_watermark_ahead_seconds 7200.0" in metrics
 
@@ -283,13 +277,7 @@ def test_pairs_to_judge_are_near_ones_and_those_that_fell_short() -> None:
 )
 def test_what_cannot_be_listed_is_refused(asked: str) -> None:
     """With what is allowed."""
-
-    async def talk(client: httpx.AsyncClient) -> Any:
-        return await client.get(f"/v1/{asked}")
-
-    answer = ask(talk)
-    assert answer.status_code == 422
-    assert set(answer.json()) == SHAPE
+    assert refused(ask(lambda client: client.get(f"/v1/{asked}"))) == (422, "invalid_request")
 
 
 def test_a_post_that_is_deleted_is_gone_for_all_that_is_asked_later() -> None:
@@ -343,14 +331,8 @@ def test_posts_are_listed_and_searched_newest_first() -> None:
 
 def test_what_a_window_cannot_do_is_said_so() -> None:
     """As a shared one cannot list its posts: 501."""
-
-    async def talk() -> httpx.Response:
-        service = make_service(open_window=lambda: Opener()("shared"))
-        async with running(service) as client:
-            return await client.get("/v1/posts")
-
-    answer = asyncio.run(talk())
-    assert (answer.status_code, answer.json()["error"]) == (501, "not_supported")
+    service = make_service(open_window=lambda: Opener()("shared"))
+    assert refused(ask(lambda client: client.get("/v1/posts"), service)) == (501, "not_supported")
 
 
 def test_each_request_has_a_line_in_the_access_log() -> None:
@@ -376,3 +358,29 @@ def test_metrics_tell_of_the_process() -> None:
     text = ask(lambda client: client.get("/metrics")).text
     names = {family.name for family in text_string_to_metric_families(text)}
     assert {"process_resident_memory_bytes", "process_cpu_seconds", "python_info", "python_gc_collections"} <= names
+
+
+NONE = WindowStats(0, 0, 0, 0, 0, 0, 0, 0, None, 0, 0, "scan")
+SOME = replace(NONE, estimated_recall=0.9, recall_interval=(0.6, 0.98), audit=AuditCounts(50, 9, 1, 3))
+
+
+def metrics_of(stats: WindowStats) -> dict[tuple[str, ...], float]:
+    """What Prometheus gets of the counts of a window."""
+    return samples_of(generate_latest(Metrics(lambda: stats).registry).decode())
+
+
+def test_estimated_recall_comes_with_its_interval_and_counts() -> None:
+    """Every sampled post is in one of the outcomes."""
+    samples = metrics_of(SOME)
+    assert samples["hybriddup_estimated_recall",] == 0.9
+    assert samples["hybriddup_estimated_recall_low",] == 0.6
+    assert samples["hybriddup_estimated_recall_high",] == 0.98
+    outcomes = {"found": 9, "missed": 1, "unique": 40, "skipped": 3}
+    assert {outcome: samples["hybriddup_audited_posts_total", outcome] for outcome in outcomes} == outcomes
+
+
+def test_without_duplicates_there_is_no_estimated_recall() -> None:
+    """The counters are there all the same."""
+    samples = metrics_of(NONE)
+    assert ("hybriddup_estimated_recall",) not in samples
+    assert samples["hybriddup_audited_posts_total", "found"] == 0

@@ -16,37 +16,25 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from hybriddup.errors import StoreError
-from hybriddup.service.app import create_app
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.connections import Connections
 from hybriddup.service.fair_queue import POSTS_A_TURN
 from hybriddup.service.gate import Exchange
 from hybriddup.service.limits import LARGE_BODY, UNREAD_BYTES, Limits
 from hybriddup.service.problems import LONGEST_MESSAGE
-from hybriddup.service.server import SWITCH_INTERVAL, Server, listen
+from hybriddup.service.server import SWITCH_INTERVAL, Server, create_app, listen
 from hybriddup.service.service import Service
 from hybriddup.window import Decision, Post, Window
-from tests.service.support import JSON, OTHER, SHAPE, ask, make_service, running
+from tests.service.support import JSON, OTHER, Decide, ask, make_service, refused, running
 
 TOKEN = "0123456789abcdef-token"  # noqa: S105  of this test alone
 LONG = "a" * 50_000
 T = TypeVar("T")
 
 
-class HeldUp:
-    """Stands for a window that decides when it is let go."""
-
-    def __init__(self) -> None:
-        self.go = threading.Event()
-
-    def __call__(self, posts: list[Post]) -> list[Decision]:
-        assert self.go.wait(60)
-        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
-
-
-async def with_full_queue(talk: Callable[[httpx.AsyncClient, Service, HeldUp], Awaitable[T]]) -> T:
+async def with_full_queue(talk: Callable[[httpx.AsyncClient, Service, Decide], Awaitable[T]]) -> T:
     """Return what a conversation gave with a service in which nine of ten posts that may wait do."""
-    service, held_up = make_service(Limits(max_queue=10, request_timeout=60)), HeldUp()
+    service, held_up = make_service(Limits(max_queue=10, request_timeout=60)), Decide(is_held=True)
     service.queue.decide = held_up
     async with running(service) as client:
         first = asyncio.create_task(client.post("/v1/posts", json=[{"text": str(n)} for n in range(9)]))
@@ -68,7 +56,7 @@ def test_posts_are_decided_while_refused_clients_insist() -> None:
             statuses.append((await client.post("/v1/posts", json=posts)).status_code)
         return statuses[1:]
 
-    async def talk(client: httpx.AsyncClient, service: Service, held_up: HeldUp) -> list[list[int]]:
+    async def talk(client: httpx.AsyncClient, service: Service, held_up: Decide) -> list[list[int]]:
         insisting = [asyncio.create_task(insist(client, number)) for number in range(8)]
         while 'refused_total{error="queue_full"} 8.0' not in (await client.get("/metrics")).text:
             await asyncio.sleep(0.01)
@@ -118,7 +106,7 @@ def test_a_batch_that_waits_for_others_is_not_taken_for_slow() -> None:
 
     def decide(posts: list[Post]) -> list[Decision]:
         time.sleep(0.2)  # as where the event loop has the interpreter
-        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
+        return Decide()(posts)
 
     async def talk() -> float:
         queue = DecidingQueue(decide, max_posts=100)
@@ -205,14 +193,9 @@ def test_a_connection_that_is_closed_is_no_fault() -> None:
 
 def test_an_error_that_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """The client learns its kind only."""
-
-    async def talk() -> httpx.Response:
-        service = make_service()
-        async with running(service) as client:
-            service.history.add = lambda _: 1 / 0  # type: ignore[assignment,method-assign]
-            return await client.post("/v1/posts", json={"text": OTHER})
-
-    answer = asyncio.run(talk())
+    service = make_service()
+    service.history.add = lambda _: 1 / 0  # type: ignore[assignment,method-assign]
+    answer = ask(lambda client: client.post("/v1/posts", json={"text": OTHER}), service)
     assert (answer.status_code, answer.json()["message"]) == (
         500,
         "an unexpected ZeroDivisionError; the service's log has more.",
@@ -258,15 +241,9 @@ def test_large_bodies_are_parsed_one_at_a_time_and_others_beside_them() -> None:
 def test_a_time_that_is_none_is_said_where_it_is(time_of_post: str) -> None:
     """Whatever it is, and without a trace in the log."""
     body = f'[{{"text": "a", "created_at": 1}}, {{"text": "b", "created_at": {time_of_post}}}]'
-
-    async def talk() -> httpx.Response:
-        service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
-        async with running(service) as client:
-            return await client.post("/v1/posts", content=body.encode(), headers=JSON)
-
-    answer = asyncio.run(talk())
-    assert answer.status_code in {400, 422}
-    assert set(answer.json()) == SHAPE
+    service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
+    answer = ask(lambda client: client.post("/v1/posts", content=body.encode(), headers=JSON), service)
+    assert refused(answer)[0] in {400, 422}
     assert answer.status_code == 400 or answer.json()["message"].startswith("post 1: 'created_at' ")
     assert len(answer.content) < 2 * LONGEST_MESSAGE
 
@@ -289,13 +266,9 @@ def test_a_time_that_is_none_is_said_where_it_is(time_of_post: str) -> None:
 )
 def test_what_is_repeated_of_a_request_is_short(method: str, path: str, headers: dict[str, str], body: bytes) -> None:
     """However long it was."""
-
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.request(method, path, headers={"host": "localhost"} | headers, content=body)
-
-    answer = ask(talk, hosts={"localhost"})
-    assert 400 <= answer.status_code < 500
-    assert set(answer.json()) == SHAPE
+    headers = {"host": "localhost"} | headers
+    answer = ask(lambda client: client.request(method, path, headers=headers, content=body), hosts={"localhost"})
+    assert 400 <= refused(answer)[0] < 500
     assert len(answer.content) < LONGEST_MESSAGE
 
 

@@ -14,6 +14,7 @@ from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.fair_queue import CHARACTERS_AS_A_POST, POSTS_A_TURN, FairQueue, Part, Waiting
 from hybriddup.service.problems import RequestError
 from hybriddup.window import Decision, Post
+from tests.service.support import Decide
 
 REQUESTS = st.lists(
     st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from([1, 10, 1000, 30_000]), min_size=1, max_size=60)),
@@ -84,17 +85,6 @@ def test_a_request_that_has_gone_is_left_out() -> None:
     gone.answer.is_done = True  # type: ignore[attr-defined]
     assert [part.request for part in first] == [gone]
     assert [part.request for parts in take_all(queue, 1.0) for part in parts] == [other]
-
-
-class Decide:
-    """Decides, and notes in which order."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def __call__(self, posts: list[Post]) -> list[Decision]:
-        self.texts += [post.text for post in posts]
-        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
 
 
 def test_a_large_request_does_not_hold_up_a_small_one() -> None:

@@ -13,19 +13,12 @@ import pytest
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.limits import MAX_LOOKS, UNREAD_BYTES, Limits
 from hybriddup.service.problems import RequestError
+from hybriddup.service.reading import BodyRoom
 from hybriddup.window import Decision, Post, Window
-from tests.service.support import JSON, OTHER, REPEATED, SHAPE, ask, make_service, running
+from tests.service.support import JSON, OTHER, REPEATED, Decide, ask, make_service, refused, running
 
 LIMITS = Limits(max_body_bytes=2000, max_posts=3, max_text_length=50, max_queue=10, request_timeout=5.0)
 TOKEN = "0123456789abcdef-token"  # noqa: S105  of this test alone
-
-
-def refused(answer: httpx.Response) -> tuple[int, str]:
-    """Return status and kind of an error, which must have its shape."""
-    told = answer.json()
-    assert set(told) == SHAPE
-    assert all(isinstance(value, str) and value for value in told.values())
-    return answer.status_code, told["error"]
 
 
 @pytest.mark.parametrize(
@@ -62,11 +55,8 @@ def test_bodies_that_are_not_allowed_are_refused(body: bytes, status: int, error
 
 def test_limits_are_inclusive() -> None:
     """As many posts, and characters, as are allowed."""
-
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.post("/v1/posts", json=[{"text": letter * 50} for letter in "abc"])
-
-    assert ask(talk, LIMITS).status_code == 200
+    posts = [{"text": letter * 50} for letter in "abc"]
+    assert ask(lambda client: client.post("/v1/posts", json=posts), LIMITS).status_code == 200
 
 
 def test_a_body_of_unknown_size_is_not_read_to_its_end() -> None:
@@ -78,22 +68,17 @@ def test_a_body_of_unknown_size_is_not_read_to_its_end() -> None:
         for n_parts in range(1, 1001):  # noqa: B007  counted for the assertion
             yield b"a" * 5000
 
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.post("/v1/posts", content=parts(), headers=JSON)
-
-    assert refused(ask(talk, LIMITS)) == (413, "body_too_large")
+    answer = ask(lambda client: client.post("/v1/posts", content=parts(), headers=JSON), LIMITS)
+    assert refused(answer) == (413, "body_too_large")
     assert n_parts <= 3 + UNREAD_BYTES // 5000  # what is dropped before the connection ends
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
 def test_other_types_than_json_are_refused(kind: str | None) -> None:
     """Which also keeps other sites from sending posts through a visitor's browser."""
-
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        headers = {"content-type": kind} if kind else {}
-        return await client.post("/v1/posts", content=b'{"text": "a"}', headers=headers)
-
-    assert refused(ask(talk)) == (415, "not_json")
+    headers = {"content-type": kind} if kind else {}
+    answer = ask(lambda client: client.post("/v1/posts", content=b'{"text": "a"}', headers=headers))
+    assert refused(answer) == (415, "not_json")
 
 
 @pytest.mark.parametrize(
@@ -110,11 +95,7 @@ def test_other_types_than_json_are_refused(kind: str | None) -> None:
 )
 def test_requests_that_look_are_checked(path: str, body: Any) -> None:
     """Matches and explanations."""
-
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.post(path, json=body)
-
-    assert refused(ask(talk)) == (422, "invalid_request")
+    assert refused(ask(lambda client: client.post(path, json=body))) == (422, "invalid_request")
 
 
 def test_addresses_and_methods_that_are_not_there_are_errors_of_the_same_shape() -> None:
@@ -165,33 +146,15 @@ def test_a_token_is_asked_for_where_posts_are_told_or_taken(authorization: str |
 )
 def test_without_a_token_only_the_own_names_are_answered(host: str, status: int) -> None:
     """A foreign name may lead to this machine, but its pages learn nothing."""
-
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.get("/v1/stats", headers={"host": host})
-
-    assert ask(talk, hosts={"localhost", "::1"}).status_code == status
-
-
-class SlowDecide:
-    """Decides when it is let go."""
-
-    def __init__(self) -> None:
-        self.go = threading.Event()
-        self.began = threading.Event()
-        self.texts: list[str] = []
-
-    def __call__(self, posts: list[Post]) -> list[Decision]:
-        self.began.set()
-        assert self.go.wait(30)
-        self.texts += [post.text for post in posts]
-        return [Decision(post.text, 0, "kept", repeated=False, evidence=None) for post in posts]
+    answer = ask(lambda client: client.get("/v1/stats", headers={"host": host}), hosts={"localhost", "::1"})
+    assert answer.status_code == status
 
 
 def test_a_full_queue_says_when_to_come_back() -> None:
     """What was accepted before is answered all the same."""
 
     async def talk() -> tuple[RequestError, list[Decision]]:
-        slow = SlowDecide()
+        slow = Decide(is_held=True)
         queue = DecidingQueue(slow, max_posts=3)
         first = asyncio.create_task(queue.submit([Post("a"), Post("b")], 30))
         await asyncio.sleep(0.05)
@@ -212,7 +175,7 @@ def test_what_waited_too_long_is_not_decided_and_what_was_begun_may_be() -> None
     """503 and 504 tell the two apart."""
 
     async def talk() -> tuple[list[int], list[str], int]:
-        slow = SlowDecide()
+        slow = Decide(is_held=True)
         queue = DecidingQueue(slow, max_posts=10)
         begun = asyncio.create_task(queue.submit([Post("begun")], 0.5))
         await asyncio.to_thread(slow.began.wait, 30)
@@ -250,47 +213,70 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
         yield b"{"
         await asyncio.sleep(30)
 
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.post("/v1/posts", content=parts(), headers=JSON)
-
-    assert refused(ask(talk, Limits(request_timeout=0.2))) == (408, "timeout")
+    answer = ask(lambda client: client.post("/v1/posts", content=parts(), headers=JSON), Limits(request_timeout=0.2))
+    assert refused(answer) == (408, "timeout")
 
 
 def test_posts_without_a_time_are_an_error_of_their_sender_alone() -> None:
     """Though they are decided in one batch with those of others."""
-
-    async def talk() -> list[int]:
-        service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
-        async with running(service) as client:
-            bodies = [{"text": f"{REPEATED}{n}"} | ({"created_at": 1.0} if n % 2 else {}) for n in range(8)]
-            return [
-                one.status_code for one in await asyncio.gather(*(client.post("/v1/posts", json=b) for b in bodies))
-            ]
-
-    assert asyncio.run(talk()) == [422, 200] * 4
+    service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
+    posts = [{"text": f"{REPEATED}{n}"} | ({"created_at": 1.0} if n % 2 else {}) for n in range(8)]
+    answers = ask(lambda client: asyncio.gather(*(client.post("/v1/posts", json=post) for post in posts)), service)
+    assert [answer.status_code for answer in answers] == [422, 200] * 4
 
 
 @pytest.mark.parametrize(("time_of", "status"), [("arrival", 200), ("event", 422)])
 def test_a_time_in_another_form_matters_only_where_it_counts(time_of: Any, status: int) -> None:
     """Feeds bring times of many forms, and by arrival time nobody needs them."""
-
-    async def talk() -> int:
-        service = make_service(open_window=lambda: Window.open(None, time=time_of, workers=1), time_of=time_of)
-        async with running(service) as client:
-            body = {"text": OTHER, "created_at": "13:42, 16 August"}
-            return (await client.post("/v1/posts", json=body)).status_code
-
-    assert asyncio.run(talk()) == status
+    service = make_service(open_window=lambda: Window.open(None, time=time_of, workers=1), time_of=time_of)
+    body = {"text": OTHER, "created_at": "13:42, 16 August"}
+    assert ask(lambda client: client.post("/v1/posts", json=body), service).status_code == status
 
 
 def test_a_window_that_fails_is_an_error_and_no_lie() -> None:
     """What could not be written is not said to be decided."""
+    service = make_service()
 
-    async def talk() -> httpx.Response:
-        service = make_service()
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        assert service.window is not None
+        service.window.close()
+        return await client.post("/v1/posts", json={"text": OTHER})
+
+    assert refused(ask(talk, service)) == (503, "window_failed")
+
+
+def test_a_body_waits_for_no_room_and_gives_it_back() -> None:
+    """One that comes alone may take more than there is."""
+    room, first, second = BodyRoom(100), {}, {}
+    room.take(first, 60)
+    with pytest.raises(RequestError, match="60 bytes"):
+        room.take(second, 60)
+    room.take(second, 40)
+    room.release(second)
+    room.take(first, 1000)
+    room.release(first)
+    room.release(first)
+    assert room.held == 0
+
+
+def test_a_request_that_finds_no_room_is_refused() -> None:
+    """It may come again when the others are answered; and every request gives back what it held."""
+
+    async def slowly(go: asyncio.Event) -> AsyncIterator[bytes]:
+        yield b'{"text": "' + b"a" * 90
+        await go.wait()
+        yield b'"}'
+
+    async def talk() -> tuple[list[int], str, int]:
+        service, go = make_service(), asyncio.Event()
+        service.room.most = 100
         async with running(service) as client:
-            assert service.window is not None
-            service.window.close()
-            return await client.post("/v1/posts", json={"text": OTHER})
+            first = asyncio.create_task(client.post("/v1/posts", content=slowly(go), headers=JSON))
+            while not service.room.held:
+                await asyncio.sleep(0.01)
+            refused = await client.post("/v1/posts", json={"text": OTHER})
+            go.set()
+            answers: list[httpx.Response] = [refused, await first, await client.post("/v1/posts", json={"text": OTHER})]
+        return [answer.status_code for answer in answers], refused.json()["error"], service.room.held
 
-    assert refused(asyncio.run(talk())) == (503, "window_failed")
+    assert asyncio.run(talk()) == ([503, 200, 200], "too_many_bytes", 0)

@@ -21,7 +21,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hybriddup.cli.app import app
-from tests.service.support import NEARLY, OTHER, REPEATED, ROOT, serving
+from tests.service.support import OTHER, ROOT, serving
 
 N_CLIENTS = 64
 N_GROUPS = 12
@@ -105,56 +105,6 @@ def test_ctrl_c_drains_too(tmp_path: Path) -> None:
     with serving(tmp_path / "window") as served:
         httpx.post(f"{served.address}/v1/posts", json={"text": OTHER}).raise_for_status()
         assert served.end(signal.SIGINT) == (130, "")
-
-
-SLOW_OPENING = """
-import time
-from pathlib import Path
-import hybriddup
-
-class SlowNormalizer:
-    def __init__(self):
-        while not Path("go").exists() and Path("slow").exists():
-            time.sleep(0.02)
-    def normalize_batch(self, texts):
-        return list(texts)
-    def recipe(self):
-        return {}
-
-@hybriddup.hookimpl
-def hybriddup_register(registry):
-    registry.add_normalizer("slow", SlowNormalizer)
-"""
-
-
-def test_the_port_is_open_before_the_window_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is alive, but not ready, and says so to those who send posts."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "slow_opening.py").write_text(SLOW_OPENING, "utf-8")
-    (tmp_path / "slow.yaml").write_text("normalizer: {use: slow}\n", "utf-8")
-    (tmp_path / "slow").touch()
-    arguments = ["--plugin", "slow_opening", "--config", "slow.yaml"]
-    with serving(tmp_path / "window", *arguments, is_awaited=False, PYTHONDONTWRITEBYTECODE="1") as served:
-        with httpx.Client(base_url=served.address, timeout=60) as connection:
-            assert connection.get("/healthz").status_code == 200
-            refused = connection.post("/v1/posts", json={"text": OTHER})
-            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-            assert connection.get("/readyz").status_code == 503
-            (tmp_path / "go").touch()
-            while connection.get("/readyz").status_code != 200:
-                time.sleep(0.05)
-            assert connection.post("/v1/posts", json={"text": OTHER}).json()["decision"] == "kept"
-        assert served.end()[0] == 0
-
-
-def test_metrics_can_be_scraped_while_posts_come(tmp_path: Path) -> None:
-    """And they count all of them."""
-    with serving(tmp_path / "window") as served, httpx.Client(base_url=served.address, timeout=60) as connection:
-        for text in (REPEATED, NEARLY, OTHER):
-            connection.post("/v1/posts", json={"text": text}).raise_for_status()
-            scraped = connection.get("/metrics").raise_for_status().text
-    assert "hybriddup_posts_total 3.0" in scraped
-    assert "hybriddup_store_bytes" in scraped
 
 
 def refusal_at_once(tmp_path: Path, *arguments: str, **environment: str) -> str:
