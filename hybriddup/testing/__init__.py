@@ -10,7 +10,7 @@ contract does not hold::
 
 from hybriddup.testing.block_indexes import check_block_index
 from hybriddup.testing.contract import ContractError
-from hybriddup.testing.faults.check import check_shared_window
+from hybriddup.testing.faults import check_shared_window
 from hybriddup.testing.formats import check_reader, check_writer
 from hybriddup.testing.live_indexes import check_live_index
 from hybriddup.testing.shared_stores import check_shared_store

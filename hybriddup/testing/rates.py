@@ -41,7 +41,7 @@ def measure_senders(address: str, config: str, texts: Sequence[str], n_senders: 
     queue: Any = processes.Queue()
     ready = processes.Barrier(n_senders + 1)
     shares = [list(texts[number::n_senders]) for number in range(n_senders)]
-    senders = [processes.Process(target=send_to, args=(queue, address, config, share, size, ready)) for share in shares]
+    senders = [processes.Process(target=send, args=(queue, address, config, share, size, ready)) for share in shares]
     for sender in senders:
         sender.start()
     ready.wait()
@@ -52,13 +52,8 @@ def measure_senders(address: str, config: str, texts: Sequence[str], n_senders: 
     return Rate(len(texts) / seconds, slowest, sum(one.n_kept for one in sent))
 
 
-def send_to(queue: Any, *arguments: Any) -> None:
-    """Send posts and tell what came of them."""
-    queue.put(send(*arguments))
-
-
-def send(address: str, config: str, texts: Sequence[str], size: int, ready: Any) -> Sent:
-    """Send posts in batches, when all senders are ready."""
+def send(queue: Any, address: str, config: str, texts: Sequence[str], size: int, ready: Any) -> None:
+    """Send posts in batches, when all senders are ready, and tell what came of them."""
     with hybriddup.Window.open(address, config=config, workers=1) as window:
         window.match("kernels are loaded")
         ready.wait()
@@ -67,7 +62,7 @@ def send(address: str, config: str, texts: Sequence[str], size: int, ready: Any)
             began = time.perf_counter()
             n_kept += sum(one.kept for one in window.add_many(texts[first : first + size]))
             seconds.append(time.perf_counter() - began)
-    return Sent(n_kept, seconds)
+    queue.put(Sent(n_kept, seconds))
 
 
 def measure_callers(address: str, config: str, texts: Sequence[str], n_callers: int = 16) -> Rate:

@@ -10,7 +10,7 @@ import numpy as np
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require, require_error
-from hybriddup.testing.texts import NASTY_TEXTS
+from hybriddup.testing.texts import NASTY_IDS, NASTY_TEXTS
 from hybriddup.window.records import Evidence, PostId, StoredPost
 from hybriddup.window.shared.store import Change, Holder, Keyed, Needs, Record, SharedStore, State, entry_type
 
@@ -18,7 +18,6 @@ Opens = Callable[[str, Needs], SharedStore]
 NEEDS = Needs(words=2, max_bucket_size=8, horizon=1000.0)
 NEVER = float("-inf")
 EVIDENCE = Evidence("keeper \udc00", 3, "near", 9, "edit", 0.1 + 0.2, 0.3, "7-20")
-IDS: tuple[PostId, ...] = ("1", 1, "", "é", "e\u0301", "a\x00b", "\udc00", 0, -7, 2**63 - 1, -(2**63), "-7", "#x")
 
 
 def check_shared_store(open_store: Opens) -> None:
@@ -63,8 +62,8 @@ def _positions(*positions: int) -> Int64s:
 
 
 def _check_records(one: SharedStore, other: SharedStore) -> None:
-    written = [_record(place, post_id) for place, post_id in enumerate(IDS)]
-    written += [_record(len(IDS) + place, f"text {place}", text) for place, text in enumerate(NASTY_TEXTS)]
+    written = [_record(place, post_id) for place, post_id in enumerate(NASTY_IDS)]
+    written += [_record(len(NASTY_IDS) + place, f"text {place}", text) for place, text in enumerate(NASTY_TEXTS)]
     require(one.announce(written, []) == [], "records need no ids", len(written))
     asked = _positions(*reversed(range(len(written))), len(written))
     found = other.records(asked)
@@ -78,16 +77,15 @@ def _check_records(one: SharedStore, other: SharedStore) -> None:
 
 
 def _check_holders(one: SharedStore, other: SharedStore) -> None:
-    holders = [Holder(post_id, place, None) for place, post_id in enumerate(IDS)]
-    records = [_record(place, post_id) for place, post_id in enumerate(IDS)]
+    holders = [Holder(post_id, place, None) for place, post_id in enumerate(NASTY_IDS)]
+    records = [_record(place, post_id) for place, post_id in enumerate(NASTY_IDS)]
     clause = "whoever asks first has an id, compared with its type"
-    require(one.announce(records, holders) == list(range(len(IDS))), clause, holders)
-    later = [_record(100 + place, post_id) for place, post_id in enumerate(IDS)]
-    held = other.announce(later, [Holder(one_id, 100 + place, None) for place, one_id in enumerate(IDS)])
-    require(held == list(range(len(IDS))), clause, held)
-    require(
-        other.positions_of([*IDS, "nobody's", 2]) == [*range(len(IDS)), None, None], clause, other.positions_of(IDS)
-    )
+    require(one.announce(records, holders) == list(range(len(NASTY_IDS))), clause, holders)
+    later = [_record(100 + place, post_id) for place, post_id in enumerate(NASTY_IDS)]
+    held = other.announce(later, [Holder(one_id, 100 + place, None) for place, one_id in enumerate(NASTY_IDS)])
+    require(held == list(range(len(NASTY_IDS))), clause, held)
+    found = other.positions_of([*NASTY_IDS, "nobody's", 2])
+    require(found == [*range(len(NASTY_IDS)), None, None], clause, found)
     asked = [Holder("1", 100, 0), Holder(1, 101, 7), Holder("new", 102, None), Holder("forgotten", 103, 7)]
     taken = other.announce([], asked)
     clause = "an id is taken over from the one who is expected to have it, or from nobody, and from no other"

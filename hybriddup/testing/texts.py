@@ -43,4 +43,10 @@ NASTY_TEXTS = (
 """Empty and white space, single characters, emoji, lone surrogates, NUL, combining marks, invisible characters, right
 to left, several scripts, punctuation and digits only, wide forms, microblog markup, the last code point, long texts."""
 
+NASTY_IDS: tuple[str | int, ...] = (
+    *("1", 1, "", "é", "e\u0301", "a\x00b", "a", "\udc00", "\ud83d\ude00", "😀"),
+    *(0, -7, 2**63 - 1, -(2**63), "-7", "#x"),
+)
+"""Ids that careless code takes for one another, or cannot hold."""
+
 ALL_TEXTS = (*PLAIN_TEXTS, *NASTY_TEXTS)

@@ -11,7 +11,7 @@ import numpy as np
 from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require, require_error
-from hybriddup.testing.texts import ALL_TEXTS
+from hybriddup.testing.texts import ALL_TEXTS, NASTY_IDS
 from hybriddup.window.records import Evidence, PostId, StoredPost, mark_of
 from hybriddup.window.stores import WindowStore
 
@@ -23,24 +23,6 @@ N_WINDOWS = 5
 N_STEPS = 60
 SLACK = 1.3
 """So much more than a full window's bytes may be taken by forgotten posts that are not yet cleared."""
-KEYS: tuple[PostId, ...] = (
-    "1",
-    1,
-    "",
-    "é",
-    "e\u0301",
-    "a\x00b",
-    "a",
-    "\udc00",
-    "\ud83d\ude00",
-    "😀",
-    0,
-    -7,
-    2**63 - 1,
-    -(2**63),
-    "-7",
-)
-"""Ids that careless code takes for one another, or cannot hold."""
 
 
 def check_window_store(make: Maker, *, reopen: Maker | None = None) -> None:
@@ -174,8 +156,8 @@ def _check_empty(store: WindowStore) -> None:
 
 def _check_ids_and_texts(store: WindowStore, reopen: Maker | None) -> None:
     clause = "ids and texts may hold any character, and ids are compared with their type"
-    posts = _posts(KEYS)
-    posts += [StoredPost(len(KEYS) + place, f"text {place}", -1.5, text, _evidence(posts[place % 5]))
+    posts = _posts(NASTY_IDS)
+    posts += [StoredPost(len(NASTY_IDS) + place, f"text {place}", -1.5, text, _evidence(posts[place % 5]))
               for place, text in enumerate((*ALL_TEXTS, "\ud83d\ude00"))]  # fmt: skip
     store.append(posts)
     if reopen is not None:

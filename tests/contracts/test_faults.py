@@ -10,8 +10,7 @@ import pytest
 
 import hybriddup
 from hybriddup.testing import ContractError
-from hybriddup.testing.faults.check import check_answers
-from hybriddup.testing.faults.senders import make_posts
+from hybriddup.testing.faults import check_answers, make_posts
 from hybriddup.testing.window_posts import CONFIG
 
 N_TEXTS = 5

@@ -13,7 +13,7 @@ from servers import QUICK, HBase, serving
 import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing import check_shared_window
-from hybriddup.testing.faults.senders import make_posts
+from hybriddup.testing.faults import make_posts
 from hybriddup.testing.window_posts import CONFIG
 
 LEASE = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from measure import measure
 from servers import HBase
 
-from hybriddup.testing.faults.senders import make_posts
+from hybriddup.testing.faults import make_posts
 
 
 def test_every_measurement_tells_a_rate(servers: HBase) -> None:

@@ -16,7 +16,7 @@ from servers import Server, serving, watching
 import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing import check_shared_window
-from hybriddup.testing.faults.senders import make_posts
+from hybriddup.testing.faults import make_posts
 from hybriddup.testing.window_posts import CONFIG
 from hybriddup.window.shared import Keyed, Needs
 from hybriddup.window.shared.store import entry_type

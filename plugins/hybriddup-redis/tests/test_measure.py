@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from measure import measure
 
-from hybriddup.testing.faults.senders import make_posts
+from hybriddup.testing.faults import make_posts
 
 
 def test_every_measurement_tells_a_rate() -> None:

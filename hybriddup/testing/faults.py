@@ -1,4 +1,4 @@
-"""Contract check of shared windows under faults."""
+"""Contract check of shared windows: what they promise while processes, connections and clocks fail."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -16,9 +18,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import hybriddup
+from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require
-from hybriddup.testing.faults.proxy import Proxy, proxy
-from hybriddup.testing.faults.senders import make_posts, send_all
 from hybriddup.testing.window_posts import CONFIG
 from hybriddup.window.records import StoredPost
 
@@ -28,6 +29,7 @@ MOST_APART = 5.0
 MOST_STOPPED = 3
 PAUSE = 0.02, 0.1
 """Seconds between two faults, at least and at most."""
+HAN = [chr(point) for point in range(0x4E00, 0x9FA5)]
 
 
 def check_shared_window(
@@ -72,7 +74,7 @@ class Faults:
         self._address, self._folder, self._between = address, folder, between
         self._lease, self._n_texts, self._random = lease, n_texts, Random(7)
         self._forks = multiprocessing.get_context("forkserver")
-        self._forks.set_forkserver_preload(["hybriddup.testing.faults.warm"])
+        self._forks.set_forkserver_preload(["hybriddup.testing.warm"])
         self._stopped: list[tuple[float, Any]] = []
         """Processes that are stopped, and when each is to go on."""
 
@@ -161,3 +163,92 @@ def check_answer(answer: list[Any], found: Mapping[str, StoredPost | None]) -> N
     stored = found[answer[0]]
     now = [answer[0], stored and stored.kept, stored and stored.evidence and stored.evidence.of]
     require(now == answer, "an answer that was given stands", (answer, now))
+
+
+class Proxy:
+    """Hands bytes on to a server; `cut` breaks some connections, at any byte."""
+
+    def __init__(self, port: int) -> None:
+        self.to = port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listener.getsockname()[1]
+        self.open: set[socket.socket] = set()
+        self.lock = threading.Lock()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        """Connect whoever comes."""
+        with suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.to))
+                with self.lock:
+                    self.open |= {client, server}
+                for one, other in ((client, server), (server, client)):
+                    threading.Thread(target=self.hand_on, args=(one, other), daemon=True).start()
+
+    def hand_on(self, one: socket.socket, other: socket.socket) -> None:
+        """Hand on what comes, until the connection breaks."""
+        with suppress(OSError):
+            while data := one.recv(4096):
+                other.sendall(data)
+        self.close(one, other)
+
+    def close(self, *sockets: socket.socket) -> None:
+        """Close sockets."""
+        with self.lock:
+            self.open -= set(sockets)
+        for one in sockets:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def cut(self, random: Random) -> None:
+        """Break some connections."""
+        with self.lock:
+            some = [one for one in self.open if random.random() < 0.3]
+        self.close(*some)
+
+
+@contextmanager
+def proxy(port: int) -> Iterator[Proxy]:
+    """Yield a proxy."""
+    made = Proxy(port)
+    try:
+        yield made
+    finally:
+        made.listener.close()
+        made.close(*list(made.open))
+
+
+def make_posts(n: int, seed: int) -> list[dict[str, str]]:
+    """Posts: of each of so many texts one as it is, its exact repeat and two near ones, mixed up."""
+    random = Random(seed)
+    texts = ["".join(random.choices(HAN, k=30)) for _ in range(n)]
+    forms = [text + end for text in texts for end in ("。", "。", "！", "？")]
+    random.shuffle(forms)
+    return [{"id": f"post {place}", "text": text} for place, text in enumerate(forms)]
+
+
+def send_all(address: str, folder: Path, number: int, n_senders: int, n_texts: int, skew: float) -> None:
+    """Send this process's posts that are not in its log yet, and note each answer there when it came."""
+    log = folder / f"{number}.log"
+    done = {json.loads(line)[0] for line in log.read_text().splitlines()} if log.exists() else set()
+    posts = [post for post in make_posts(n_texts, 1)[number::n_senders] if post["id"] not in done]
+    random = Random(time.time_ns() ^ os.getpid())
+    random.shuffle(posts)
+    window = None
+    while posts:
+        batch = posts[: random.randint(1, 16)]
+        try:
+            window = window or hybriddup.Window.open(
+                address, config=CONFIG, workers=1, clock=lambda: time.time() + skew
+            )
+            answers = window.add_many(batch)
+        except StoreError:
+            time.sleep(0.02)
+            continue
+        lines = [json.dumps([one.id, one.kept, one.evidence and one.evidence.of]) + "\n" for one in answers]
+        with log.open("a") as stream:
+            stream.write("".join(lines))
+        posts = posts[len(batch) :]

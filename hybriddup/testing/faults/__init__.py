@@ -1,1 +1,0 @@
-"""What shared windows promise, checked while processes, connections and clocks fail."""
