@@ -1,4 +1,4 @@
-"""Every pair of texts whose Indel similarity reaches a minimum: no candidates, no index, nothing left out.
+"""Which texts have another one whose Indel similarity reaches a minimum: no candidates, no index, nothing left out.
 
 Nothing of hybriddup is used here, so that what judges it shares no mistake with it. Pairs whose lengths, or whose
 characters whatever their order, rule the similarity out are not compared; rapidfuzz compares the others.
@@ -6,10 +6,7 @@ characters whatever their order, rule the similarity out are not compared; rapid
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,25 +27,19 @@ UNDER = 0.01
 """rapidfuzz 3.14.6 gives 0 for pairs whose similarity is exactly the cutoff, so the cutoff stays under the minimum."""
 ROUNDING = 1e-9
 
-
-class Pairs(NamedTuple):
-    """Pairs of rows with their similarity."""
-
-    a: NDArray[np.int64]
-    b: NDArray[np.int64]
-    similarities: NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 
 class Counts(NamedTuple):
     """How many characters of each class the texts of some rows have; sorted by length."""
 
-    rows: NDArray[np.int64]
+    rows: Rows
     lengths: NDArray[np.int64]
     classes: NDArray[np.uint16]
     """uint16[n_rows, 64]."""
 
 
-def count_characters(texts: Sequence[str], rows: NDArray[np.int64]) -> Counts:
+def count_characters(texts: Sequence[str], rows: Rows) -> Counts:
     """Return the counts of the given rows, shortest text first."""
     lengths = np.fromiter((len(texts[row]) for row in rows.tolist()), np.int64, len(rows))
     order = np.argsort(lengths, kind="stable")
@@ -82,100 +73,47 @@ def mark_possible(lengths, classes, wanted_lengths, wanted_classes, minimum, pos
             possible[row, wanted] = 2 * np.int64(common) >= minimum * total or total > MAX_COUNT
 
 
-def matching_pairs(
-    texts: Sequence[str],
-    wanted: NDArray[np.int64],
-    pool: NDArray[np.int64],
-    minimum: float,
-    *,
-    earlier_only: bool = False,
-    settled: NDArray[np.bool_] | None = None,
-) -> Iterator[Pairs]:
-    """Yield every pair of a row of ``wanted`` and another row of ``pool`` with similarity ``minimum`` or more.
-
-    Parameters
-    ----------
-    wanted, pool
-        int64 rows, each at most once.
-    minimum
-        Indel similarity, over 0.0 to 1.0, inclusive.
-    earlier_only
-        Whether only rows of ``pool`` before the wanted row count.
-    settled
-        bool[n_texts]: rows of ``wanted`` of which no more pairs are needed; the caller may set more between two yields.
-
-    Yields
-    ------
-    Pairs
-        ``a`` rows of ``wanted``, ``b`` rows of ``pool``.
-    """
+def possible_pairs(texts: Sequence[str], wanted: Rows, pool: Rows, minimum: float) -> Iterator[tuple[Rows, Rows]]:
+    """Yield rows of ``wanted`` and other rows of ``pool`` whose similarity may be the minimum or more."""
     sought, known = count_characters(texts, wanted), count_characters(texts, pool)
     # the bound must not be stricter than the comparison, by rounding
     bound = minimum - ROUNDING
     step = max(1, MAX_CELLS // max(len(wanted), 1))
-
-    def possible_from(start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        stop = min(start + step, len(pool))
-        low, high = known.lengths[start] * bound / (2 - bound) - 1, known.lengths[stop - 1] * (2 - bound) / bound + 1
-        first, last = np.searchsorted(sought.lengths, [low, high])
-        possible = np.zeros((stop - start, last - first), np.bool_)
-        window = slice(first, last)
-        part = slice(start, stop)
+    for start in range(0, len(pool), step):
+        part = slice(start, min(start + step, len(pool)))
+        low, high = known.lengths[part][0] * bound / (2 - bound) - 1, known.lengths[part][-1] * (2 - bound) / bound + 1
+        window = slice(*np.searchsorted(sought.lengths, [low, high]))
+        possible = np.zeros((part.stop - start, window.stop - window.start), np.bool_)
         mark_possible(
             known.lengths[part], known.classes[part], sought.lengths[window], sought.classes[window], bound, possible
         )
         b, a = np.nonzero(possible)
         a, b = sought.rows[window][a], known.rows[part][b]
-        chosen = b < a if earlier_only else b != a
-        return a[chosen], b[chosen]
-
-    array = np.array(texts, object)
-    for a, b in in_threads(possible_from, range(0, len(pool), step)):
-        for start in range(0, len(a), MAX_COMPARED):
-            part = slice(start, start + MAX_COMPARED)
-            open_ones = slice(None) if settled is None else ~settled[a[part]]
-            yield reaching(array, a[part][open_ones], b[part][open_ones], minimum)
-
-
-def in_threads(function, items: Iterable[int]):
-    """Yield ``function`` of each item, in order; a few are made ahead, on all cores."""
-    n_workers = os.cpu_count() or 1
-    with ThreadPoolExecutor(n_workers) as pool:
-        waiting: deque[Future[tuple[NDArray[np.int64], NDArray[np.int64]]]] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > n_workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-
-def reaching(texts: NDArray[np.object_], a: NDArray[np.int64], b: NDArray[np.int64], minimum: float) -> Pairs:
-    """Return those of the pairs (a[i], b[i]) whose similarity is ``minimum`` or more."""
-    if len(a) == 0:
-        return Pairs(a, b, np.zeros(0))
-    similarities = cpdist(
-        texts[a],
-        texts[b],
-        scorer=Indel.normalized_similarity,
-        score_cutoff=max(0.0, minimum - UNDER),
-        workers=-1,
-        dtype=np.float64,
-    )
-    reached = similarities >= minimum - ROUNDING
-    return Pairs(a[reached], b[reached], similarities[reached])
+        yield a[a != b], b[a != b]
 
 
 def rows_with_match(
-    texts: Sequence[str],
-    wanted: NDArray[np.int64],
-    pool: NDArray[np.int64],
-    minimum: float,
-    *,
-    earlier_only: bool = False,
+    texts: Sequence[str], wanted: Rows, pool: Rows, minimum: float, *, earlier_only: bool = False
 ) -> NDArray[np.bool_]:
-    """Return bool[len(wanted)]: whether ``pool`` has another text, or an earlier one, that matches each row."""
-    found = np.zeros(len(texts), np.bool_)
-    for pairs in matching_pairs(texts, wanted, pool, minimum, earlier_only=earlier_only, settled=found):
-        found[pairs.a] = True
+    """Return bool[len(wanted)]: whether ``pool`` has another text, or an earlier one, that matches each row.
+
+    Rows are int64, each at most once. The minimum is over 0.0 to 1.0, inclusive.
+    """
+    found, array = np.zeros(len(texts), np.bool_), np.array(texts, object)
+    for a, b in possible_pairs(texts, wanted, pool, minimum):
+        for start in range(0, len(a), MAX_COMPARED):
+            later, other = a[start : start + MAX_COMPARED], b[start : start + MAX_COMPARED]
+            asked = ~found[later] & ((other < later) | (not earlier_only))
+            later, other = later[asked], other[asked]
+            found[later[reaches(array[later], array[other], minimum)]] = True
     return found[wanted]
+
+
+def reaches(a: NDArray[np.object_], b: NDArray[np.object_], minimum: float) -> NDArray[np.bool_]:
+    """Return bool[n]: which pairs of texts (a[i], b[i]) have a similarity of ``minimum`` or more."""
+    if len(a) == 0:
+        return np.zeros(0, np.bool_)
+    cutoff = max(0.0, minimum - UNDER)
+    scorer = Indel.normalized_similarity
+    similarities = cpdist(a, b, scorer=scorer, score_cutoff=cutoff, workers=-1, dtype=np.float64)
+    return similarities >= minimum - ROUNDING

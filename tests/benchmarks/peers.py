@@ -1,10 +1,10 @@
 """hybriddup and its peers on the same posts, by turns, a process each: a table, and the results as JSON.
 
-python -m tests.benchmarks.peers POSTS.jsonl[.gz] [MORE ...] [--truth TRUTH.npz] [--rounds 3] [-o RESULTS.json]
+python -m tests.benchmarks.peers POSTS.jsonl[.gz] [MORE ...] [--sample 3000] [--rounds 3] [-o RESULTS.json]
 
 In each round all tools run one after another: the ratio of a tool's rate to that of ``rensa + rapidfuzz`` is one of
-neighbors in time, and the table gives the median over the rounds. Recall and precision are exhaustive where a truth is
-given, otherwise sampled (see tests.benchmarks.sampled_recall).
+neighbors in time, and the table gives the median over the rounds. Recall and precision are sampled, and exact where
+the sample is as large as the file (see tests.benchmarks.sampled_recall).
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.corpora import read_texts
-from tests.benchmarks.sampled_recall import SAMPLE, THRESHOLD, sampled_score
+from tests.benchmarks.sampled_recall import SAMPLE, sampled_score
 from tests.benchmarks.setting import setting
 from tests.benchmarks.tools import TOOLS, Decided, Run
-from tests.benchmarks.truth import load_truth, score
 
 ROOT = Path(__file__).parents[2]
 BASELINE = "rensa_rapidfuzz"
@@ -72,19 +71,19 @@ class Measured:
     n_removed: int | None = None
     recall: float | None = None
     recall_interval: tuple[float, float] | None = None
-    """95 %; None where the truth is exhaustive."""
+    """95 %; None where all posts were looked at."""
     precision: float | None = None
     failed: str | None = None
 
 
-def measure(posts: Path, name: str, truth: Path | None, plan: Plan) -> list[Measured]:
+def measure(posts: Path, name: str, plan: Plan) -> list[Measured]:
     """Return what each tool did on one file, all rounds together."""
     texts = read_texts(posts)
     rows = [Measured(tool, name, len(texts)) for tool in plan.tools]
     for number in range(plan.n_rounds):
         for row in rows:
             if row.failed is None and (run := run_apart(row, posts, plan)) is not None and number == 0:
-                note_quality(row, texts, run.decided, truth, plan.sample)
+                note_quality(row, texts, run.decided, plan.sample)
     for row in rows:
         summarize(row, rows)
     return rows
@@ -109,16 +108,13 @@ def run_apart(row: Measured, posts: Path, plan: Plan) -> Run | None:
     return run
 
 
-def note_quality(row: Measured, texts: list[str], decided: Decided, truth: Path | None, sample: int) -> None:
-    """Fill in recall and precision, by the truth or by samples."""
-    if truth is not None:
-        recall, precision = score(load_truth(truth), decided.removed, THRESHOLD)
-    else:
-        sampled = sampled_score(texts, decided, sample=sample)
-        recall, precision = sampled.recall.share, sampled.precision.share
-        row.recall_interval = (round(sampled.recall.low, DIGITS), round(sampled.recall.high, DIGITS))
-    row.n_removed = int(decided.removed.sum())
-    row.recall, row.precision = round(recall, DIGITS), round(precision, DIGITS)
+def note_quality(row: Measured, texts: list[str], decided: Decided, sample: int) -> None:
+    """Fill in recall and precision."""
+    found = sampled_score(texts, decided, sample=sample)
+    row.n_removed, recall = found.n_removed, found.recall
+    row.recall, row.precision = round(recall.share, DIGITS), round(found.precision.share, DIGITS)
+    if recall.low < recall.high:
+        row.recall_interval = (round(recall.low, DIGITS), round(recall.high, DIGITS))
 
 
 def summarize(row: Measured, rows: Sequence[Measured]) -> None:
@@ -156,7 +152,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("posts", type=Path, nargs="+", help="JSON Lines, plain or .gz; each is a corpus of its own")
     parser.add_argument("--names", nargs="+", help="what to call the files in tables, one name for each")
-    parser.add_argument("--truth", type=Path, nargs="+", help="from tests.benchmarks.truth; one for each file")
     parser.add_argument("--tools", default=",".join(DEFAULT_TOOLS), help=f"of {','.join(TOOLS)}")
     parser.add_argument("--config", default="benchmark", help="of hybriddup")
     parser.add_argument("--rounds", type=int, default=3)
@@ -168,11 +163,10 @@ def main(arguments: list[str] | None = None) -> None:
     if unknown := set(tools) - set(TOOLS):
         parser.error(f"--tools has {', '.join(sorted(unknown))}; known are {', '.join(TOOLS)}")
     names = chosen.names or [path.name.split(".jsonl")[0] for path in chosen.posts]
-    truths = chosen.truth or [None] * len(chosen.posts)
-    if not len(names) == len(truths) == len(chosen.posts):
-        parser.error("--names and --truth take one for each file")
+    if len(names) != len(chosen.posts):
+        parser.error("--names takes one for each file")
     plan = Plan(tools, chosen.config, chosen.rounds, chosen.sample, chosen.timeout)
-    tables = [measure(*corpus, plan) for corpus in zip(chosen.posts, names, truths, strict=True)]
+    tables = [measure(*corpus, plan) for corpus in zip(chosen.posts, names, strict=True)]
     print("\n\n".join(map(as_markdown, tables)))
     if chosen.output is not None:
         results = {**setting(), "results": [asdict(row) for rows in tables for row in rows]}

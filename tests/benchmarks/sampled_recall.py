@@ -1,4 +1,4 @@
-"""Recall and precision of a run too large for an exhaustive truth, from random samples, each compared with everything.
+"""Recall and precision of a run from random samples, each compared with everything; with all posts, they are exact.
 
 python -m tests.benchmarks.sampled_recall POSTS.jsonl[.gz] [--sample 3000] [--tool hybriddup] [--config benchmark]
 

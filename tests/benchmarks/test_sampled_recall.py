@@ -1,4 +1,4 @@
-"""What judges hybriddup is itself right: pairs, samples and scores equal a plain comparison of everything."""
+"""What judges hybriddup is itself right: matches and samples equal a plain comparison of everything."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
 import hybriddup
-from tests.benchmarks import sampled_recall, truth
+from tests.benchmarks import sampled_recall
 from tests.benchmarks.corpora import generate, read_texts, write_posts
-from tests.benchmarks.exhaustive import matching_pairs, rows_with_match
+from tests.benchmarks.exhaustive import rows_with_match
 from tests.benchmarks.sampled_recall import sampled_score, wilson
 from tests.benchmarks.tools import NO_KEEPER, TOOLS, Decided
-from tests.benchmarks.truth import Truth, find_truth, load_truth, score
 
 TEXTS = [post.text for post in generate("copies", 300, read_texts(), seed=7)]
 SIMILAR = np.array([[Indel.normalized_similarity(a, b) for b in TEXTS] for a in TEXTS])
@@ -84,22 +83,20 @@ def test_hybriddup_names_keepers_that_match() -> None:
     assert seconds > 0
 
 
-@given(st.lists(st.text("abc好的", max_size=12), max_size=12), st.sampled_from([0.5, 0.7, 0.8, 1.0]))
-def test_matching_pairs_are_those_of_a_plain_comparison(texts: list[str], minimum: float) -> None:
-    """Pairs exactly at the minimum are among them, and bounds rule out none."""
+@given(st.lists(st.text("abc好的", max_size=12), max_size=12), st.sampled_from([0.5, 0.7, 0.8, 1.0]), st.booleans())
+def test_rows_with_a_match_equal_a_plain_comparison(texts: list[str], minimum: float, earlier_only: bool) -> None:
+    """Pairs exactly at the minimum count, and bounds rule out none."""
     rows = np.arange(len(texts))
-    found = {
-        (int(a), int(b))
-        for pairs in matching_pairs(texts, rows, rows, minimum)
-        for a, b in zip(pairs.a, pairs.b, strict=True)
-    }
+    found = rows_with_match(texts, rows, rows, minimum, earlier_only=earlier_only)
 
-    assert found == {
-        (a, b)
-        for a in range(len(texts))
-        for b in range(len(texts))
-        if a != b and Indel.normalized_similarity(texts[a], texts[b]) >= minimum
-    }
+    assert found.tolist() == [
+        any(
+            Indel.normalized_similarity(text, other) >= minimum
+            for place, other in enumerate(texts)
+            if place < row or (place > row and not earlier_only)
+        )
+        for row, text in enumerate(texts)
+    ]
 
 
 def test_texts_beyond_the_counters_are_compared() -> None:
@@ -109,13 +106,6 @@ def test_texts_beyond_the_counters_are_compared() -> None:
     assert rows_with_match(texts, np.arange(3), np.arange(3), 0.8).tolist() == [True, True, False]
 
 
-def test_only_earlier_posts_count_where_asked() -> None:
-    """The first of two equal posts has no earlier match."""
-    texts = ["good morning", "good morning"]
-
-    assert rows_with_match(texts, np.arange(2), np.arange(2), 0.8, earlier_only=True).tolist() == [False, True]
-
-
 def test_wilson_interval_of_none_in_three_thousand() -> None:
     """Nothing found in 3,000 still leaves 0.13 % possible."""
     assert wilson(0, 3000, 10**6) == pytest.approx((0, 0, 0.00128), abs=1e-5)
@@ -123,43 +113,12 @@ def test_wilson_interval_of_none_in_three_thousand() -> None:
     assert wilson(0, 0, 0) == (0, 0, 0)
 
 
-def test_truth_holds_every_pair_once() -> None:
-    """Rows are zero-based with the earlier first."""
-    found = find_truth(TEXTS, 0.7)
-    expected = {(a, b) for b in range(300) for a in range(b) if SIMILAR[a, b] >= 0.7}
-
-    assert {tuple(pair) for pair in found.rows.tolist()} == expected
-    assert len(found.rows) == len(expected)
-    assert found.sim == pytest.approx(SIMILAR[found.rows[:, 0], found.rows[:, 1]], abs=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_score_by_the_truth_equals_brute_force(seed: int) -> None:
-    """Recall and precision are those of every pair compared, for tools that name no keeper."""
-    decided = random_decisions(seed, named=False)
-    found = score(find_truth(TEXTS), decided.removed)
-
-    assert (found.recall, found.precision) == pytest.approx(brute_force(decided.removed, None))
-
-
-def test_score_of_a_small_case_by_hand() -> None:
-    """Posts 0, 1 and 2 are alike, 3 is like 4 below the threshold; 1, 3 and 4 are removed."""
-    rows = np.array([[0, 1], [0, 2], [1, 2], [3, 4]], np.int32)
-    sim = np.array([0.9, 0.8, 0.8, 0.79], np.float32)
-    found = score(Truth(rows, sim), np.array([False, True, False, True, True]))
-
-    assert (found.recall, found.precision) == (0.5, pytest.approx(1 / 3))
-
-
-def test_programs_print_and_save(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both commands run on a file; a truth that was saved is the same when loaded."""
+def test_program_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command runs on a file."""
     posts = tmp_path / "posts.jsonl"
     write_posts(generate("copies", 200, read_texts(), seed=8), posts)
 
-    truth.main([str(posts), "-o", str(tmp_path / "truth.npz"), "--rows", "100"])
     sampled_recall.main([str(posts), "--sample", "50"])
-    printed = capsys.readouterr().out
 
-    assert np.array_equal(load_truth(tmp_path / "truth.npz").rows, find_truth(read_texts(posts, 100)).rows)
-    assert "precision 1.00000" in printed
+    assert "precision 1.00000" in capsys.readouterr().out
     assert len(hybriddup.dedupe(read_texts(posts), config="benchmark").removed) > 50
