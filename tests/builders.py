@@ -1,11 +1,14 @@
-"""Fingerprints, pairs and texts for tests, made from plain numbers and a seed."""
+"""Fingerprints, pairs and plugins for tests, made from plain numbers, a seed or a function."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+import hybriddup
 from hybriddup.data.records import CandidatePairs, Fingerprints, PairLimits, UInt64s
 
 WORD = 2**64
@@ -70,6 +73,13 @@ def make_pairs(pairs: Sequence[tuple[int, int]], distances: Sequence[int] | int 
     rows = np.array(listed, np.int64).reshape(len(listed), 2)
     counts = np.broadcast_to(np.array(distances, np.int32), (len(listed),)).copy()
     return CandidatePairs(rows[:, 0].copy(), rows[:, 1].copy(), counts)
+
+
+def plugin_of(register: Callable[[Any], None]) -> ModuleType:
+    """A plugin module that adds to the registry what a function adds."""
+    module = ModuleType("made_for_a_test")
+    module.hybriddup_register = hybriddup.hookimpl(register, specname="hybriddup_register")  # type: ignore[attr-defined]
+    return module
 
 
 def as_triples(pairs: CandidatePairs) -> list[tuple[int, int, int]]:

@@ -57,17 +57,6 @@ def simhash(
     return keep_signs(signed_sums(tokens, weights, bits, hash_of))
 
 
-def pairs_within(fingerprints: Sequence[int], limit: int) -> dict[tuple[int, int], int]:
-    """Every pair (earlier, later) at most ``limit`` bits apart, with its distance: all against all."""
-    pairs = {}
-    for later in range(len(fingerprints)):
-        for earlier in range(later):
-            distance = hamming_distance(fingerprints[earlier], fingerprints[later])
-            if distance <= limit:
-                pairs[earlier, later] = distance
-    return pairs
-
-
 # --- texts ---
 
 

@@ -251,27 +251,6 @@ def test_estimator_keeps_the_contract_of_scikit_learn(estimator: Any, check: Any
     check(estimator)
 
 
-API_CHECKS = [
-    estimator_checks.check_estimator_cloneable,
-    estimator_checks.check_estimator_tags_renamed,
-    estimator_checks.check_valid_tag_types,
-    estimator_checks.check_estimator_repr,
-    estimator_checks.check_no_attributes_set_in_init,
-    estimator_checks.check_mixin_order,
-    estimator_checks.check_parameters_default_constructible,
-    estimator_checks.check_get_params_invariance,
-    estimator_checks.check_set_params,
-    estimator_checks.check_do_not_raise_errors_in_init_or_set_params,
-]
-
-
-@pytest.mark.parametrize("check", API_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", [SimhashVectorizer(), NearDuplicates()], ids=["vectorizer", "clusterer"])
-def test_estimator_of_texts_passes_the_checks_that_need_no_input(estimator: Any, check: Any) -> None:
-    """Those run on the estimators themselves, and raise where something is wrong."""
-    assert check(type(estimator).__name__, estimator) is None
-
-
 @pytest.mark.parametrize("estimator", [SimhashVectorizer(), NearDuplicates()], ids=["vectorizer", "clusterer"])
 def test_check_estimator_finds_nothing_wrong(estimator: Any) -> None:
     """As for scikit-learn's own text vectorizers, it warns that it cannot make texts up, and passes."""

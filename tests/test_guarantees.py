@@ -5,7 +5,6 @@ And what a run over the sample posts reaches against their labels.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -22,6 +21,7 @@ from hybriddup.data.records import Removed, Tokens
 from hybriddup.run.components import Components
 from hybriddup.run.result import Result
 from hybriddup.study.evaluate import Evaluation
+from tests.builders import plugin_of
 from tests.posts import generated_posts, load_sample
 from tests.steps import slow_post
 
@@ -481,13 +481,7 @@ def test_punctuation_equal_after_normalizing_is_no_repeat_without_tokens() -> No
 
 def test_empty_text_says_nothing_whatever_a_tokenizer_makes_of_it() -> None:
     """One that marks the ends of a text gives the empty text a token, which is none of its own."""
-    plugin = types.ModuleType("ends_marked")
-
-    @hybriddup.hookimpl
-    def hybriddup_register(registry: Any) -> None:
-        registry.add_tokenizer("ends_marked", lambda text: ["<", *text, ">"])
-
-    plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
+    plugin = plugin_of(lambda registry: registry.add_tokenizer("ends_marked", lambda text: ["<", *text, ">"]))
     config = {**LENIENT, "tokenizer": {"use": "ends_marked"}}
     assert hybriddup.dedupe(["", " ", "\u3000", ""], config=config, plugins=[plugin]).kept == [0, 1, 2]
 
@@ -499,14 +493,7 @@ def constant_hasher(value: int) -> Any:
         def hash_batch(self, tokens: Tokens, words: int) -> np.ndarray:
             return np.full((len(tokens.starts), words), value, np.uint64)
 
-    plugin = types.ModuleType("constant_hasher")
-
-    @hybriddup.hookimpl
-    def hybriddup_register(registry: Any) -> None:
-        registry.add_hasher("constant", Constant())
-
-    plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
-    return plugin
+    return plugin_of(lambda registry: registry.add_hasher("constant", Constant()))
 
 
 def hamming_only(value: int) -> Result:

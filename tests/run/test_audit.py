@@ -145,20 +145,10 @@ def test_sample_shrinks_where_many_pairs_come_up() -> None:
     assert estimate.margin > 0.0
 
 
-def family(n: int) -> list[str]:
-    """Posts of which each is a near repeat of the first."""
-    return ["你妈妈喊你回家吃饭哦，回家罗回家罗" + "！" * i for i in range(n)]
-
-
 def test_run_without_an_audit_has_no_estimate() -> None:
     """The sample is an option, 0 switches the estimate off."""
-    summary = hybriddup.dedupe(family(3), config={"audit": {"sample": 0}}).summary
+    summary = hybriddup.dedupe(["早上好各位", "早上好各位"], config={"audit": {"sample": 0}}).summary
     assert (summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin) == (None, None)
-
-
-def test_run_that_finds_all_says_so() -> None:
-    """A small corpus is scanned, so nothing is missed but what lies beyond the Hamming limit."""
-    assert hybriddup.dedupe(family(3)).summary.estimated_stage1_recall == 1.0
 
 
 def test_estimate_sees_what_the_keys_miss() -> None:

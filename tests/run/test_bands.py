@@ -35,21 +35,12 @@ def lengths_of(*lengths: int) -> np.ndarray:
     return np.array(lengths, np.int32)
 
 
-def test_bands_end_where_they_say_inclusive() -> None:
-    """Lengths 0 to 6, 7 to 20, and 21 upward."""
+def test_bands_end_where_they_say_inclusive_and_are_named_by_it() -> None:
+    """Lengths 0 to 6, 7 to 20, and 21 upward; a single one covers every length."""
     bands, _ = make_bands(THREE_BANDS)
     assert bands.of_lengths(lengths_of(0, 6, 7, 20, 21, 10**6)).tolist() == [0, 0, 1, 1, 2, 2]
-
-
-def test_single_band_covers_every_length() -> None:
-    """From empty texts to the longest."""
-    bands, _ = make_bands({"lengths": [edit_band(0.8, 30)]})
-    assert bands.of_lengths(lengths_of(0, 10**6)).tolist() == [0, 0]
-
-
-def test_bands_are_named_by_their_lengths() -> None:
-    """As removed posts show them."""
-    assert make_bands(THREE_BANDS)[0].names == ("0-6", "7-20", "21-")
+    assert bands.names == ("0-6", "7-20", "21-")
+    assert make_bands({"lengths": [edit_band(0.8, 30)]})[0].of_lengths(lengths_of(0, 10**6)).tolist() == [0, 0]
 
 
 def test_limits_are_those_of_the_band() -> None:
@@ -99,21 +90,19 @@ def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_pair_is_judged_by_the_band_of_its_shorter_text(turned: bool) -> None:
-    """20 and 24 characters score .909: enough for .9, the threshold of the shorter, whichever came first."""
-    texts = ["a" * 20, "a" * 20 + "bbbb"]
-    assert verify(THREE_BANDS, texts[::-1] if turned else texts) == [(0, 1, 0.9, 1)]
-
-
-def test_pair_just_under_the_threshold_of_the_shorter_is_refused() -> None:
-    """20 and 25 characters score .889, which the band of the longer would accept."""
-    assert verify(THREE_BANDS, ["a" * 20, "a" * 20 + "bbbbb"]) == []
-
-
-def test_band_of_exact_repeats_accepts_no_pair() -> None:
-    """Not even one with a score of 1."""
-    assert verify(THREE_BANDS, ["aaaaaa", "aaaaaa", "aaaaaaa"]) == []
+@pytest.mark.parametrize(
+    ("texts", "accepted"),
+    [
+        (["a" * 20, "a" * 20 + "bbbb"], [(0, 1, 0.9, 1)]),
+        (["a" * 20 + "bbbb", "a" * 20], [(0, 1, 0.9, 1)]),
+        (["a" * 20, "a" * 20 + "bbbbb"], []),
+        (["aaaaaa", "aaaaaa", "aaaaaaa"], []),
+    ],
+    ids=["reached", "turned", "just under", "exact only"],
+)
+def test_pair_is_judged_by_the_band_of_its_shorter_text(texts: list[str], accepted: list[Any]) -> None:
+    """24 of 20 characters score .909, and 25 .889, which the band of the longer would accept."""
+    assert verify(THREE_BANDS, texts) == accepted
 
 
 def test_no_pairs_are_verified_to_none() -> None:
@@ -152,12 +141,8 @@ def is_allowed(limits: PairLimits, length: int, other: int) -> bool:
 
 def test_texts_that_may_only_be_exact_repeats_stay_out_of_stage_1() -> None:
     """Which spares comparing them; the longer ones beside them stay in."""
-    assert can_be_near(make_bands(THREE_BANDS)[0].limits_of(lengths_of(1, 6, 7, 30))).tolist() == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    near = can_be_near(make_bands(THREE_BANDS)[0].limits_of(lengths_of(1, 6, 7, 30)))
+    assert near.tolist() == [False, False, True, True]
 
 
 def test_text_above_a_near_band_can_be_near_a_shorter_one() -> None:

@@ -24,6 +24,7 @@ FAMILY = [
     "你妈妈喊你回家吃饭哦，回家罗回家罗！！",
     "你妈妈喊你回家吃饭哦，回家罗回家罗！",
 ]
+API_DATES = ["Wed Jan 07 13:00:00 +0800 2026", "Thu Jan 08 13:00:00 +0800 2026", "N/A", "2026-01-07T13:00:00+02:00"]
 
 
 def order(policy: Any, texts: list[str] | None = None, **values: list[Any]) -> list[int]:
@@ -40,24 +41,18 @@ def by_value(values: list[Any]) -> list[int]:
     return order(KeepHighest(highest="likes"), likes=values)
 
 
-def test_first_decides_in_input_order() -> None:
-    """So the first of a set of repeats stays."""
-    assert order("first", ["a", "b", "c"]) == [0, 1, 2]
-
-
-def test_last_decides_in_reverse() -> None:
-    """So the last one stays."""
-    assert order("last", ["a", "b", "c"]) == [2, 1, 0]
-
-
-def test_longest_decides_by_length_and_then_input_order() -> None:
-    """Of equally long posts the first stays."""
-    assert order("longest", ["bb", "a", "ccc", "dd"]) == [2, 0, 3, 1]
-
-
-def test_most_complete_decides_by_words_that_count() -> None:
-    """Without hashtags and emoji; of as much, the first stays."""
-    assert order("most_complete", ["#很长的话题标签# 早安", "大家早安", "早安大家🌞🌞🌞", "早"]) == [1, 2, 0, 3]
+@pytest.mark.parametrize(
+    ("policy", "texts", "expected"),
+    [
+        ("first", ["a", "b", "c"], [0, 1, 2]),
+        ("last", ["a", "b", "c"], [2, 1, 0]),
+        ("longest", ["bb", "a", "ccc", "dd"], [2, 0, 3, 1]),
+        ("most_complete", ["#很长的话题标签# 早安", "大家早安", "早安大家🌞🌞🌞", "早"], [1, 2, 0, 3]),
+    ],
+)
+def test_policy_says_which_post_is_decided_first(policy: str, texts: list[str], expected: list[int]) -> None:
+    """So that it stays of a set of repeats; of as long, or complete without hashtags and emoji, the first stays."""
+    assert order(policy, texts) == expected
 
 
 def test_a_rule_decides_where_those_before_it_find_no_difference() -> None:
@@ -84,30 +79,27 @@ def test_no_posts_have_no_order(policy: Any) -> None:
     assert order(policy, []) == []
 
 
-def test_numbers_written_as_text_are_compared_as_numbers() -> None:
-    """CSV has nothing but text, and there "9" is above "10"."""
-    assert by_value(["9", "10", " 9.5 ", "-1"]) == [1, 2, 0, 3]
-
-
-def test_dates_are_compared_as_text() -> None:
-    """ISO 8601 sorts by time that way."""
-    assert by_value(["2025-10-17", "2025-10-19", "2025-10-18"]) == [1, 2, 0]
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["9", "10", " 9.5 ", "-1"], [1, 2, 0, 3]),
+        (["2025-10-17", "2025-10-19", "2025-10-18"], [1, 2, 0]),
+        ([2**60, 2**60 + 1, str(2**60 + 2)], [2, 1, 0]),
+        (["N/A", "9", "10"], [2, 1, 0]),
+        (API_DATES, [1, 3, 0, 2]),
+        (["b", "2026-01-07", "a"], [0, 2, 1]),
+    ],
+    ids=["numbers as text", "ISO dates", "large ids", "no number", "dates of the APIs", "text"],
+)
+def test_values_are_compared_as_what_most_of_them_are(values: list[Any], expected: list[int]) -> None:
+    """Numbers exactly, also as CSV has them, where one ``N/A`` is no value; times by their zone; other text as text."""
+    assert by_value(values) == expected
 
 
 @pytest.mark.parametrize("missing", [None, "", "  ", "nan", float("nan"), np.float64("nan"), pd.NA, pd.NaT])
 def test_post_without_a_value_is_decided_last(missing: Any) -> None:
     """However a file or a data frame says that there is none; the others are still compared as numbers."""
     assert by_value([missing, "9", "10", missing]) == [2, 1, 0, 3]
-
-
-def test_large_ids_are_compared_exactly() -> None:
-    """Two numbers that are one as floating point."""
-    assert by_value([2**60, 2**60 + 1, str(2**60 + 2)]) == [2, 1, 0]
-
-
-def test_text_that_spells_no_number_is_no_value_among_numbers() -> None:
-    """One ``N/A`` does not turn the others into text."""
-    assert by_value(["N/A", "9", "10"]) == [2, 1, 0]
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(-5, 5), st.floats(-5, 5)), max_size=12))
@@ -165,10 +157,3 @@ def test_policy_settles_exact_repeats_too(keep: str) -> None:
     """The last of equal posts stays, and of posts equal after normalizing the longest."""
     posts = ["今天天气真好，出门走走吧", "今天天气真好，出门走走吧 http://t.cn/abc", "今天天气真好，出门走走吧 "]
     assert hybriddup.dedupe(posts, config={"keep": keep}).kept == [{"last": 2, "longest": 1}[keep]]
-
-
-def test_dates_of_the_apis_are_compared_as_times() -> None:
-    """By name of the day, Wednesday would come after Thursday."""
-    dates = ["Wed Jan 07 13:00:00 +0800 2026", "Thu Jan 08 13:00:00 +0800 2026", "N/A", "2026-01-07T13:00:00+02:00"]
-    assert by_value(dates) == [1, 3, 0, 2]
-    assert by_value(["b", "2026-01-07", "a"]) == [0, 2, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from itertools import combinations
 from typing import Any
 
@@ -89,10 +90,11 @@ def test_nothing_near_is_no_near_miss() -> None:
 
 
 def test_results_without_posts_say_so() -> None:
-    """One that was put together by hand has none to compare."""
+    """One that was put together by hand has none to compare, or to show in a report."""
     by_hand = Result([], [], Summary(), 0, np.empty((0, 2), np.int64))
-    with pytest.raises(HybriddupError, match="not made by a run"):
-        by_hand.near_misses()
+    for ask in (by_hand.near_misses, lambda: by_hand.report(BytesIO())):
+        with pytest.raises(HybriddupError, match="not made by a run"):
+            ask()
 
 
 def test_fewer_than_one_near_miss_is_refused() -> None:

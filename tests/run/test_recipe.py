@@ -1,7 +1,5 @@
 """The recipe id: changes with whatever makes a fingerprint, and with nothing else."""
 
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import hybriddup
 from hybriddup.config import Settings, load_settings
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_parts
+from tests.builders import plugin_of
 
 
 class Part:
@@ -148,19 +147,10 @@ def test_edit_of_a_function_of_the_calling_program_changes_the_id() -> None:
     assert id_of("lambda text: [text[:2]]") != id_of("lambda text: [text[:3]]")
 
 
-def registering(name: str, normalize: Callable[[str], str]) -> ModuleType:
-    """Return a plugin module that brings a normalizer."""
-    module = ModuleType("registering")
-    module.hybriddup_register = hybriddup.hookimpl(specname="hybriddup_register")(  # type: ignore[attr-defined]
-        lambda registry: registry.add_normalizer(name, normalize)
-    )
-    return module
-
-
 def test_normalizers_in_a_chain_do_what_they_do_one_by_one() -> None:
     """And each is part of the recipe, in its place."""
     posts = ["Read THIS #ad", "read this", "READ this too"]
-    strip = registering("strip", lambda text: text.removesuffix(" #ad"))
+    strip = plugin_of(lambda registry: registry.add_normalizer("strip", lambda text: text.removesuffix(" #ad")))
     config = {"normalizer": [{"use": "strip"}, {"use": "microblog"}]}
     chained = hybriddup.dedupe(posts, config=config, plugins=[strip])
     alone = hybriddup.dedupe([text.removesuffix(" #ad") for text in posts], config={"normalizer": {"use": "microblog"}})

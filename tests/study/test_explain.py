@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import pytest
 
 import hybriddup
+from tests.builders import plugin_of
 from tests.posts import load_sample
 
 POSTS = [post["text"] for post in load_sample("posts.jsonl")]
@@ -20,18 +20,24 @@ DROPPING = {"without_text": "drop"}
 @pytest.mark.parametrize("config", ["weibo", "twitter", "sms", "headlines", "benchmark", NARROW, DROPPING], ids=str)
 def test_corpus_makes_the_explanation_that_of_the_run(config: Any) -> None:
     """With the texts of the run, weights, distance, score and band are those by which each post was removed."""
-    near = [post for post in hybriddup.dedupe(POSTS, config=config).removed if post.reason == "near"]
+    removed = hybriddup.dedupe(POSTS, config=config).removed
+    near = [post for post in removed if post.reason == "near"]
     for post in near[:: max(len(near) // 15, 1)]:
         explained = hybriddup.explain(POSTS[post.keeper_row], post.text, config=config, corpus=POSTS)
         found = (explained.hamming_distance, explained.verifier, explained.score, explained.length_band)
-        assert explained.reason == "near"
+        assert (explained.reason, explained.threshold) == ("near", post.threshold)
         assert found == (post.hamming_distance, post.verifier, pytest.approx(post.score), post.length_band)
+    exact = next(post for post in removed if post.reason == "exact" and post.text)
+    assert hybriddup.explain(POSTS[exact.keeper_row], exact.text, config=config).reason == "exact"
 
 
 def test_verdict_on_distance_without_a_corpus_is_cautious() -> None:
     """A run, whose weights are fitted, can come to another distance."""
     texts = ("今天北京的天气真好，我们去公园走走", "完全是另外一句话，说的是别的事情而已")
-    assert "Without a corpus" in hybriddup.explain(*texts).verdict
+    explained = hybriddup.explain(*texts)
+    assert not explained.matches
+    assert explained.verdict.startswith("B does not repeat A: ")
+    assert "Without a corpus" in explained.verdict
     assert "Without a corpus" not in hybriddup.explain(*texts, corpus=POSTS).verdict
     assert "Without a corpus" not in hybriddup.explain(*texts, config={"weighter": {"use": "tf"}}).verdict
 
@@ -44,10 +50,7 @@ def test_texts_that_say_nothing_repeat_only_themselves(a: str, b: str, reason: s
         marked = f"^{text}$"
         return [marked[i : i + 2] for i in range(len(marked) - 1)]
 
-    plugin = types.ModuleType("ends_marked")
-    plugin.hybriddup_register = hybriddup.hookimpl(  # type: ignore[attr-defined]
-        lambda registry: registry.add_tokenizer("ends_marked", ends_marked), specname="hybriddup_register"
-    )
+    plugin = plugin_of(lambda registry: registry.add_tokenizer("ends_marked", ends_marked))
     config = {"without_text": "compare", "tokenizer": {"use": "ends_marked"}, **NARROW}
     assert hybriddup.explain(a, b, config=config, plugins=[plugin]).reason == reason
     assert [post.reason for post in hybriddup.dedupe([a, b], config=config, plugins=[plugin]).removed] == (

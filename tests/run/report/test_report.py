@@ -17,7 +17,6 @@ import hybriddup
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.run.report.contents import evenly_by_score
 from hybriddup.run.result import Result
-from hybriddup.run.summary import Summary
 from tests.posts import load_sample
 
 POSTS = load_sample("posts.jsonl")
@@ -141,13 +140,6 @@ def test_missing_packages_are_said_with_the_command_that_installs_them(monkeypat
         HybriddupError, match=r"a report needs pygal, which is not installed; run: pip install 'hybriddup\[report\]'"
     ):
         hybriddup.dedupe(PAIR).report(BytesIO())
-
-
-def test_results_made_by_hand_have_no_report() -> None:
-    """There are no posts to show."""
-    by_hand = Result([], [], Summary(), 0, np.empty((0, 2), np.int64))
-    with pytest.raises(HybriddupError, match="not made by a run"):
-        by_hand.report(BytesIO())
 
 
 def test_unwritable_reports_leave_what_was_there(tmp_path: Path) -> None:
