@@ -20,7 +20,7 @@ LabeledPair = tuple[str, str, bool] | Mapping[str, Any]
 """Two texts, and whether they should be duplicates."""
 
 if TYPE_CHECKING:
-    from hybriddup.run.learned import LearnedRecipe
+    from hybriddup.run.recipe import LearnedRecipe
     from hybriddup.run.result import Result
     from hybriddup.study.evaluate import Evaluation
     from hybriddup.study.explain import Explanation
@@ -194,9 +194,9 @@ def learn(
     True
     """
     from hybriddup.run.components import Components
-    from hybriddup.run.learned import RECIPE_IS_GIVEN
     from hybriddup.run.pipeline import Run
     from hybriddup.run.progress import Clock
+    from hybriddup.run.recipe import RECIPE_IS_GIVEN
 
     check_workers(workers)
     settings, manager = open_session(config, plugins)

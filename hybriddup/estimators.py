@@ -86,7 +86,8 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         texts = read_texts(X)
         if not texts:
             raise TextInputError("fit needs at least one text; got 0.")
-        self._build()
+        self.settings_, manager = open_session(self.config)
+        self.components_ = Components.create(self.settings_, manager.registry, self.workers or available_workers())
         self.components_.fingerprinter.fit(self._compared(texts))
         return self
 
@@ -103,10 +104,6 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         words = self.components_.fingerprinter.fingerprint(self._compared(read_texts(X))).bits
         return words if self.output == "words" else unpack_bits(words)
-
-    def _build(self) -> None:
-        self.settings_, manager = open_session(self.config)
-        self.components_ = Components.create(self.settings_, manager.registry, self.workers or available_workers())
 
     def _compared(self, texts: list[str]) -> Sequence[str]:
         return self.components_.compared(self.components_.normalizer.normalize_batch(texts))

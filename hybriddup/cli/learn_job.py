@@ -16,9 +16,9 @@ from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.outputs import Outputs
 from hybriddup.files.reading import read_corpus
 from hybriddup.run.components import Components
-from hybriddup.run.learned import RECIPE_IS_GIVEN
 from hybriddup.run.pipeline import Run
 from hybriddup.run.progress import Clock
+from hybriddup.run.recipe import RECIPE_IS_GIVEN
 from hybriddup.run.terminal import show_progress
 from hybriddup.steps.parallel import available_workers
 

@@ -1,20 +1,125 @@
-"""Length bands at run time: which band judges a pair, and what its limits are for each length."""
+"""Length bands at run time: which band judges a pair and how, and what its limits are for each length."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from hybriddup.config.settings import Settings
-from hybriddup.data.records import Bools, CandidatePairs, Float32s, Int32s, Int64s, PairLimits, UInt64s, VerifiedPairs
-from hybriddup.run.judge_plan import JudgePlan
-from hybriddup.steps.verifiers import LeastInCommon
+from hybriddup.config.settings import CombinedVerifier, Settings, SingleVerifier
+from hybriddup.data.records import (
+    Bools,
+    CandidatePairs,
+    Float32s,
+    Float64s,
+    Int32s,
+    Int64s,
+    PairLimits,
+    UInt64s,
+    VerifiedPairs,
+)
+from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext, keeps_learning
+from hybriddup.steps.verifiers.combined import AllOf, AnyOf
+from hybriddup.steps.verifiers.judges import Judge, PairJudgement, SingleJudge
 from hybriddup.steps.verifiers.number_guard import have_same_numbers, number_keys
 
 EXACT_ONLY = -1
 """The Hamming limit of bands that remove exact repeats only: no distance is within it."""
+
+
+@dataclass(frozen=True)
+class JudgePlan:
+    """The judges of a run, one a length band, and the verifiers behind them, one instance a choice of options."""
+
+    judges: tuple[Judge | None, ...]
+    """By length band; None where only exact repeats are removed."""
+    names: tuple[str, ...]
+    """The registered name of each verifier; a name stands twice where it is used with two sets of options."""
+    verifiers: tuple[Verifier, ...]
+    keys: tuple[str, ...]
+    """What tells each verifier from the others, in any run: its name and its options as JSON."""
+
+    @cached_property
+    def judges_of_bands(self) -> list[tuple[Judge, Bools]]:
+        """Each judge and bool[n_bands], its bands; those of one verifier have one, whatever their thresholds."""
+        together: dict[tuple[str, int], tuple[Judge, Bools]] = {}
+        for band, judge in enumerate(self.judges):
+            if judge is not None:
+                key = ("single", judge.index) if isinstance(judge, SingleJudge) else ("combined", band)
+                together.setdefault(key, (judge, np.zeros(len(self.judges), np.bool_)))[1][band] = True
+        return list(together.values())
+
+    @cached_property
+    def thresholds(self) -> Float64s:
+        """float64[n_bands]: of the bands with a verifier by itself, NaN for the others."""
+        return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
+
+    def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
+        """Return what the judges of their bands, int32[n_pairs], say of pairs; those that have none are refused."""
+        n = len(pairs)
+        judged = PairJudgement(np.full(n, -1.0), np.ones(n), np.zeros(n, np.int32))
+        for judge, of_bands in self.judges_of_bands:
+            chosen = np.flatnonzero(of_bands[bands])
+            if len(chosen):
+                says = self._ask(judge, pairs.take(chosen), bands[chosen])
+                judged.scores[chosen], judged.thresholds[chosen], judged.verifiers[chosen] = says
+        return judged
+
+    def _ask(self, judge: Judge, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
+        if isinstance(judge, SingleJudge):
+            return judge.judge_by(pairs, self.thresholds[bands])
+        return judge.judge(pairs)
+
+    def prepare(self, context: VerifierContext, *, is_learned: bool = False) -> None:
+        """Let every verifier look at the texts of the run; called once, before any pair is judged.
+
+        Where ``is_learned``, those that keep what they learn have learned it before.
+        """
+        for verifier in self.verifiers:
+            if is_learned and keeps_learning(verifier):
+                verifier.renew(context)
+            else:
+                verifier.prepare(context)
+
+    def renew(self, context: VerifierContext) -> None:
+        """Let every verifier look at other texts, keeping what it learned of those that it was prepared with."""
+        for verifier in self.verifiers:
+            getattr(verifier, "renew", verifier.prepare)(context)
+
+
+def plan_judges(
+    bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]
+) -> JudgePlan:
+    """Return the judges for the verifier settings of the length bands, None where only exact repeats are removed.
+
+    ``create`` makes a verifier of its name and options.
+    """
+    verifiers: dict[tuple[str, str], tuple[int, Verifier]] = {}
+
+    def single(settings: SingleVerifier) -> SingleJudge:
+        key = (settings.use, json.dumps(settings.options, sort_keys=True, default=str))
+        if key not in verifiers:
+            verifiers[key] = (len(verifiers), create(settings.use, settings.options))
+        index, verifier = verifiers[key]
+        return SingleJudge(verifier, index, settings.use, settings.threshold)
+
+    def build(settings: SingleVerifier | CombinedVerifier) -> Judge:
+        if isinstance(settings, SingleVerifier):
+            return single(settings)
+        members = tuple(map(build, settings.members))
+        return AllOf(members) if settings.combine == "all" else AnyOf(members)
+
+    judges = tuple(None if settings is None else build(settings) for settings in bands)
+    return JudgePlan(
+        judges,
+        names=tuple(name for name, _ in verifiers),
+        verifiers=tuple(verifier for _, verifier in verifiers.values()),
+        keys=tuple(" ".join(key) for key in verifiers),
+    )
 
 
 @dataclass(frozen=True)
@@ -60,6 +165,14 @@ class Bands:
         of_shorter, of_longer = (share[bands] for share in self.least_in_common())
         return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
 
+    def limits_by_length(self, lengths: Int32s) -> tuple[PairLimits, Int64s]:
+        """Return the limits of the lengths that occur, and int64[n_texts]: which of these each text has.
+
+        They are far fewer than there are texts.
+        """
+        occurs = np.bincount(lengths) > 0
+        return self.limits_of(np.flatnonzero(occurs).astype(np.int32)), (np.cumsum(occurs) - 1)[lengths]
+
     def may_be_near(self, lengths: Int32s) -> Bools:
         """Return bool[n]: whether texts of these lengths could be half of a near pair, whatever other texts there are.
 
@@ -97,38 +210,6 @@ class Bands:
         accepted[accepted] = judged.accepted
         verified = VerifiedPairs(asked.earlier, asked.later, asked.hamming_distances, *judged, bands)
         return accepted, verified.take(judged.accepted)
-
-
-@dataclass(frozen=True)
-class LimitsByLength:
-    """The limits of every length that occurs: far fewer than there are texts."""
-
-    limits: PairLimits
-    """Those of the lengths that occur, rising."""
-    near: Bools
-    """bool[n_lengths]: whether a text of that length could be half of a near pair at all."""
-    ranks: Int64s
-    """int64[n_texts]: which of the lengths that occur each text has."""
-
-    @classmethod
-    def of(cls, bands: Bands, lengths: Int32s) -> LimitsByLength:
-        """Return the limits of the lengths of these texts."""
-        occurs = np.bincount(lengths) > 0
-        limits = bands.limits_of(np.flatnonzero(occurs).astype(np.int32))
-        return cls(limits, can_be_near(limits), (np.cumsum(occurs) - 1)[lengths])
-
-    def of_texts(self) -> PairLimits:
-        """Return the limits of each text."""
-        return self.limits.take(self.ranks)
-
-    @property
-    def lengths(self) -> Int32s:
-        """int32[n_texts]: the length of each text."""
-        return self.limits.lengths[self.ranks]
-
-    def is_near(self) -> Bools:
-        """Return bool[n_texts]: whether each text could be half of a near pair at all."""
-        return self.near[self.ranks]
 
 
 def can_be_near(limits: PairLimits) -> Bools:

@@ -16,11 +16,19 @@ from hybriddup.data.records import Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.bands import Bands
+from hybriddup.run.bands import Bands, JudgePlan, plan_judges
 from hybriddup.run.deciding_order import deciding_order
-from hybriddup.run.judge_plan import JudgePlan, plan_judges
-from hybriddup.run.learned import BLOCKS, WEIGHTS, Arrays, LearnedRecipe, load_recipe, verifier_part
-from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_parts
+from hybriddup.run.recipe import (
+    BLOCKS,
+    WEIGHTS,
+    Arrays,
+    LearnedRecipe,
+    compare_recipes,
+    hash_recipe,
+    load_recipe,
+    recipe_parts,
+    verifier_part,
+)
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.deciding.contest import Limits
 from hybriddup.steps.deciding.most_candidates import most_candidates

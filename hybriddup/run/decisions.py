@@ -37,11 +37,6 @@ class RunDecisions:
     """Every pair that was verified and accepted on the way, in no order."""
     n_verified: int
 
-    @property
-    def n_kept(self) -> int:
-        """Posts that were kept."""
-        return int(self.kept.sum())
-
 
 class BatchesAhead:
     """Makes batches of the texts at some positions; the next one in the background while a batch is decided."""

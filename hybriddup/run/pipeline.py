@@ -14,17 +14,17 @@ import numpy as np
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
+from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import estimate_recall
-from hybriddup.run.bands import LimitsByLength
-from hybriddup.run.compiler import note_compiling, start_compiler
+from hybriddup.run.bands import can_be_near
 from hybriddup.run.components import Components
 from hybriddup.run.deciding_order import Scopes, scopes_of
 from hybriddup.run.decisions import RunDecisions, decide_all
-from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.near_misses import JudgedPairs
-from hybriddup.run.progress import Clock, Progress
+from hybriddup.run.progress import Clock, Progress, note_compiling
+from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.result import Assembler, Origin, Result
 from hybriddup.run.summary import Summary, notes_on_lengths
 from hybriddup.steps.blocks import BlockReport
@@ -61,7 +61,7 @@ def run(
 
     def dedupe() -> Result:
         with note_compiling(clock.progress):
-            start_compiler()
+            anchor()  # at the first call of any kernel, numba sets itself up, which belongs to no step of a run
             return Run(Components.create(settings, registry, workers), workers, clock, per).dedupe(corpus, config_name)
 
     result = undisturbed(dedupe, clock.stop)
@@ -224,22 +224,17 @@ class Run:
     def group(
         self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools, scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts with the groups of their keys."""
+        """Return the distinct texts with the groups of their keys, and what stage 1 knows of each."""
         texts = context.texts
-        by_length = LimitsByLength.of(self.components.bands, context.lengths)
-        is_near = comparable & by_length.is_near()
+        limits, ranks = self.components.bands.limits_by_length(context.lengths)
+        is_near = comparable & can_be_near(limits)[ranks]
         with self.clock.step("block index", len(texts)):
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
-        return DistinctTexts(equal, context, self.known(bits, by_length, context), is_near, groups)
-
-    def known(self, bits: UInt64s, by_length: LimitsByLength, context: VerifierContext) -> SearchedTexts:
-        """Return what stage 1 knows of each text."""
-        counts_characters = self.components.bands.least_in_common().any()
-        with self.clock.step("characters", len(context.texts)):
-            columns = text_columns(bits, by_length.of_texts())
-            if counts_characters:
-                write_sketches(context.texts, columns.sketches, self.workers)
-        return SearchedTexts.of(columns)
+        with self.clock.step("characters", len(texts)):
+            columns = text_columns(bits, limits.take(ranks))
+            if self.components.bands.least_in_common().any():
+                write_sketches(texts, columns.sketches, self.workers)
+        return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups)
 
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""

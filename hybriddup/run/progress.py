@@ -1,4 +1,4 @@
-"""How a run tells what it is doing, and how long each step takes."""
+"""How a run tells what it is doing, how long each step takes, and that kernels have to be compiled."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from numba.core.event import Event, Listener, install_listener
+
+from hybriddup.kernels.cache import KEEPS
 from hybriddup.run.summary import StepTiming
 
 
@@ -82,3 +85,33 @@ class Clock:
     def _check(self) -> None:
         if self._is_stopped:
             raise StoppedError
+
+
+MESSAGE = "compiling the kernels, some twenty seconds" + ("; later runs load them from the cache" if KEEPS else "")
+
+
+@contextmanager
+def note_compiling(progress: Progress) -> Iterator[None]:
+    """Tell the user, at the first kernel that is compiled within this context, that it takes a while.
+
+    numba says so itself, after it has looked into its cache. So it makes no difference what is in there: kernels for
+    other types, other versions or another processor, or only some of them.
+    """
+    with install_listener("numba:compile", FirstCompilation(progress)):
+        yield
+
+
+class FirstCompilation(Listener):
+    """Notes the first compilation."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress: Progress | None = progress
+
+    def on_start(self, event: Event) -> None:  # noqa: ARG002  which kernel it is, nobody needs to know
+        """Tell the user, unless that has happened."""
+        progress, self._progress = self._progress, None
+        if progress is not None:
+            progress.note(MESSAGE)
+
+    def on_end(self, event: Event) -> None:
+        """Do nothing."""

@@ -1,14 +1,29 @@
-"""The recipe id: what makes a fingerprint, hashed, so that fingerprints of different recipes are never compared."""
+"""Recipes: what makes a fingerprint, and what was learned from a corpus.
+
+The recipe id is that of what makes a fingerprint, hashed, so that fingerprints of different recipes are never compared.
+The learned recipe is one file with an id, shared by runs, windows and engines. It holds the weights of tokens, what the
+block index learned (the common shingles), and what verifiers learned (the IDF of `cosine`). With the same recipe and
+the same order, a run and a window remove the same posts with the same keepers.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import BadZipFile
 
+import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
 from hybriddup.config.settings import ComponentSettings, Settings
+from hybriddup.errors import ConfigError, PluginError
+from hybriddup.files.outputs import save_whole
 from hybriddup.steps.options import spell, to_plain
 from hybriddup.steps.posts.parts import BODY_FORMAT
 
@@ -18,6 +33,14 @@ RECIPE_FORMAT = 1
 COMPARED_BEFORE = "all"
 """What was compared before there was a choice, so that recipes keep their ids."""
 RECIPE_ROLES = ("normalizer", "tokenizer", "weighter", "hasher")
+LEARNED_FORMAT = 1
+"""Raised when the file comes to hold something else."""
+RECIPE_IS_GIVEN = "recipe must be left out of a configuration that is learned for: it names what was learned before."
+PARTS = "parts"
+REMEDY = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
+WEIGHTS, BLOCKS, VERIFIER = "weights", "blocks", "verifier"
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,3 +102,87 @@ def _differences(a: Any, b: Any, path: tuple[str, ...]) -> Iterator[str]:
 
 def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=to_plain)
+
+
+@dataclass(frozen=True)
+class LearnedRecipe:
+    """What was learned, by the part that learned it, and what that depends on."""
+
+    parts: dict[str, Any]
+    """Normalizer, tokenizer, weighter, hasher and width as in the recipe of a fingerprint; block index; verifiers."""
+    learned: dict[str, Arrays] = field(default_factory=dict)
+    """Arrays by name, of the `WEIGHTS`, of the `BLOCKS`, and of each verifier (`verifier_part`)."""
+
+    @cached_property
+    def id(self) -> str:
+        """32 hexadecimal digits, equal where and only where all of it is equal."""
+        digest = xxhash.xxh3_128(json.dumps([LEARNED_FORMAT, self.parts], sort_keys=True).encode())
+        for part, arrays in sorted(self.learned.items()):
+            for name, array in sorted(arrays.items()):
+                digest.update(f"{part}/{name} {array.dtype.str} {array.shape}".encode() + array.tobytes())
+        return digest.hexdigest()
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the recipe to an open file."""
+        arrays = {f"{part}/{name}": array for part, named in self.learned.items() for name, array in named.items()}
+        parts = json.dumps(self.parts, sort_keys=True)
+        # an archive is written back and forth, which a stream need not allow
+        file.write(pack_arrays({"format": np.array(LEARNED_FORMAT), PARTS: np.array(parts), **arrays}))
+
+    def save(self, path: str | Path) -> None:
+        """Write the recipe to a file, which appears whole or not at all."""
+        save_whole(path, self.write)
+
+
+def load_recipe(path: str | Path) -> LearnedRecipe:
+    """Return a recipe that `LearnedRecipe.save` wrote; ConfigError where the file cannot be read, or is none."""
+    try:
+        with Path(path).open("rb") as stream:
+            return read_recipe(stream, str(path))
+    except OSError as error:
+        raise ConfigError(f"recipe: cannot read {path}: {error.strerror or error}. {REMEDY}") from error
+
+
+def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
+    """Return a recipe that `LearnedRecipe.write` wrote; ConfigError, which calls it by a name, where it is none."""
+    try:
+        with np.load(stream, allow_pickle=False) as file:
+            if (found := int(file["format"])) != LEARNED_FORMAT:
+                raise ConfigError(f"recipe: {name} has format {found}, not {LEARNED_FORMAT}. Learn it anew.")
+            parts = json.loads(str(file[PARTS]))
+            learned: dict[str, dict[str, NDArray[Any]]] = {}
+            for key in file.files:
+                part, _, of_part = key.rpartition("/")
+                if part:
+                    learned.setdefault(part, {})[of_part] = file[key]
+    except (KeyError, ValueError, EOFError, BadZipFile) as error:
+        raise ConfigError(f"recipe: {name} is not a learned recipe. {REMEDY}") from error
+    return LearnedRecipe(parts, dict(learned))
+
+
+def verifier_part(key: str) -> str:
+    """Return the name of what a verifier learned; ``key`` is its name and its options."""
+    return f"{VERIFIER} {key}"
+
+
+def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return arrays by name as bytes; PluginError where they are no arrays of numbers or strings.
+
+    Examples
+    --------
+    >>> unpack_arrays(pack_arrays({"n": np.array(3)}))
+    {'n': array(3)}
+    """
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+            raise PluginError(f"learned must return arrays of numbers or strings; {name!r} is {array!r:.80}.")
+    file = BytesIO()
+    named: dict[str, Any] = dict(arrays)
+    np.savez_compressed(file, **named)
+    return file.getvalue()
+
+
+def unpack_arrays(packed: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays that `pack_arrays` packed."""
+    with np.load(BytesIO(packed), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}

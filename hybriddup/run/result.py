@@ -19,10 +19,9 @@ from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts, remo
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
 from hybriddup.run.bands import Bands
-from hybriddup.run.clusters import connected_clusters, keeper_clusters
 from hybriddup.run.decisions import RunDecisions
-from hybriddup.run.learned import LearnedRecipe
 from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
+from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.report.differences import removed_html
 from hybriddup.run.summary import Summary
 
@@ -306,3 +305,36 @@ class Assembler:
         verified, rows = self.decisions.accepted, self.corpus.rows[self.order]
         verified = verified.take(verified.earlier >= self.corpus.n_against)
         return np.stack([rows[verified.earlier], rows[verified.later]], axis=1)
+
+
+def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
+    """Return each kept row with the rows removed for it: keeper first, then rising; clusters by their keeper's row.
+
+    Every member matches the first. Kept rows for which nothing was removed are left out.
+    """
+    members: dict[int, list[int]] = {}
+    for row, keeper in np.stack(rows_with_keepers(removed), axis=1).tolist():
+        members.setdefault(keeper, []).append(row)
+    return [[keeper, *sorted(members[keeper])] for keeper in sorted(members)]
+
+
+def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
+    """Return the connected components of all verified pairs and exact repeats, where they have two rows or more.
+
+    Kept rows first, then removed rows, each rising; clusters by their first row. A component may chain texts that do
+    not match each other, and may hold several kept rows: it is a view of the corpus, not what was decided.
+
+    ``verified_rows`` is int64[n_pairs, 2].
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = np.concatenate([verified_rows.reshape(-1, 2), np.stack(rows_with_keepers(removed), axis=1)])
+    rows, ends = np.unique(edges, return_inverse=True)
+    a, b = ends.reshape(edges.shape).T
+    graph = coo_array((np.ones(len(edges), np.bool_), (a, b)), shape=(len(rows), len(rows)))
+    _, labels = connected_components(graph, directed=False)
+    is_removed = np.isin(rows, removed_rows(removed))
+    order = np.lexsort((rows, is_removed, labels))
+    bounds = np.flatnonzero(np.diff(labels[order])) + 1
+    return sorted(part.tolist() for part in np.split(rows[order], bounds) if len(part))

@@ -58,9 +58,6 @@ def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
 class PlainLines(Progress):
     """One line for each long step, when it is finished; for logs."""
 
-    def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
-        self._least_seconds = least_seconds
-
     def start(self, step: str, total: int | None, unit: str) -> None:
         """Begin a step."""
         self._step, self._unit, self._total = step, unit, total
@@ -74,7 +71,8 @@ class PlainLines(Progress):
     def finish(self) -> None:
         """Print the step with its count and time, unless it was quick or ends because of an error."""
         seconds = perf_counter() - self._began
-        if seconds < self._least_seconds or _is_failing():
+        is_failing = sys.exc_info()[0] is not None  # an exception is on its way through the caller, which ends the step
+        if seconds < LEAST_SECONDS or is_failing:
             return
         n = self._n or self._total or 0
         typer.echo(f"{self._step}: {n:,} {self._unit} in {seconds:.2f} s", err=True)
@@ -145,11 +143,6 @@ class Bar(Progress):
             return ""
         seconds = ceil((perf_counter() - self._began) * (1 - share) / share)
         return f", about {seconds} s left" if seconds < 100 else f", about {round(seconds / 60)} min left"
-
-
-def _is_failing() -> bool:
-    """Return whether an exception is on its way through the caller, whose ``finally`` ends the step."""
-    return sys.exc_info()[0] is not None
 
 
 def _new_bar() -> rich.progress.Progress:

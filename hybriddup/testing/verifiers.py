@@ -11,7 +11,7 @@ import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Float64s, Tokens, text_lengths, tokens_from_lists
 from hybriddup.kernels.ring_texts import least_common
-from hybriddup.run.learned import pack_arrays, unpack_arrays
+from hybriddup.run.recipe import pack_arrays, unpack_arrays
 from hybriddup.steps.verifiers import KEEPING, VerifierContext, keeps_learning
 from hybriddup.testing.contract import Subject
 from hybriddup.testing.texts import ALL_TEXTS

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from hybriddup.data.spread import spread_rows
 from hybriddup.errors import WindowError
-from hybriddup.run.learned import BLOCKS as BLOCKS_PART
-from hybriddup.run.learned import WEIGHTS as WEIGHTS_PART
-from hybriddup.run.learned import pack_arrays, unpack_arrays
+from hybriddup.run.recipe import BLOCKS as BLOCKS_PART
+from hybriddup.run.recipe import WEIGHTS as WEIGHTS_PART
+from hybriddup.run.recipe import pack_arrays, unpack_arrays
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
 from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS
 from hybriddup.window.preparing import Steps

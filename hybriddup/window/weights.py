@@ -14,8 +14,7 @@ from typing import Any
 
 from hybriddup.errors import ConfigError, WindowError
 from hybriddup.run.components import Components
-from hybriddup.run.learned import pack_arrays, unpack_arrays
-from hybriddup.run.recipe import compare_recipes
+from hybriddup.run.recipe import compare_recipes, pack_arrays, unpack_arrays
 from hybriddup.steps.fingerprints import FIT_SAMPLE
 from hybriddup.steps.weight_tables import FittedTable
 from hybriddup.steps.weighters import FittedWeighter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hybriddup.run.learned import load_recipe
+from hybriddup.run.recipe import load_recipe
 from tests.cli.conftest import Run
 
 POSTS = Path("tests/samples/posts.jsonl").resolve()

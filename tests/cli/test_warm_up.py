@@ -17,7 +17,8 @@ import pytest
 
 from hybriddup.cli.warm_up_job import made_up_posts
 from hybriddup.config.read import shipped_names
-from hybriddup.run.compiler import MESSAGE, note_compiling, start_compiler
+from hybriddup.kernels.cache import anchor
+from hybriddup.run.progress import MESSAGE, note_compiling
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, distinct_texts, names, write_posts
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -161,9 +162,9 @@ def test_first_kernel_that_is_compiled_in_a_run_is_noted() -> None:
 def test_kernel_that_is_compiled_already_is_not_noted() -> None:
     """Only what takes a while is worth a note."""
     progress = Notes()
-    start_compiler()
+    anchor()
     with note_compiling(progress):  # type: ignore[arg-type]
-        start_compiler()
+        anchor()
     assert progress.notes == []
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybriddup.config.load import open_session
 from hybriddup.data.records import CandidatePairs, PairLimits
-from hybriddup.run.bands import Bands, LimitsByLength, can_be_near
+from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
 from hybriddup.steps.verifiers import VerifierContext
 from tests.builders import make_limits, make_pairs
@@ -156,7 +156,7 @@ def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
     """Looked up once a length, they are what asking for every text gives."""
     bands, _ = make_bands(THREE_BANDS)
     texts = np.array(lengths, np.int32)
-    by_length = LimitsByLength.of(bands, texts)
-    for looked_up, asked in zip(by_length.of_texts(), bands.limits_of(texts), strict=True):
+    limits, ranks = bands.limits_by_length(texts)
+    for looked_up, asked in zip(limits.take(ranks), bands.limits_of(texts), strict=True):
         assert looked_up.tolist() == asked.tolist()
-    assert by_length.is_near().tolist() == can_be_near(bands.limits_of(texts)).tolist()
+    assert can_be_near(limits)[ranks].tolist() == can_be_near(bands.limits_of(texts)).tolist()

@@ -9,7 +9,7 @@ import pytest
 
 import hybriddup
 from hybriddup.errors import ConfigError, WindowError
-from hybriddup.run.learned import load_recipe
+from hybriddup.run.recipe import load_recipe
 from tests.posts import load_sample
 
 POSTS = [post["text"] for post in load_sample("posts.jsonl")]

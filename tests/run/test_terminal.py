@@ -11,28 +11,34 @@ from hybriddup.run.progress import Clock, Progress
 from hybriddup.run.terminal import Bar, PlainLines, show_progress
 
 
-def test_a_finished_step_is_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def logging(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock whose steps all have lines, however quick they are."""
+    monkeypatch.setattr(terminal, "LEAST_SECONDS", 0)
+    return Clock(PlainLines())
+
+
+def test_a_finished_step_is_one_plain_line(logging: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     """With what was counted, or the total where nothing was."""
-    clock = Clock(PlainLines(least_seconds=0))
-    with clock.step("weigh", 1200, "tokens"):
+    with logging.step("weigh", 1200, "tokens"):
         pass
-    with clock.step("read", 5):
-        clock.progress.advance(3)
+    with logging.step("read", 5):
+        logging.advance(3)
     lines = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"weigh: 1,200 tokens in \d+\.\d\d s", lines[0])
     assert re.fullmatch(r"read: 3 posts in \d+\.\d\d s", lines[1])
 
 
-def test_a_step_that_fails_is_not_called_finished(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_step_that_fails_is_not_called_finished(logging: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     """As when it is interrupted."""
-    with pytest.raises(KeyboardInterrupt), Clock(PlainLines(least_seconds=0)).step("weigh", 1200):
+    with pytest.raises(KeyboardInterrupt), logging.step("weigh", 1200):
         raise KeyboardInterrupt
     assert capsys.readouterr().err == ""
 
 
 def test_a_quick_step_has_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     """A log holds what took its time, and remarks."""
-    clock = Clock(PlainLines(least_seconds=60))
+    clock = Clock(PlainLines())
     with clock.step("weigh", 1200):
         clock.progress.note("compiling")
     assert capsys.readouterr().err == "compiling\n"

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from hybriddup.config.settings import CombinedVerifier, SingleVerifier
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.errors import PluginError
-from hybriddup.run.judge_plan import plan_judges
+from hybriddup.run.bands import plan_judges
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.combined import AllOf, AnyOf
 from hybriddup.steps.verifiers.judges import SingleJudge

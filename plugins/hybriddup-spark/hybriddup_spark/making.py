@@ -13,7 +13,7 @@ from pyspark import TaskContext
 
 from hybriddup.config import open_session
 from hybriddup.run.components import Components
-from hybriddup.run.learned import LearnedRecipe, read_recipe
+from hybriddup.run.recipe import LearnedRecipe, read_recipe
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Maker:
     plugins: tuple[str, ...]
     """Modules that are loaded besides the installed plugins, by name."""
     recipe: bytes
-    """What was learned, as `hybriddup.run.learned.LearnedRecipe.write` writes it."""
+    """What was learned, as `hybriddup.run.recipe.LearnedRecipe.write` writes it."""
     name: str
     """Of the recipe, for errors."""
 

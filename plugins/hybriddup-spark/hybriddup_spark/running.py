@@ -21,7 +21,7 @@ from hybriddup.data.records import Int32s
 from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
-from hybriddup.run.learned import LearnedRecipe, load_recipe
+from hybriddup.run.recipe import LearnedRecipe, load_recipe
 from hybriddup_spark.blocks import mapped
 from hybriddup_spark.making import Maker
 from hybriddup_spark.ordering import NUMBER, Fields, first_positions, in_order, split_bad

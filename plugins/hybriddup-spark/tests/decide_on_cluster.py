@@ -19,7 +19,7 @@ import pyarrow as pa
 from hybriddup_spark import dedupe
 from pyspark.sql import SparkSession
 
-from hybriddup.run.learned import load_recipe
+from hybriddup.run.recipe import load_recipe
 
 SECONDS_BEHIND = 1.0
 EXECUTOR = b"CoarseGrainedExecutorBackend"

@@ -16,7 +16,7 @@ from plain_frames import Groups, decide_plainly
 import hybriddup
 from hybriddup.config import load_settings, open_session
 from hybriddup.errors import HybriddupError
-from hybriddup.run.learned import LearnedRecipe
+from hybriddup.run.recipe import LearnedRecipe
 
 PLUGINS = ("marked",)
 EDIT = {"verifier": {"use": "edit", "threshold": 0.8}}
