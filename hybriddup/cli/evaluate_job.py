@@ -17,8 +17,17 @@ from hybriddup.files.pairs import PairFields, PairsFile, read_pairs
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.terminal import show_progress
 from hybriddup.steps.parallel import available_workers
-from hybriddup.study.evaluate import BandMeasures, Evaluation, LabeledPairs, Measures, evaluate
-from hybriddup.study.scored_pairs import CurvePoint, curve_of, score_labeled, thresholds_of
+from hybriddup.study.evaluate import (
+    BandMeasures,
+    CurvePoint,
+    Evaluation,
+    LabeledPairs,
+    Measures,
+    curve_of,
+    evaluate,
+    score_labeled,
+    thresholds_of,
+)
 
 
 def perform(

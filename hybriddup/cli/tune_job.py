@@ -17,7 +17,7 @@ from hybriddup.config import open_session
 from hybriddup.files.inputs import ReadOptions
 from hybriddup.files.outputs import Output, Outputs
 from hybriddup.files.pairs import PairFields
-from hybriddup.study.scored_pairs import thresholds_of
+from hybriddup.study.evaluate import thresholds_of
 from hybriddup.study.tune import AS_IT_IS, Interval, Reached, Tuned, tune
 
 

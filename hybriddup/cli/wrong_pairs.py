@@ -8,8 +8,7 @@ import numpy as np
 
 from hybriddup.data.records import Float64s, Int64s
 from hybriddup.files.outputs import Output
-from hybriddup.study.evaluate import LabeledPairs
-from hybriddup.study.scored_pairs import ScoredPairs
+from hybriddup.study.evaluate import LabeledPairs, ScoredPairs
 
 
 def write_wrong_pairs(

@@ -22,7 +22,7 @@ from hybriddup.run.components import Components
 from hybriddup.run.pipeline import Run
 from hybriddup.run.progress import Clock
 from hybriddup.steps.verifiers.best_threshold import threshold_for
-from hybriddup.study.scored_pairs import open_to_all, single_bands
+from hybriddup.study.evaluate import open_to_all, single_bands
 
 MOST_POSTS = 100_000
 """The first so many posts are looked at: what repeats mostly comes soon after."""

@@ -24,8 +24,15 @@ from hybriddup.steps.verifiers.post.features import pair_features
 from hybriddup.steps.verifiers.post.fitting import FOLDS, fit_to
 from hybriddup.steps.verifiers.post.model import shipped_models
 from hybriddup.steps.verifiers.post.verifier import BY_SCRIPT
-from hybriddup.study.evaluate import LabeledPairs, Measures
-from hybriddup.study.scored_pairs import ScoredPairs, score_labeled, single_bands, thresholds_of, with_thresholds
+from hybriddup.study.evaluate import (
+    LabeledPairs,
+    Measures,
+    ScoredPairs,
+    score_labeled,
+    single_bands,
+    thresholds_of,
+    with_thresholds,
+)
 
 POST = "post"
 FEWEST_OF_KIND = 10
