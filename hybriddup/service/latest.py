@@ -100,17 +100,6 @@ def plain_post(post: StoredPost) -> dict[str, Any]:
     return plain if post.evidence is None else plain | post.evidence._asdict()
 
 
-def decided_lately(window: AnyWindow, posts: Sequence[tuple[int, PostId]]) -> list[dict[str, Any]]:
-    """Return those of the posts that are still there, each with the text that it repeats."""
-    return [with_keeper(window, post) for post in still_there(window, posts)]
-
-
-def list_of_posts(window: AnyWindow, limit: int, **wanted: Any) -> dict[str, Any]:
-    """Return posts of a window, each with the text that it repeats; parameters are those of `AnyWindow.posts`."""
-    listed = window.posts(limit, **wanted)
-    return {"posts": [with_keeper(window, post) for post in listed.posts], "after": listed.after}
-
-
 def with_keeper(window: AnyWindow, post: StoredPost) -> dict[str, Any]:
     """Return a post as plain data, with the text of the kept post that it repeats where that is still there."""
     of = [(post.evidence.of_position, post.evidence.of)] if post.evidence else []

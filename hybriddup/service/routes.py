@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import asdict
 from functools import cache, partial
 from importlib.resources import files
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -14,13 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hybriddup.service.latest import OUTCOMES, plain_post
-from hybriddup.service.limits import DEFAULT_LISTED, MAX_LISTED
+from hybriddup.service.latest import OUTCOMES, pairs_to_judge, plain_post, still_there, with_keeper
+from hybriddup.service.limits import DEFAULT_LISTED, MAX_LISTED, MOST_COMPARED
 from hybriddup.service.problems import RequestError, json_response
 from hybriddup.service.reading import check_length
 from hybriddup.service.service import Service
 from hybriddup.service.shapes import ExplainRequest, MatchRequest, checked
 from hybriddup.steps.options import quote
+from hybriddup.window import AnyWindow
 from hybriddup.window.records import PostId
 
 
@@ -63,7 +65,8 @@ async def match(request: Request) -> Response:
     service = service_of(request)
     asked = await service.reader.read(request, partial(checked, MatchRequest))
     check_length(asked.text, service.limits)
-    return json_response({"matches": [asdict(one) for one in await service.match(asked.text, asked.limit)]})
+    found = await service.look(lambda window: window.match(asked.text, asked.limit))
+    return json_response({"matches": [asdict(one) for one in found]})
 
 
 async def explain(request: Request) -> Response:
@@ -71,7 +74,8 @@ async def explain(request: Request) -> Response:
     service = service_of(request)
     asked = await service.reader.read(request, partial(checked, ExplainRequest))
     check_length(asked.text, service.limits)
-    return json_response((await service.explain(asked.text, asked.id)).to_dict())
+    await service.get(asked.id)
+    return json_response((await service.look(lambda window: window.explain(asked.text, asked.id))).to_dict())
 
 
 async def posts(request: Request) -> Response:
@@ -84,8 +88,13 @@ async def list_posts(request: Request) -> Response:
     asked = request.query_params
     after = number_of(asked["after"], "after") if "after" in asked else None
     of = as_id(request, asked["of"]) if "of" in asked else None
-    found = await service_of(request).posts(limit_of(request), after=after, text=asked.get("q", ""), of=of)
-    return json_response(found)
+    limit, text = limit_of(request), asked.get("q", "")
+
+    def listed(window: AnyWindow) -> dict[str, Any]:
+        found = window.posts(limit, after=after, text=text, of=of)
+        return {"posts": [with_keeper(window, post) for post in found.posts], "after": found.after}
+
+    return json_response(await service_of(request).look(listed))
 
 
 async def post_by_id(request: Request) -> Response:
@@ -129,13 +138,17 @@ async def decisions(request: Request) -> Response:
     outcome = request.query_params.get("decision")
     if outcome not in (None, *OUTCOMES):
         raise RequestError(422, "invalid_request", f"decision is {quote(outcome)}.", f"{', '.join(OUTCOMES)}")
-    found = await service_of(request).latest_decisions(limit_of(request), outcome)
+    service = service_of(request)
+    posts = service.latest.newest(limit_of(request), outcome)
+    found = await service.look(lambda window: [with_keeper(window, post) for post in still_there(window, posts)])
     return json_response({"decisions": found})
 
 
 async def pairs(request: Request) -> Response:
     """Return pairs of the latest posts and those most similar to them, for a person to judge."""
-    return json_response({"pairs": await service_of(request).pairs_to_judge(limit_of(request))})
+    service, limit = service_of(request), limit_of(request)
+    posts = [one for outcome in ("near", "kept") for one in service.latest.newest(MOST_COMPARED // 2, outcome)]
+    return json_response({"pairs": await service.look(lambda window: pairs_to_judge(window, posts, limit))})
 
 
 def limit_of(request: Request) -> int:

@@ -7,21 +7,19 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, fields
-from functools import partial
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 
 from hybriddup.errors import HybriddupError, StoreError
 from hybriddup.service.batching import DecidingQueue
-from hybriddup.service.latest import History, Latest, Outcome, decided_lately, list_of_posts, pairs_to_judge
-from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, MOST_COMPARED, Limits
+from hybriddup.service.latest import History, Latest
+from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, no_post, not_ready
 from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
 from hybriddup.service.shapes import ServiceStats
-from hybriddup.study.explain import Explanation
-from hybriddup.window import AnyWindow, Decision, Match, Post, StoredPost, WindowStats
+from hybriddup.window import AnyWindow, Decision, Post, StoredPost, WindowStats
 from hybriddup.window.event_time import TimeOf
 from hybriddup.window.records import PostId
 
@@ -161,47 +159,26 @@ class Service:
         self.metrics.batch_done(len(posts), self.last_stats.seconds)
         return decisions
 
-    async def match(self, text: str, limit: int) -> list[Match]:
-        """Return the kept posts most similar to a text."""
-        return await self.look(partial(self.ready_window().match, text, limit))
-
     async def get(self, post_id: PostId) -> StoredPost:
         """Return the post with this id; RequestError where there is none."""
-        post = await self.look(partial(self.ready_window().get, post_id))
+        post = await self.look(lambda window: window.get(post_id))
         if post is None:
             raise no_post(post_id)
         return post
 
-    async def explain(self, text: str, post_id: PostId) -> Explanation:
-        """Return every step of a post and of a text, and the verdict."""
-        await self.get(post_id)
-        return await self.look(partial(self.ready_window().explain, text, post_id))
-
-    async def latest_decisions(self, limit: int, outcome: Outcome | None) -> list[dict[str, Any]]:
-        """Return the latest posts that were decided, newest first, and the kept posts that they repeat."""
-        return await self.look(partial(decided_lately, self.ready_window(), self.latest.newest(limit, outcome)))
-
-    async def posts(self, limit: int, **wanted: Any) -> dict[str, Any]:
-        """Return posts, newest first; parameters are those of `AnyWindow.posts`."""
-        return await self.look(partial(list_of_posts, self.ready_window(), limit, **wanted))
-
     async def delete(self, post_id: PostId) -> None:
         """Take a post out of the window; RequestError where there is none with this id."""
-        if not await self.look(partial(self._delete, self.ready_window(), post_id)):
+
+        def delete(window: AnyWindow) -> bool:
+            was_there, self.last_stats = window.delete(post_id), window.stats()
+            return was_there
+
+        if not await self.look(delete):
             raise no_post(post_id)
-
-    def _delete(self, window: AnyWindow, post_id: PostId) -> bool:
-        was_there, self.last_stats = window.delete(post_id), window.stats()
-        return was_there
-
-    async def pairs_to_judge(self, limit: int) -> list[dict[str, Any]]:
-        """Return pairs of the latest posts and those most similar to them, of all scores in turn."""
-        posts = [one for outcome in ("near", "kept") for one in self.latest.newest(MOST_COMPARED // 2, outcome)]
-        return await self.look(partial(pairs_to_judge, self.ready_window(), posts, limit))
 
     async def stats(self) -> dict[str, Any]:
         """Return counts, and decisions over time."""
-        stats = await self.look(self.ready_window().stats)
+        stats = await self.look(lambda window: window.stats())
         self.history.forget()
         of_window = {one.name: getattr(stats, one.name) for one in fields(stats)}
         return asdict(ServiceStats(**of_window, n_waiting=self.queue.n_posts, history=self.history))
@@ -209,13 +186,17 @@ class Service:
     def _stats(self) -> WindowStats | None:
         return self.last_stats if self.status == "ready" else None
 
-    async def look(self, question: Callable[[], T]) -> T:
-        """Return the answer of the looking thread; RequestError where too many wait for it, or it takes too long."""
+    async def look(self, question: Callable[[AnyWindow], T]) -> T:
+        """Return what the looking thread answers about the window.
+
+        RequestError where that is not open, too many wait for the thread, or it takes too long.
+        """
+        window = self.ready_window()
         if self.n_looks >= MAX_LOOKS:
             message = f"{self.n_looks} requests are waiting to look into the window."
             raise RequestError(429, "too_many_looks", message, f"at most {MAX_LOOKS} at once", retry_after=1)
         self.n_looks += 1
-        asked = asyncio.get_running_loop().run_in_executor(self.looking, question)
+        asked = asyncio.get_running_loop().run_in_executor(self.looking, question, window)
         asked.add_done_callback(self._looked)
         try:
             return await asyncio.wait_for(asyncio.shield(asked), self.limits.request_timeout)

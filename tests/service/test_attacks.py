@@ -16,9 +16,8 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from hybriddup.errors import StoreError
-from hybriddup.service.batching import DecidingQueue
+from hybriddup.service.batching import POSTS_A_TURN, DecidingQueue
 from hybriddup.service.connections import Connections
-from hybriddup.service.fair_queue import POSTS_A_TURN
 from hybriddup.service.gate import Exchange
 from hybriddup.service.limits import LARGE_BODY, UNREAD_BYTES, Limits
 from hybriddup.service.problems import LONGEST_MESSAGE
@@ -282,6 +281,7 @@ def test_nobody_learns_where_the_store_is() -> None:
             service.window.close()
             service.window = FailingWindow()  # type: ignore[assignment]
             failed = await client.post("/v1/posts", json={"text": OTHER})
+            assert refused(failed) == (503, "window_failed")
             assert "/secret/place" in failed.json()["message"]
             return (await client.get("/readyz")).text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from itertools import pairwise
 
 import pytest
@@ -10,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.errors import StoreError
-from hybriddup.service.batching import DecidingQueue
-from hybriddup.service.fair_queue import CHARACTERS_AS_A_POST, POSTS_A_TURN, FairQueue, Part, Waiting
+from hybriddup.service.batching import CHARACTERS_AS_A_POST, POSTS_A_TURN, DecidingQueue, FairQueue, Part, Waiting
 from hybriddup.service.problems import RequestError
 from hybriddup.window import Decision, Post
 from tests.service.support import Decide
@@ -22,19 +22,9 @@ REQUESTS = st.lists(
 )
 
 
-class Answers:
-    """Stands for the answer that a request waits for."""
-
-    def __init__(self) -> None:
-        self.is_done = False
-
-    def done(self) -> bool:
-        return self.is_done
-
-
 def waiting(client: str, lengths: list[int]) -> Waiting:
     """Return a request of texts with these lengths."""
-    return Waiting([Post("a" * length) for length in lengths], client, Answers())  # type: ignore[arg-type]
+    return Waiting([Post("a" * length) for length in lengths], client, Future())  # type: ignore[arg-type]
 
 
 def take_all(queue: FairQueue, most_cost: float) -> list[list[Part]]:
@@ -82,7 +72,7 @@ def test_a_request_that_has_gone_is_left_out() -> None:
     queue.add(gone)
     queue.add(other)
     first = queue.take(1.0)
-    gone.answer.is_done = True  # type: ignore[attr-defined]
+    gone.answer.cancel()
     assert [part.request for part in first] == [gone]
     assert [part.request for parts in take_all(queue, 1.0) for part in parts] == [other]
 
