@@ -57,7 +57,7 @@ def _extension(subject: Subject, reader: Any) -> str:
 
 
 def _read(subject: Subject, reader: Any, content: bytes, extension: str) -> list[str]:
-    with subject.clause("a file of the format can be read"), _source(content, extension) as source:
+    with subject.clause("a file of the format can be read"), _sources([content], extension) as (source,):
         batches = list(reader.read(source, Fields()))
     _check_rows(subject, batches)
     return [text for batch in batches for text in batch.texts]
@@ -90,7 +90,7 @@ def _broken(content: bytes) -> Iterator[bytes]:
 
 def _check_broken(subject: Subject, reader: Any, content: bytes, extension: str) -> None:
     clause = "a damaged file gives bad rows or an InputError"
-    with subject.clause(clause), _source(content, extension) as source:
+    with subject.clause(clause), _sources([content], extension) as (source,):
         try:
             batches = list(reader.read(source, Fields()))
         except InputError:
@@ -152,12 +152,6 @@ def _check_changed(subject: Subject, writer: Any, content: bytes, keep: Bools, e
         except Exception as error:
             subject.fail(clause, f"{type(error).__name__}: {error}")
     subject.fail(clause, f"it writes {len(keep)} rows")
-
-
-@contextmanager
-def _source(content: bytes, extension: str) -> Iterator[Source]:
-    with _sources([content], extension) as sources:
-        yield sources[0]
 
 
 @contextmanager

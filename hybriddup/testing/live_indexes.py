@@ -15,7 +15,6 @@ from hybriddup.data.records import (
     Enough,
     Fingerprints,
     Int32s,
-    Int64s,
     NearPairs,
     PairLimits,
     UInt64s,
@@ -109,7 +108,8 @@ class Oracle:
 
     def __init__(self, texts: LiveTexts, max_bucket_size: int) -> None:
         self.positions = texts.prints.positions.tolist()
-        self.keys, self.probes = key_lists(texts.keys), key_lists(texts.probes)
+        self.keys: list[list[int]] = texts.keys.tolist()
+        self.probes: list[list[int]] = texts.probes.tolist()
         distances, within = compare_all(texts.prints)
         self.distances, self.within = distances.tolist(), within.tolist()
         self.most = max_bucket_size
@@ -161,12 +161,6 @@ class Oracle:
                 self.kept.append(row)
                 for key in set(self.keys[row]) - {NO_KEY}:
                     self.rows_with.setdefault(key, []).append(row)
-
-
-def key_lists(keys: UInt64s) -> list[list[int]]:
-    """Return the keys of each text."""
-    listed: list[list[int]] = keys.tolist()
-    return listed
 
 
 def compare_all(prints: Fingerprints) -> tuple[Int32s, Bools]:
@@ -232,7 +226,8 @@ def check_look_up(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: rang
     pairs = list(zip(near.later.tolist(), near.earlier.tolist(), strict=True))
     require(len(set(pairs)) == len(pairs), "no pair is found twice", pairs[:5])
     require(pairs == sorted(pairs), "pairs are sorted by later, then earlier", pairs[:5])
-    given, expected = as_triples(near, batch.prints.positions), oracle.look_up(rows, edge)
+    columns = (near.earlier, batch.prints.positions[near.later], near.distances)
+    given, expected = list(zip(*(column.tolist() for column in columns), strict=True)), oracle.look_up(rows, edge)
     forgotten = sorted(pair for pair in given if pair[0] < edge)
     require(not forgotten, "nothing forgotten is found", forgotten[:3])
     wrong = sorted(set(given) - set(expected))
@@ -305,9 +300,3 @@ def check_memory(make: Maker, block_index: BlockIndex, size: WindowSize) -> None
             full = index.report().n_bytes
     n_bytes = index.report().n_bytes
     require(n_bytes <= SLACK * full, "memory stops growing once the window is full", f"{full} bytes, then {n_bytes}")
-
-
-def as_triples(near: NearPairs, positions: Int64s) -> list[Triple]:
-    """Return pairs as (earlier, later, differing bits), in their order."""
-    columns = (near.earlier, positions[near.later], near.distances)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
