@@ -148,15 +148,15 @@ def generate(
     return SHAPES[shape](Base(texts, Random(seed)), n, passes=passes, shuffled=shuffled)  # noqa: S311
 
 
+def records_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a JSON Lines file, plain or ``.gz``, without holding them."""
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
+        yield from map(orjson.loads, lines)
+
+
 def read_texts(path: Path = SAMPLE_POSTS, n: int | None = None) -> list[str]:
-    """Return the ``text`` of the first ``n`` lines of a JSON Lines file, plain or ``.gz``; of all where n is None."""
-    with opened(path) as lines:
-        return [orjson.loads(line)["text"] for line in islice(lines, n)]
-
-
-def opened(path: Path) -> IO[bytes]:
-    """Return the lines of a file, plain or ``.gz``."""
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    """Return the texts of the first ``n`` records of a file; of all where n is None."""
+    return [record["text"] for record in islice(records_of(path), n)]
 
 
 def write_posts(posts: Iterable[Post], path: Path) -> int:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from hybriddup.testing.live_indexes import with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts
 from hybriddup.window.index.choosing import make_live_index
 from hybriddup.window.index.ring_index import WindowSize
+from tests.benchmarks.tools import memory_mb
 from tests.builders import make_limits
 
 FILLED_AT_ONCE = 2**14
@@ -112,29 +112,6 @@ SETTINGS = {
 }
 
 
-class Latencies(NamedTuple):
-    """Seconds a post."""
-
-    mean: float
-    p50: float
-    p99: float
-    most: float
-
-    def __str__(self) -> str:
-        """Return microseconds for people."""
-        return "  ".join(f"{name} {1e6 * value:8.1f} us" for name, value in self._asdict().items())
-
-
-class Measured(NamedTuple):
-    """What came out."""
-
-    one_by_one: Latencies
-    in_batches: Latencies
-    """Of a batch, over its number of posts."""
-    found: dict[str, float]
-    """For each kind of planted pairs, the share that is found."""
-
-
 class Sample:
     """Posts of the window that copies are made of."""
 
@@ -193,38 +170,37 @@ def add(index: LiveIndex, texts: LiveTexts, n_posts: int) -> None:
     index.forget_before(int(texts.prints.positions[-1]) + 1 - n_posts)
 
 
-def measure(index: LiveIndex, first: int, n_posts: int, sample: Sample, n_measured: int) -> Measured:
-    """Look copies up and add them, one by one and in batches."""
+def measure(
+    index: LiveIndex, first: int, n_posts: int, sample: Sample, n_measured: int
+) -> tuple[dict[int, list[float]], dict[str, float]]:
+    """Look copies up and add them, one by one and in batches.
+
+    Returns the seconds a post by the size of batches, and the share that is found of each kind of planted pairs.
+    """
     position, found = first, {}
-    one_by_one: list[float] = []
-    in_batches: list[float] = []
+    seconds: dict[int, list[float]] = {1: [], BATCH: []}
     for kind in sample.setting.kinds:
         hits: list[bool] = []
-        for size, times, n in ((1, one_by_one, n_measured), (BATCH, in_batches, n_measured // 16)):
+        for size, n in ((1, n_measured), (BATCH, n_measured // 16)):
             for _ in range(n):
                 rows = sample.rng.integers(0, len(sample.sums), size)
                 texts = sample.copies(rows, kind, position)
                 start = time.perf_counter()
                 near = index.look_up(texts)
                 add(index, texts, n_posts)
-                times.append((time.perf_counter() - start) / size)
+                seconds[size].append((time.perf_counter() - start) / size)
                 position += size
                 met = set(zip(near.earlier.tolist(), near.later.tolist(), strict=True))
                 hits += [(earlier, later) in met for later, earlier in enumerate(sample.positions[rows].tolist())]
         found[kind] = float(np.mean(hits))
-    return Measured(summarize(one_by_one), summarize(in_batches), found)
+    return seconds, found
 
 
-def summarize(seconds: list[float]) -> Latencies:
+def latencies(seconds: list[float]) -> str:
     """Return mean, median, 99th percentile and the most, without the first tenth, in which kernels are compiled."""
     kept = np.array(seconds[len(seconds) // 10 :])
-    return Latencies(float(kept.mean()), *np.quantile(kept, [0.5, 0.99, 1.0]).tolist())
-
-
-def resident_bytes() -> int:
-    """Return the memory that the process has now, in bytes (Linux)."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
+    values = zip(("mean", "p50", "p99", "most"), (kept.mean(), *np.quantile(kept, [0.5, 0.99, 1.0])), strict=True)
+    return "  ".join(f"{name} {1e6 * value:8.1f} us" for name, value in values)
 
 
 def main(arguments: list[str] | None = None, show: Callable[[str], None] = print) -> None:
@@ -239,22 +215,23 @@ def main(arguments: list[str] | None = None, show: Callable[[str], None] = print
     setting = SETTINGS[chosen.setting]
     setting.blocks.prepare(setting.bits, setting.limit)
     sample = Sample(min(4096, chosen.posts // 4), setting)
-    before = resident_bytes()
+    before = memory_mb("VmRSS")
     index = make_live_index(setting.blocks, WindowSize(chosen.posts, setting.bits, chosen.workers))
     show(f"shape       {index.report().shape}, held by {type(index).__name__}")
     position, seconds = fill(index, chosen.posts, chosen.windows, sample)
     show(f"filled      {position:,} posts, {1e9 * seconds / position:.0f} ns a post to add")
     n_before = index.report().n_comparisons
-    measured = measure(index, position, chosen.posts, sample, chosen.measured)
+    measured, found = measure(index, position, chosen.posts, sample, chosen.measured)
     report = index.report()
-    show(f"one by one  {measured.one_by_one}")
-    show(f"batches     {measured.in_batches}  (a post of {BATCH})")
-    for kind, share in measured.found.items():
+    show(f"one by one  {latencies(measured[1])}")
+    show(f"batches     {latencies(measured[BATCH])}  (a post of {BATCH})")
+    for kind, share in found.items():
         show(f"found       {share:.4f} of the pairs planted, {kind}")
-    n_looked_up = (chosen.measured + BATCH * (chosen.measured // 16)) * len(measured.found)
+    n_looked_up = (chosen.measured + BATCH * (chosen.measured // 16)) * len(found)
     compared = (report.n_comparisons - n_before) / n_looked_up
     show(f"compared    {compared:,.0f} a post; the largest bucket read {report.largest_bucket:,}; {report.limits_hit}")
-    show(f"memory      {report.n_bytes / 1e9:.3f} GB of arrays, {(resident_bytes() - before) / 1e9:.3f} GB resident")
+    resident = (memory_mb("VmRSS") - before) * 2**20
+    show(f"memory      {report.n_bytes / 1e9:.3f} GB of arrays, {resident / 1e9:.3f} GB resident")
     show(f"texts       {report.n_texts:,}, exact: {report.exact}")
 
 

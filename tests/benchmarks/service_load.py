@@ -33,12 +33,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-import numpy as np
 import orjson
 
 from hybriddup.window import Window
-from tests.benchmarks.corpora import generate, opened, read_texts
-from tests.benchmarks.setting import setting
+from tests.benchmarks.corpora import SAMPLE_POSTS, generate, read_texts, records_of
+from tests.benchmarks.setting import milliseconds, setting
 
 N_NEW = 200_000
 """New posts that the client has at hand; then it begins again, with other ids and ends of text."""
@@ -58,11 +57,10 @@ class Load(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rates, and the milliseconds that requests took."""
-        p50, p99, largest = np.percentile(self.latencies, [50, 99, 100]) * 1000
         return {
             "requests_per_second": round(self.requests / self.seconds),
             "posts_per_second": round(self.posts / self.seconds),
-            "ms": {"p50": round(p50, 2), "p99": round(p99, 2), "max": round(largest, 2)},
+            "ms": milliseconds(self.latencies),
             "errors": self.errors,
         }
 
@@ -205,7 +203,7 @@ def stats_of(address: str) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> None:
     """Run as a command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--base", type=Path, help="posts that a stream is made from; default: the samples")
+    parser.add_argument("--base", type=Path, default=SAMPLE_POSTS, help="posts that a stream is made from")
     parser.add_argument("--corpus", type=Path, help="posts to fill with and to send, in this order, instead")
     parser.add_argument("--window", type=int, default=300_000, help="posts in the store before measuring, kept or not")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each part")
@@ -216,22 +214,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--config", default="weibo")
     parser.add_argument("--store", type=Path, help="a store that stays; default: a temporary one")
     asked = parser.parse_args(arguments)
-    texts = texts_of(asked.corpus) if asked.corpus else made(asked.base, asked.window + N_NEW)
+    if asked.corpus:
+        texts = (record["text"] for record in records_of(asked.corpus))
+    else:
+        stream = generate("stream", asked.window + N_NEW, read_texts(asked.base))
+        texts = (post.text for post in stream)
     with tempfile.TemporaryDirectory() as folder:
         for result in benchmark(asked.store or Path(folder) / "window", texts, asked):
             print(json.dumps(result), flush=True)
-
-
-def texts_of(corpus: Path) -> Iterator[str]:
-    """Yield the texts of a file without holding them."""
-    with opened(corpus) as lines:
-        for line in lines:
-            yield orjson.loads(line)["text"]
-
-
-def made(base: Path | None, n: int) -> Iterator[str]:
-    """Yield the texts of a ``stream``."""
-    return (post.text for post in generate("stream", n, read_texts(base) if base else read_texts()))
 
 
 if __name__ == "__main__":

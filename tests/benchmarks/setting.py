@@ -1,12 +1,15 @@
-"""Where and with what something was measured."""
+"""Where and with what something was measured, and how times are told."""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from hybriddup.steps.parallel import available_workers
 
@@ -38,3 +41,9 @@ def version_of(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the median, the 99th percentile and the most of some times, in milliseconds."""
+    values = (np.percentile(seconds, [50, 99, 100]) * 1000).round(2).tolist()
+    return dict(zip(("p50", "p99", "max"), values, strict=True))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.benchmarks import peers, tools
+from tests.benchmarks import peers
 from tests.benchmarks.corpora import generate, read_texts, write_posts
 from tests.benchmarks.peers import BASELINE, Measured, as_markdown, summarize
 from tests.benchmarks.sampled_recall import sampled_score
-from tests.benchmarks.tools import TOOLS, run_tool
+from tests.benchmarks.tools import TOOLS, memory_mb, run_tool
 
 MODULES = {"rensa_rapidfuzz": "rensa", "simhash3": "simhash", "simhash6": "simhash"}
 
@@ -72,7 +72,7 @@ def test_memory_over_the_texts_is_a_part_of_the_peak() -> None:
 
     assert 0 <= run.over_texts_mb < run.peak_mb
     assert run.peak_mb > 10
-    assert tools.memory_mb("VmHWM") >= run.peak_mb - 5
+    assert memory_mb("VmHWM") >= run.peak_mb - 5
 
 
 @pytest.mark.slow

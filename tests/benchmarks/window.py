@@ -23,21 +23,18 @@ import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import orjson
-
 from hybriddup.cli.settle import settle
 from hybriddup.window import Window, WindowStats
 from hybriddup.window.derived.kept_log import FOLDER
-from tests.benchmarks.corpora import SAMPLE_POSTS, opened
-from tests.benchmarks.live_index import resident_bytes
-from tests.benchmarks.setting import setting
+from tests.benchmarks.corpora import SAMPLE_POSTS, read_texts, records_of
+from tests.benchmarks.setting import milliseconds, setting
+from tests.benchmarks.tools import memory_mb
 
 FILLED_AT_ONCE = 4096
 HORIZON = 172_800.0
@@ -78,40 +75,19 @@ class Timed(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return rates, and the milliseconds a batch."""
-        p50, p99, largest = np.percentile(self.seconds, [50, 99, 100]) * 1000
         return {
             "posts": self.batch * len(self.seconds),
             "posts_per_second": round(self.rate()),
             "posts_per_second_in_the_last_tenth": round(self.rate(0.1)),
             "batch": self.batch,
-            "ms_a_batch": {"p50": round(p50, 2), "p99": round(p99, 2), "max": round(largest, 2)},
+            "ms_a_batch": milliseconds(self.seconds),
         }
-
-
-@dataclass
-class Report:
-    """What came out; None where it was not asked for or not done."""
-
-    corpus: str
-    config: str
-    store: str
-    opened: dict[str, Any]
-    filled: dict[str, Any] | None
-    measured: dict[str, Any]
-    window: dict[str, Any]
-    memory: dict[str, Any]
-    closed_after_s: float
-    opened_again_after_s: float | None = None
-    opened_without_log_s: float | None = None
-    setting: dict[str, Any] = field(default_factory=setting)
 
 
 def posts_of(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the posts of a JSON Lines file, with their ids."""
-    with opened(path) as lines:
-        for number, line in enumerate(lines):
-            record = orjson.loads(line)
-            yield {"id": record.get("id", number), "text": record["text"]}
+    for number, record in enumerate(records_of(path)):
+        yield {"id": record.get("id", number), "text": record["text"]}
 
 
 def send(window: Window, posts: Iterator[dict[str, Any]], n: int, batch: int, clock: Clock) -> Timed:
@@ -140,11 +116,11 @@ def unsent(path: Path, window: Window, clock: Clock) -> Iterator[dict[str, Any]]
     return posts
 
 
-def benchmark(asked: argparse.Namespace, store: Path | None) -> Report:
-    """Fill a window if it is not full, measure it, close it, and open it again."""
+def benchmark(asked: argparse.Namespace, store: Path | None) -> dict[str, Any]:
+    """Fill a window if it is not full, measure it, close it, and open it again; None is what was not done."""
     warm_up(asked.config)
     opening = Opening(store, asked.config, asked.workers, Clock(asked.posts))
-    clock, resident = opening.clock, resident_bytes()
+    clock, resident = opening.clock, memory_mb("VmRSS")
     window, opened_after = opening.open()
     with window:
         found = window.stats()
@@ -156,21 +132,22 @@ def benchmark(asked: argparse.Namespace, store: Path | None) -> Report:
         full = window.stats()
         measured = send(window, posts, asked.measured, asked.batch, clock)
         after = window.stats()
-        held = resident_bytes() - resident
+        held = int((memory_mb("VmRSS") - resident) * 2**20)
         closed_after = seconds_of(window.close)
-    return Report(
-        corpus=asked.corpus.name,
-        config=asked.config,
-        store="in memory" if store is None else "on disk",
-        opened={"kept": found.n_kept_in_window, "seconds": opened_after},
-        filled=filled.to_dict() if n_missing else None,
-        measured=measured.to_dict() | difference(full, after),
-        window={"kept": after.n_kept_in_window, "index": after.index, "limits_hit": dict(after.limits_hit)},
-        memory=memory_of(after, held),
-        closed_after_s=closed_after,
-        opened_again_after_s=None if store is None else opening.again(after),
-        opened_without_log_s=opening.without_log(after) if asked.without_log and store else None,
-    )
+    return {
+        "corpus": asked.corpus.name,
+        "config": asked.config,
+        "store": "in memory" if store is None else "on disk",
+        "opened": {"kept": found.n_kept_in_window, "seconds": opened_after},
+        "filled": filled.to_dict() if n_missing else None,
+        "measured": measured.to_dict() | difference(full, after),
+        "window": {"kept": after.n_kept_in_window, "index": after.index, "limits_hit": dict(after.limits_hit)},
+        "memory": memory_of(after, held),
+        "closed_after_s": closed_after,
+        "opened_again_after_s": None if store is None else opening.again(after),
+        "opened_without_log_s": opening.without_log(after) if asked.without_log and store else None,
+        "setting": setting(),
+    }
 
 
 @dataclass(frozen=True)
@@ -208,7 +185,7 @@ class Opening:
 def warm_up(config: str) -> None:
     """Have the kernels compiled and loaded, so that neither time nor memory of that is measured."""
     with Window.open(None, config) as window:
-        texts = [post["text"] for post in posts_of(SAMPLE_POSTS)]
+        texts = read_texts(SAMPLE_POSTS)
         for start in range(0, len(texts), 64):
             window.add_many(texts[start : start + 64])
 
@@ -253,7 +230,7 @@ def main(arguments: list[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         store = None if asked.store == IN_MEMORY else Path(asked.store or f"{folder}/window")
-        report = json.dumps(asdict(benchmark(asked, store)), ensure_ascii=False, indent=1)
+        report = json.dumps(benchmark(asked, store), ensure_ascii=False, indent=1)
     print(report)
     if asked.output is not None:
         asked.output.write_text(report + "\n", "utf-8")
