@@ -80,8 +80,3 @@ def plugin_of(register: Callable[[Any], None]) -> ModuleType:
     module = ModuleType("made_for_a_test")
     module.hybriddup_register = hybriddup.hookimpl(register, specname="hybriddup_register")  # type: ignore[attr-defined]
     return module
-
-
-def as_triples(pairs: CandidatePairs) -> list[tuple[int, int, int]]:
-    """Candidate pairs as (earlier, later, hamming distance), in their order."""
-    return list(zip(pairs.earlier.tolist(), pairs.later.tolist(), pairs.hamming_distances.tolist(), strict=True))

@@ -20,11 +20,6 @@ def hamming_distance(a: int, b: int) -> int:
     return bin(a ^ b).count("1")
 
 
-def fingerprint_number(words: Iterable[int]) -> int:
-    """One whole number for a fingerprint given as 64-bit words, the first word lowest."""
-    return sum(int(word) << (64 * place) for place, word in enumerate(words))
-
-
 def signed_sums(tokens: Sequence[str], weights: Sequence[int], bits: int, hash_of: Callable[[str], int]) -> list[int]:
     """Add up bit by bit: plus the weight where a token's hash has a 1, minus the weight where it has a 0."""
     hashes = {token: hash_of(token) for token in tokens}

@@ -91,27 +91,12 @@ def test_workers_are_a_whole_number_of_at_least_one(function: Any, workers: Any)
 
 @pytest.mark.parametrize("bits", [64, 128, 256])
 def test_fingerprints_have_the_width_asked_for(bits: int) -> None:
-    """In words of 64 bits."""
+    """In words of 64 bits, also of no texts; that of a text without tokens is zero, which means nothing."""
     config = {"fingerprint": {"bits": bits}, "lengths": [{"exact_only": True}]}
-    fingerprints = hybriddup.fingerprint(["good morning", "早安"], config=config)
+    fingerprints = hybriddup.fingerprint(["good morning", ""], config=config)
     assert (fingerprints.dtype, fingerprints.shape) == (np.uint64, (2, bits // 64))
-
-
-def test_no_texts_have_no_fingerprints() -> None:
-    """The width stays."""
-    assert hybriddup.fingerprint([]).shape == (0, 2)
-
-
-def test_fingerprint_of_a_text_without_tokens_is_zero() -> None:
-    """It means nothing."""
-    assert hybriddup.fingerprint([""]).tolist() == [[0, 0]]
-
-
-def test_fingerprints_of_a_pair_differ_by_what_dedupe_reports() -> None:
-    """One way to make a fingerprint, wherever it is made."""
-    fingerprints = hybriddup.fingerprint(PAIR)
-    distance = int(np.bitwise_count(fingerprints[0] ^ fingerprints[1]).sum())
-    assert hybriddup.dedupe(PAIR).removed[0].hamming_distance == distance
+    assert not fingerprints[1].any()
+    assert hybriddup.fingerprint([], config=config).shape == (0, bits // 64)
 
 
 def test_result_says_in_one_line_what_was_decided() -> None:

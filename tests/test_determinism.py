@@ -105,11 +105,6 @@ def test_workers_do_not_change_a_byte(name: str, monkeypatch: pytest.MonkeyPatch
     assert started == ([2, 3] if name == "jieba" else [])
 
 
-def test_repeating_a_run_does_not_change_a_byte() -> None:
-    """Nothing is carried over from one run to the next."""
-    assert outcome(SHINGLES, 2) == outcome(SHINGLES, 2) == outcome_alone("shingles")
-
-
 ANSWER = """
 import sys
 from hybriddup.steps.tokenizers import processes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import NotFittedError, SkipTestWarning
+from sklearn.exceptions import SkipTestWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags, estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -21,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 import hybriddup
 from hybriddup.estimators import NearDuplicates, SimhashVectorizer, TextInputError, read_texts
-from tests import reference
+from tests.builders import numbers_of
 
 TEXTS = [
     "good morning, everybody",
@@ -47,16 +46,8 @@ def test_bits_are_those_of_the_words() -> None:
     words = SimhashVectorizer().fit_transform(TEXTS)
     bits = SimhashVectorizer(output="bits").fit_transform(TEXTS)
     assert bits.dtype == np.uint8
-    for row, number in zip(bits.tolist(), map(reference.fingerprint_number, words), strict=True):
+    for row, number in zip(bits.tolist(), numbers_of(words), strict=True):
         assert row == [(number >> bit) & 1 for bit in range(128)]
-
-
-def test_transform_uses_the_weights_of_fit() -> None:
-    """The fingerprint of a text does not depend on what it is transformed together with."""
-    vectorizer = SimhashVectorizer().fit(TEXTS)
-    together = vectorizer.transform(TEXTS)
-    alone = np.concatenate([vectorizer.transform([text]) for text in TEXTS])
-    assert together.tolist() == alone.tolist()
 
 
 def test_transform_of_no_texts_has_no_rows() -> None:
@@ -92,19 +83,6 @@ def test_keeper_has_the_label_of_its_place_among_the_keepers() -> None:
     clusterer = NearDuplicates({"keep": "last"}).fit(TEXTS)
     assert clusterer.keeper_indices_.tolist() == [2, 4, 5]
     assert clusterer.labels_[clusterer.keeper_indices_].tolist() == [0, 1, 2]
-
-
-def test_labels_are_those_of_the_python_api() -> None:
-    """Each removed post has the label of its keeper."""
-    labels = NearDuplicates().fit_predict(TEXTS)
-    assert all(labels[post.row] == labels[post.keeper_row] for post in hybriddup.dedupe(TEXTS).removed)
-
-
-def test_fitted_vectorizer_survives_pickling() -> None:
-    """The copy gives the same fingerprints, learned weights included."""
-    vectorizer = SimhashVectorizer().fit(TEXTS)
-    copy = pickle.loads(pickle.dumps(vectorizer))  # noqa: S301 - our own bytes
-    assert copy.transform(TEXTS).tolist() == vectorizer.transform(TEXTS).tolist()
 
 
 @pytest.mark.parametrize(
@@ -162,12 +140,6 @@ def test_what_holds_no_texts_is_refused(estimator: Any, given: Any, message: str
     with pytest.raises(TextInputError, match=message) as caught:
         clone(estimator).fit(given)
     assert isinstance(caught.value, ValueError)
-
-
-def test_unfitted_vectorizer_says_so() -> None:
-    """With scikit-learn's own error."""
-    with pytest.raises(NotFittedError):
-        SimhashVectorizer().transform(TEXTS)
 
 
 @pytest.mark.parametrize("column", ["text", ["text"]])

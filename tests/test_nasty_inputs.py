@@ -43,25 +43,18 @@ def test_nasty_posts_go_through_every_configuration(config: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "tokenizer", [{"use": "words"}, {"use": "jieba"}, {"use": "char_ngrams", "cjk": [3, 3], "other": [6, 8]}]
+    "config",
+    [
+        *({"tokenizer": {"use": use}} for use in ("words", "jieba")),
+        {"tokenizer": {"use": "char_ngrams", "cjk": [3, 3], "other": [6, 8]}},
+        *({"weighter": {"use": use}} for use in ("uniform", "tf", "levels")),
+        *({"hasher": {"use": use}} for use in ("md5", "polynomial")),
+    ],
+    ids=str,
 )
-def test_nasty_posts_go_through_every_tokenizer(tokenizer: dict[str, object]) -> None:
+def test_nasty_posts_go_through_every_component(config: dict[str, object]) -> None:
     """None is lost."""
-    result = hybriddup.dedupe(list(ALL_TEXTS), config={"tokenizer": tokenizer})
-    assert rows_of(result) == list(range(len(ALL_TEXTS)))
-
-
-@pytest.mark.parametrize("use", ["uniform", "tf", "levels"])
-def test_nasty_posts_go_through_every_weighter(use: str) -> None:
-    """None is lost."""
-    result = hybriddup.dedupe(list(ALL_TEXTS), config={"weighter": {"use": use}})
-    assert rows_of(result) == list(range(len(ALL_TEXTS)))
-
-
-@pytest.mark.parametrize("use", ["md5", "polynomial"])
-def test_nasty_posts_go_through_every_hasher(use: str) -> None:
-    """None is lost."""
-    result = hybriddup.dedupe(list(ALL_TEXTS), config={"hasher": {"use": use}})
+    result = hybriddup.dedupe(list(ALL_TEXTS), config=config)
     assert rows_of(result) == list(range(len(ALL_TEXTS)))
 
 

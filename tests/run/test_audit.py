@@ -59,30 +59,22 @@ def kept_with_missed(n: int, n_missed: int) -> TextColumns:
     return columns_of(numbers, 8)
 
 
-def test_recall_is_removed_among_removed_and_missed() -> None:
-    """30 removed and 10 kept that should have gone."""
-    estimate = estimate_all(kept_with_missed(200, 10), 30, accept_all, sample=1000)
-    assert estimate == (0.75, 0.0)
-
-
-def test_nothing_missed_is_full_recall() -> None:
-    """With every kept post looked at there is no margin either."""
-    assert estimate_all(kept_with_missed(50, 0), 5, accept_all, sample=50) == (1.0, 0.0)
-
-
-def test_pairs_that_the_verifier_refuses_are_not_missed() -> None:
-    """Near fingerprints alone are no match."""
-    assert estimate_all(kept_with_missed(50, 10), 5, refuse_all, sample=50) == (1.0, 0.0)
-
-
-def test_nothing_removed_and_nothing_missed_gives_no_estimate() -> None:
-    """There is no share to give."""
-    assert estimate_all(kept_with_missed(50, 0), 0, accept_all, sample=50) is None
-
-
-def test_no_kept_posts_give_full_recall() -> None:
-    """Nothing could have been missed."""
-    assert estimate_all(columns_of([], 2), 3, accept_all, sample=50) == (1.0, 0.0)
+@pytest.mark.parametrize(
+    ("kept", "n_removed", "verify", "expected"),
+    [
+        (kept_with_missed(200, 10), 30, accept_all, (0.75, 0.0)),
+        (kept_with_missed(50, 0), 5, accept_all, (1.0, 0.0)),
+        (kept_with_missed(50, 10), 5, refuse_all, (1.0, 0.0)),
+        (kept_with_missed(50, 0), 0, accept_all, None),
+        (columns_of([], 2), 3, accept_all, (1.0, 0.0)),
+    ],
+    ids=["ten missed", "none missed", "refused by the verifier", "nothing to give a share of", "nothing kept"],
+)
+def test_recall_is_removed_among_removed_and_missed(
+    kept: TextColumns, n_removed: int, verify: Verify, expected: tuple[float, float] | None
+) -> None:
+    """With every kept post looked at there is no margin."""
+    assert estimate_all(kept, n_removed, verify, sample=1000) == expected
 
 
 @pytest.mark.parametrize("workers", [1, 2])

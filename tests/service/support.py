@@ -65,6 +65,17 @@ def ask(
     return asyncio.run(whole())
 
 
+def answers_to(
+    *requests: tuple[str, str, Any], of: Service | Limits | None = None, **options: Any
+) -> list[httpx.Response]:
+    """Return the answers to requests, one after another: the method, the address, and what is sent as JSON."""
+
+    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
+        return [await client.request(method, address, json=body) for method, address, body in requests]
+
+    return ask(talk, of, **options)
+
+
 def refused(answer: httpx.Response) -> tuple[int, str]:
     """Return status and kind of an error, which must have its shape."""
     told = answer.json()

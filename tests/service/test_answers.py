@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.openapi import openapi_schema
 from hybriddup.window import AuditCounts, Window, WindowStats
-from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, ask, make_service, refused
+from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, answers_to, ask, make_service, refused
 from tests.window.shared.plain_store import Opener
 
 SCHEMA = openapi_schema(with_token=False)
@@ -31,13 +31,9 @@ def check(name: str, answer: Any) -> None:
 
 def test_one_post_gets_one_decision_and_an_array_an_array() -> None:
     """In order, and with the evidence of a duplicate."""
-
-    async def talk(client: httpx.AsyncClient) -> tuple[Any, Any]:
-        one = await client.post("/v1/posts", json={"id": "a", "text": REPEATED})
-        several = await client.post("/v1/posts", json=[{"id": 2, "text": NEARLY}, {"text": OTHER}])
-        return one.json(), several.json()
-
-    one, (near, other) = ask(talk)
+    several = [{"id": 2, "text": NEARLY}, {"text": OTHER}]
+    answers = answers_to(("POST", "/v1/posts", {"id": "a", "text": REPEATED}), ("POST", "/v1/posts", several))
+    one, (near, other) = (answer.json() for answer in answers)
     assert one == {"id": "a", "position": 0, "decision": "kept", "repeated": False}
     assert (near["id"], near["decision"], near["of"], near["reason"]) == (2, "duplicate", "a", "near")
     assert near["score"] >= near["threshold"]
@@ -48,13 +44,8 @@ def test_one_post_gets_one_decision_and_an_array_an_array() -> None:
 
 def test_an_id_sent_again_gets_its_answer_again() -> None:
     """Whatever the text, and said to be a repetition."""
-
-    async def talk(client: httpx.AsyncClient) -> list[Any]:
-        texts = [REPEATED, OTHER]
-        return [(await client.post("/v1/posts", json={"id": "a", "text": text})).json() for text in texts]
-
-    first, again = ask(talk)
-    assert again == first | {"repeated": True}
+    first, again = answers_to(*(("POST", "/v1/posts", {"id": "a", "text": text}) for text in (REPEATED, OTHER)))
+    assert again.json() == first.json() | {"repeated": True}
 
 
 @pytest.mark.parametrize(
@@ -64,12 +55,8 @@ def test_an_id_sent_again_gets_its_answer_again() -> None:
 def test_posts_are_found_by_id(address: str, text: str) -> None:
     """Text unless ``type=int`` says otherwise; slashes and the like percent-encoded."""
     posts = [{"id": "17", "text": "text id"}, {"id": 17, "text": "number"}, {"id": "a/b?c", "text": "odd"}]
-
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        await client.post("/v1/posts", json=[*posts, {"text": "made"}])
-        return await client.get(f"/v1/posts/{address}")
-
-    answer = ask(talk)
+    posts.append({"text": "made"})
+    _, answer = answers_to(("POST", "/v1/posts", posts), ("GET", f"/v1/posts/{address}", None))
     assert answer.status_code == 200
     assert answer.json()["text"] == text
     check("StoredPostAnswer", answer.json())
@@ -86,12 +73,9 @@ def test_posts_that_are_not_there_are_an_error(address: str, status: int) -> Non
 
 def test_matches_are_found_without_adding() -> None:
     """Best first, with score and threshold."""
-
-    async def talk(client: httpx.AsyncClient) -> list[Any]:
-        await client.post("/v1/posts", json=[{"id": "a", "text": REPEATED}, {"id": "b", "text": OTHER}])
-        return [(await client.post("/v1/match", json={"text": NEARLY, "limit": 5})).json() for _ in range(2)]
-
-    first, second = ask(talk)
+    posts = [{"id": "a", "text": REPEATED}, {"id": "b", "text": OTHER}]
+    match = ("POST", "/v1/match", {"text": NEARLY, "limit": 5})
+    first, second = (answer.json() for answer in answers_to(("POST", "/v1/posts", posts), match, match)[1:])
     assert first == second
     assert (first["matches"][0]["id"], first["matches"][0]["is_match"]) == ("a", True)
     check("MatchesAnswer", first)
@@ -99,12 +83,8 @@ def test_matches_are_found_without_adding() -> None:
 
 def test_an_explanation_shows_both_texts_and_the_verdict() -> None:
     """The post is A, the text of the request B."""
-
-    async def talk(client: httpx.AsyncClient) -> Any:
-        await client.post("/v1/posts", json={"text": REPEATED})
-        return (await client.post("/v1/explain", json={"text": NEARLY, "id": "#0"})).json()
-
-    found = ask(talk)
+    explain = ("POST", "/v1/explain", {"text": NEARLY, "id": "#0"})
+    found = answers_to(("POST", "/v1/posts", {"text": REPEATED}), explain)[-1].json()
     assert (found["a"]["text"], found["b"]["text"], found["matches"]) == (REPEATED, NEARLY, True)
     assert found["verdict"].startswith("B repeats A")
     check("Explanation", found)
@@ -125,15 +105,9 @@ def test_lone_surrogates_and_nul_come_back_as_they_were() -> None:
 
 def test_stats_have_counts_and_history() -> None:
     """Posts sent again are not counted as new."""
-
-    async def talk(client: httpx.AsyncClient) -> Any:
-        for text in (REPEATED, REPEATED, NEARLY):
-            await client.post("/v1/posts", json={"text": text})
-        await client.post("/v1/posts", json={"id": 1, "text": OTHER})
-        await client.post("/v1/posts", json={"id": 1, "text": OTHER})
-        return (await client.get("/v1/stats")).json()
-
-    stats = ask(talk)
+    posts = [*({"text": text} for text in (REPEATED, REPEATED, NEARLY)), *[{"id": 1, "text": OTHER}] * 2]
+    sent = (("POST", "/v1/posts", post) for post in posts)
+    stats = answers_to(*sent, ("GET", "/v1/stats", None))[-1].json()
     check("ServiceStats", stats)
     assert (stats["n_posts"], stats["n_kept"], stats["n_exact"], stats["n_near"]) == (4, 2, 1, 1)
     slots = stats["history"]["slots"]
@@ -148,15 +122,10 @@ def samples_of(metrics: str) -> dict[tuple[str, ...], float]:
 
 def test_metrics_are_those_of_prometheus() -> None:
     """Decisions by kind and length band, latencies by step and request, refused requests."""
-
-    async def talk(client: httpx.AsyncClient) -> str:
-        await client.post("/v1/posts", json=[{"text": REPEATED}, {"text": NEARLY}, {"text": "ok"}])
-        await client.post("/v1/posts", json={"text": 1})
-        await client.get("/v1/posts/whatever")
-        await client.get("/nothing/here")
-        return (await client.get("/metrics")).text
-
-    samples = samples_of(ask(talk))
+    sent = ([{"text": REPEATED}, {"text": NEARLY}, {"text": "ok"}], {"text": 1})
+    asked = ("/v1/posts/whatever", "/nothing/here", "/metrics")
+    requests = (*(("POST", "/v1/posts", body) for body in sent), *(("GET", address, None) for address in asked))
+    samples = samples_of(answers_to(*requests)[-1].text)
     assert samples["hybriddup_posts_total",] == 3
     assert samples["hybriddup_decisions_total", "5-", "near"] == 1
     assert samples["hybriddup_decisions_total", "5-", "kept"] == 1
@@ -235,17 +204,11 @@ def test_a_window_whose_time_is_ahead_of_the_clock_says_so() -> None:
 
 def test_the_latest_decisions_are_listed_newest_first() -> None:
     """With the text of the kept post; posts sent again are no decisions; of one outcome where that is asked."""
-
-    async def talk(client: httpx.AsyncClient) -> list[Any]:
-        posts = [
-            {"id": name, "text": text}
-            for name, text in zip("abcda", [REPEATED, NEARLY, OTHER, OTHER, "x"], strict=True)
-        ]
-        await client.post("/v1/posts", json=posts)
-        asked = ["", "?limit=1", "?decision=near", "?decision=exact", "?decision=kept"]
-        return [(await client.get(f"/v1/decisions{one}")).json() for one in asked]
-
-    every, newest, near, exact, kept = ask(talk)
+    texts = zip("abcda", [REPEATED, NEARLY, OTHER, OTHER, "x"], strict=True)
+    posts = [{"id": name, "text": text} for name, text in texts]
+    asked = ["", "?limit=1", "?decision=near", "?decision=exact", "?decision=kept"]
+    answers = answers_to(("POST", "/v1/posts", posts), *(("GET", f"/v1/decisions{one}", None) for one in asked))
+    every, newest, near, exact, kept = (answer.json() for answer in answers[1:])
     assert [[one["id"] for one in listed["decisions"]] for listed in (every, newest, near, exact, kept)] == [
         ["d", "c", "b", "a"], ["d"], ["b"], ["d"], ["c", "a"],
     ]  # fmt: skip
@@ -257,13 +220,9 @@ def test_the_latest_decisions_are_listed_newest_first() -> None:
 def test_pairs_to_judge_are_near_ones_and_those_that_fell_short() -> None:
     """Each pair once, none of equal texts, and none of posts too long to be read."""
     other_rain = "明天下雨吗，要不要去学校接孩子"
-
-    async def talk(client: httpx.AsyncClient) -> Any:
-        texts = [REPEATED, NEARLY, OTHER, OTHER, other_rain, "长" * 1001, "长" * 1001 + "文章"]
-        await client.post("/v1/posts", json=[{"text": text} for text in texts])
-        return (await client.get("/v1/pairs")).json()
-
-    found = ask(talk)
+    texts = [REPEATED, NEARLY, OTHER, OTHER, other_rain, "长" * 1001, "长" * 1001 + "文章"]
+    posts = [{"text": text} for text in texts]
+    found = answers_to(("POST", "/v1/posts", posts), ("GET", "/v1/pairs", None))[-1].json()
     assert {frozenset((one["a"], one["b"])) for one in found["pairs"]} == {
         frozenset((REPEATED, NEARLY)),
         frozenset((OTHER, other_rain)),

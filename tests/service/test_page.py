@@ -12,11 +12,11 @@ import pytest
 from hybriddup.files.inputs import ReadOptions
 from hybriddup.files.pairs import PairFields, read_pairs
 from hybriddup.plugin.manager import create_plugin_manager
+from tests.pages import LOW_CONTRAST, MARKUP, opened
 from tests.service.support import NEARLY, OTHER, REPEATED, Served, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 
-MARKUP = "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> & more of it"
 ARABIC = "صباح الخير يا أصدقاء، كيف حالكم اليوم في هذا الطقس الجميل"
 TOKEN = "0123456789abcdef"  # noqa: S105  of this test alone
 
@@ -39,18 +39,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture
 def page(browser: Any, served: Served) -> Iterator[Any]:
     """The page, opened; anything that it complains about, or asks elsewhere, fails the test."""
-    context = browser.new_context(viewport={"width": 1000, "height": 900}, locale="en-GB")
-    opened = context.new_page()
-    complaints: list[str] = []
-    opened.on("console", lambda one: complaints.append(one.text) if one.type in {"error", "warning"} else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on(
-        "request", lambda one: None if one.url.startswith((served.address, "data:")) else complaints.append(one.url)
-    )
-    opened.goto(served.address)
-    yield opened
-    context.close()
-    assert complaints == []
+    with opened(browser, served.address, "data:", viewport={"width": 1000, "height": 900}, locale="en-GB") as page:
+        yield page
 
 
 def find(page: Any, text: str) -> None:
@@ -59,13 +49,17 @@ def find(page: Any, text: str) -> None:
     page.locator("#find-status").filter(has_text="kept post").wait_for()
 
 
+def explain(page: Any, text: str, which: str = " “a”") -> None:
+    find(page, text)
+    page.get_by_role("button", name=f"Explain match{which}").first.click()
+    page.locator("#explanation").wait_for()
+
+
 def test_a_text_is_found_and_explained(page: Any, tmp_path: Path) -> None:
     """Its matches, and the steps of one with the verdict."""
-    find(page, NEARLY)
+    explain(page, NEARLY)
     assert page.locator("#find-status").inner_text().startswith("Repeats 1 kept post")
     assert REPEATED in page.locator("#matches li").first.inner_text()
-    page.get_by_role("button", name="Explain match “a”").click()
-    page.locator("#explanation").wait_for()
     assert page.locator("#verdict").inner_text().startswith("Your text repeats the kept post: the post score 0.8")
     steps = page.locator("#steps").inner_text()
     assert REPEATED in steps
@@ -77,10 +71,8 @@ def test_a_text_is_found_and_explained(page: Any, tmp_path: Path) -> None:
 
 def test_markup_in_a_post_is_text(page: Any) -> None:
     """Neither a post nor an id becomes part of the page."""
-    find(page, MARKUP)
+    explain(page, MARKUP, "")
     assert MARKUP in page.locator("#matches .post").first.inner_text()
-    page.get_by_role("button", name="Explain match").first.click()
-    page.locator("#explanation").wait_for()
     assert page.locator("main img, main script, main b").count() == 0
     assert page.title() == "hybriddup"
 
@@ -96,9 +88,7 @@ def test_text_from_right_to_left_stands_so(page: Any) -> None:
 
 def test_large_numbers_are_explained_by_their_own_id(page: Any) -> None:
     """Though a browser's numbers end at 2**53."""
-    find(page, OTHER)
-    page.get_by_role("button", name="Explain match number 9007199254740993").click()
-    page.locator("#explanation").wait_for()
+    explain(page, OTHER, " number 9007199254740993")
     assert "equal" in page.locator("#verdict").inner_text()
 
 
@@ -129,9 +119,7 @@ def test_the_keyboard_is_enough(page: Any) -> None:
 
 def test_every_control_has_a_name_and_text_enough_contrast(page: Any) -> None:
     """At least 4.5 to 1, in light and in dark."""
-    find(page, NEARLY)
-    page.get_by_role("button", name="Explain match “a”").click()
-    page.locator("#explanation").wait_for()
+    explain(page, NEARLY)
     for control in page.locator("button, input, textarea").all():
         assert control.evaluate("e => (e.labels && e.labels.length) || e.getAttribute('aria-label') || e.innerText")
     for scheme in ("light", "dark"):
@@ -139,44 +127,12 @@ def test_every_control_has_a_name_and_text_enough_contrast(page: Any) -> None:
         assert page.evaluate(LOW_CONTRAST) == []
 
 
-LOW_CONTRAST = """() => {
-  const numbers = (color) => (color.match(/[\\d.]+/g) || []).map(Number);
-  const light = (color) => {
-    const [r, g, b] = numbers(color).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const backOf = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const back = getComputedStyle(at).backgroundColor;
-      if (numbers(back)[3] !== 0) return back;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const hasText = (element) => [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-  const shown = [...document.querySelectorAll("body *:not(svg *)")].filter((e) => hasText(e) && e.checkVisibility());
-  return shown.filter((e) => {
-    const [a, b] = [light(getComputedStyle(e).color), light(backOf(e))].sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05) < 4.5;
-  }).map((e) => `${e.tagName}.${e.className} ${e.textContent.slice(0, 30)}`);
-}"""
-
-
-def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any) -> None:
-    """Nor does a post that is one long word."""
-    page.set_viewport_size({"width": 360, "height": 700})
-    find(page, NEARLY)
-    page.get_by_role("button", name="Explain match “a”").click()
-    page.locator("#explanation").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-
-
 def test_a_narrow_screen_can_be_read(page: Any) -> None:
-    """Names of steps take two lines at most, texts have the whole width, and numbers of the chart 12 px."""
+    """Without scrolling sideways; names of steps take two lines at most, texts the whole width, numbers 12 px."""
     page.set_viewport_size({"width": 360, "height": 700})
     page.reload()
-    find(page, NEARLY)
-    page.get_by_role("button", name="Explain match “a”").click()
-    page.locator("#explanation").wait_for()
+    explain(page, NEARLY)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     lines = "e => e.clientHeight / parseFloat(getComputedStyle(e).lineHeight)"
     assert all(name.evaluate(lines) < 2.5 for name in page.locator("#steps tbody th").all())
     assert all(text.evaluate("e => e.clientWidth") > 250 for text in page.locator("#steps td").all())

@@ -10,10 +10,10 @@ import pytest
 import regex
 
 import hybriddup
+from tests.pages import LOW_CONTRAST, MARKUP, opened
 from tests.posts import load_sample
 
 POSTS = load_sample("posts.jsonl")
-MARKUP = "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> & more of it"
 SIZES = {"desktop": (1200, 900), "phone": (390, 844)}
 
 
@@ -31,37 +31,14 @@ def page(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator
     """The report, opened; anything that it complains about, or asks for, fails the test."""
     size, scheme = request.param
     width, height = SIZES[size]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    opened = context.new_page()
-    complaints: list[str] = []
-    opened.on("console", lambda one: complaints.append(one.text) if one.type in {"error", "warning"} else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("request", lambda one: None if one.url == report.as_uri() else complaints.append(one.url))
-    opened.goto(report.as_uri())
-    yield opened
-    context.close()
-    assert complaints == []
+    with opened(browser, report.as_uri(), viewport={"width": width, "height": height}, color_scheme=scheme) as page:
+        yield page
 
 
 def test_report_fits_the_screen_and_can_be_read(page: Any) -> None:
     """Nothing is scrolled sideways; text and background differ as WCAG asks for."""
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    texts = ["h1", "dt", ".hint", ".facts", ".post", "mark", "svg text"]
-    assert {name: page.locator(name).first.evaluate(CONTRAST) >= 4.5 for name in texts} == dict.fromkeys(texts, True)
-
-
-CONTRAST = """element => {
-  const channels = color => color.match(/[\\d.]+/g).map(Number);
-  const luminance = color => channels(color).slice(0, 3).map(value => value / 255)
-    .map(value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
-  let behind = element;
-  while (behind && channels(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
-  const style = getComputedStyle(element);
-  const ink = element instanceof SVGElement ? style.fill : style.color;
-  const both = [ink, getComputedStyle(behind).backgroundColor].map(luminance);
-  return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
-}"""
+    assert page.evaluate(LOW_CONTRAST) == []
 
 
 def test_charts_have_bars_of_the_colors_of_their_legends(page: Any) -> None:
