@@ -112,13 +112,7 @@ def pickled_question(component: Any, question: Callable[[Any], Any]) -> bytes:
 
 
 def ask_elsewhere(pickled: bytes) -> Any:
-    """Return the answer to a question of another process, which closes nothing when it ends.
-
-    Raises
-    ------
-    RuntimeError
-        The process failed; with the end of what it said.
-    """
+    """Return the answer of another process, which closes nothing when it ends; RuntimeError where it failed."""
     command = [sys.executable, "-c", _ANSWER]
     environment = {**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     answer = subprocess.run(command, input=pickled, env=environment, capture_output=True, check=False)  # noqa: S603

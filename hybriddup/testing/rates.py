@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections.abc import Sequence
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,22 +67,15 @@ def send(queue: Any, address: str, config: str, texts: Sequence[str], size: int,
 
 def measure_callers(address: str, config: str, texts: Sequence[str], n_callers: int = 16) -> Rate:
     """Return the rate of threads of one process that send one post a call."""
-    seconds: list[float] = []
-    kept: list[bool] = []
 
-    def call(share: Sequence[str]) -> None:
-        for text in share:
-            began = time.perf_counter()
-            kept.append(window.add(text).kept)
-            seconds.append(time.perf_counter() - began)
-
-    with hybriddup.Window.open(address, config=config) as window:
-        window.match("kernels are loaded")
-        threads = [Thread(target=call, args=(texts[number::n_callers],)) for number in range(n_callers)]
+    def call(text: str) -> tuple[bool, float]:
         began = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        is_kept = window.add(text).kept
+        return is_kept, time.perf_counter() - began
+
+    with hybriddup.Window.open(address, config=config) as window, ThreadPoolExecutor(n_callers) as pool:
+        window.match("kernels are loaded")
+        began = time.perf_counter()
+        kept, seconds = zip(*pool.map(call, texts), strict=True)
         rate = len(texts) / (time.perf_counter() - began)
     return Rate(rate, float(np.percentile(seconds, 99)), sum(kept))

@@ -17,9 +17,9 @@ SECONDS = 60.0
 
 
 @contextmanager
-def running_service(store: str) -> Iterator[str]:
+def running_service(store: str, *arguments: str) -> Iterator[str]:
     """Run ``hybriddup serve`` over a window; yield its address when it is ready. Needs hybriddup[serve]."""
-    command = [*PROGRAM, "serve", "--store", store, "--port", "0"]
+    command = [*PROGRAM, "serve", "--store", store, "--port", "0", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:  # noqa: S603
         try:
             lines = iter(process.stderr or ())

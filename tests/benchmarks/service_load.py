@@ -19,9 +19,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import deque
@@ -31,10 +28,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import orjson
 
+from hybriddup.testing.services import ask, running_service
 from hybriddup.window import Window
 from tests.benchmarks.corpora import SAMPLE_POSTS, generate, read_texts, records_of
 from tests.benchmarks.setting import milliseconds, setting
@@ -153,35 +150,21 @@ def fill(store: Path, texts: Iterator[str], n: int, config: str) -> None:
             n -= len(part)
 
 
-def start(store: Path, config: str) -> tuple[subprocess.Popen[str], str, float]:
-    """Return a server whose window is open, its address, and the seconds that took."""
-    began = time.perf_counter()
-    command = [sys.executable, "-m", "hybriddup", "serve", "--store", str(store), "--config", config, "--port", "0"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    address = process.stderr.readline().split()[-1]
-    if not process.stderr.readline().startswith("ready"):
-        raise SystemExit(f"the server did not start: {process.communicate()[1]}")
-    return process, address, time.perf_counter() - began
-
-
 def benchmark(store: Path, texts: Iterator[str], asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the measurements of each part."""
     fill(store, texts, asked.window, asked.config)
     new = list(islice(texts, N_NEW))
     if len(new) < 2:
         raise SystemExit(f"the corpus has no posts after the first {asked.window:,}, so there are no new ones to send")
-    process, address, seconds = start(store, asked.config)
-    try:
-        n_kept = stats_of(address)["n_kept_in_window"]
-        fixed = {"config": asked.config, "kept_in_window": n_kept, "ready_after_s": round(seconds, 1)}
+    began = time.perf_counter()
+    with running_service(str(store), "--config", asked.config) as address:
+        seconds = round(time.perf_counter() - began, 1)
+        _, stats = ask(f"{address}/v1/stats")
+        fixed = {"config": asked.config, "kept_in_window": stats["n_kept_in_window"], "ready_after_s": seconds}
         for batch, connections, part in parts_of(new, asked):
             with get_context("spawn").Pool(1) as pool:
                 load = pool.apply(measure, (address, part, batch, connections, asked.warm_up, asked.seconds))
             yield {"posts_a_request": batch, "connections": connections, **load.to_dict(), **fixed, **setting()}
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=600)
 
 
 def parts_of(new: list[str], asked: argparse.Namespace) -> list[tuple[int, int, list[str]]]:
@@ -192,12 +175,6 @@ def parts_of(new: list[str], asked: argparse.Namespace) -> list[tuple[int, int, 
     shapes = [tuple(map(int, shape.split("x"))) for shape in asked.eager.split(",")]
     share = len(new) // len(shapes)
     return [(batch, connections, new[n * share : (n + 1) * share]) for n, (connections, batch) in enumerate(shapes)]
-
-
-def stats_of(address: str) -> dict[str, Any]:
-    """Return the counts of the window that is served."""
-    with urlopen(f"{address}/v1/stats", timeout=60) as answer:  # noqa: S310  the server was started here
-        return dict(orjson.loads(answer.read()))
 
 
 def main(arguments: list[str] | None = None) -> None:
