@@ -26,35 +26,28 @@ ROOT = Path(__file__).parents[1]
 POSTS = generated_posts(2, 6000)
 """More than one batch of deciding, and enough batches of tokenizing for several processes."""
 
-SHINGLES = {"blocks": {"use": "shingles", "n_shingles": 9, "max_bucket_size": 4, "max_candidates": 3}}
-SCAN = {"blocks": {"use": "scan"}}
-BLOCKS = {
-    "blocks": {"use": "blocks", "n_blocks": 6, "n_key_blocks": 2},
-    "audit": {"sample": 50},
-    "lengths": [{"max_hamming_distance": 4, "verifier": {"use": "jaccard", "threshold": 0.6}}],
-}
-PROBING = {
-    "blocks": {"use": "probing", "n_blocks": 8},
-    "audit": {"sample": 50},
-    "lengths": [{"max_hamming_distance": 15, "verifier": {"use": "cosine", "threshold": 0.8}}],
-}
-WORDS = {"tokenizer": {"use": "words"}, "weighter": {"use": "uniform"}}
-JIEBA = {"tokenizer": {"use": "jieba"}, "weighter": {"use": "uniform"}}
-"""The one that holds the interpreter, so that its work is shared with other processes."""
-LEVENSHTEIN = {
-    "weighter": {"use": "levels"},
-    "lengths": [
-        {"max_hamming_distance": 36, "verifier": {"use": "edit", "threshold": 0.8, "distance": "levenshtein"}},
-    ],
-}
 CONFIGS: dict[str, dict[str, Any]] = {
-    "shingles": SHINGLES,
-    "scan": SCAN,
-    "blocks": BLOCKS,
-    "probing": PROBING,
-    "words": WORDS,
-    "jieba": JIEBA,
-    "levenshtein": LEVENSHTEIN,
+    "shingles": {"blocks": {"use": "shingles", "n_shingles": 9, "max_bucket_size": 4, "max_candidates": 3}},
+    "scan": {"blocks": {"use": "scan"}},
+    "blocks": {
+        "blocks": {"use": "blocks", "n_blocks": 6, "n_key_blocks": 2},
+        "audit": {"sample": 50},
+        "lengths": [{"max_hamming_distance": 4, "verifier": {"use": "jaccard", "threshold": 0.6}}],
+    },
+    "probing": {
+        "blocks": {"use": "probing", "n_blocks": 8},
+        "audit": {"sample": 50},
+        "lengths": [{"max_hamming_distance": 15, "verifier": {"use": "cosine", "threshold": 0.8}}],
+    },
+    "words": {"tokenizer": {"use": "words"}, "weighter": {"use": "uniform"}},
+    # the one that holds the interpreter, so that its work is shared with other processes
+    "jieba": {"tokenizer": {"use": "jieba"}, "weighter": {"use": "uniform"}},
+    "levenshtein": {
+        "weighter": {"use": "levels"},
+        "lengths": [
+            {"max_hamming_distance": 36, "verifier": {"use": "edit", "threshold": 0.8, "distance": "levenshtein"}},
+        ],
+    },
 }
 
 
@@ -108,10 +101,10 @@ def test_workers_do_not_change_a_byte(name: str, monkeypatch: pytest.MonkeyPatch
 ANSWER = """
 import sys
 from hybriddup.steps.tokenizers import processes
-from tests.test_determinism import JIEBA, SHINGLES, WORDS, outcome
+from tests.test_determinism import CONFIGS, outcome
 processes.START_SECONDS = 0.0
-for config in (SHINGLES, WORDS, JIEBA):
-    sys.stdout.buffer.write(outcome(config, workers=2) + b"\\n")
+for name in ("shingles", "words", "jieba"):
+    sys.stdout.buffer.write(outcome(CONFIGS[name], workers=2) + b"\\n")
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import SkipTestWarning
+from sklearn.exceptions import NotFittedError, SkipTestWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags, estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -48,6 +49,14 @@ def test_bits_are_those_of_the_words() -> None:
     assert bits.dtype == np.uint8
     for row, number in zip(bits.tolist(), numbers_of(words), strict=True):
         assert row == [(number >> bit) & 1 for bit in range(128)]
+
+
+def test_transform_uses_the_weights_of_fit_also_after_pickling() -> None:
+    """The fingerprint of a text does not depend on what it is transformed together with."""
+    vectorizer = SimhashVectorizer().fit(TEXTS)
+    copy = pickle.loads(pickle.dumps(vectorizer))  # noqa: S301 - our own bytes
+    alone = np.concatenate([copy.transform([text]) for text in TEXTS])
+    assert vectorizer.transform(TEXTS).tolist() == alone.tolist()
 
 
 def test_transform_of_no_texts_has_no_rows() -> None:
@@ -140,6 +149,12 @@ def test_what_holds_no_texts_is_refused(estimator: Any, given: Any, message: str
     with pytest.raises(TextInputError, match=message) as caught:
         clone(estimator).fit(given)
     assert isinstance(caught.value, ValueError)
+
+
+def test_unfitted_vectorizer_says_so() -> None:
+    """With scikit-learn's own error."""
+    with pytest.raises(NotFittedError):
+        SimhashVectorizer().transform(TEXTS)
 
 
 @pytest.mark.parametrize("column", ["text", ["text"]])
