@@ -41,17 +41,6 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is run on each file."""
-
-    tools: Sequence[str]
-    config: str
-    n_rounds: int
-    sample: int
-    timeout: float
-
-
 @dataclass
 class Measured:
     """One tool on one file."""
@@ -76,27 +65,27 @@ class Measured:
     failed: str | None = None
 
 
-def measure(posts: Path, name: str, plan: Plan) -> list[Measured]:
+def measure(posts: Path, name: str, tools: Sequence[str], asked: argparse.Namespace) -> list[Measured]:
     """Return what each tool did on one file, all rounds together."""
     texts = read_texts(posts)
-    rows = [Measured(tool, name, len(texts)) for tool in plan.tools]
-    for number in range(plan.n_rounds):
+    rows = [Measured(tool, name, len(texts)) for tool in tools]
+    for number in range(asked.rounds):
         for row in rows:
-            if row.failed is None and (run := run_apart(row, posts, plan)) is not None and number == 0:
-                note_quality(row, texts, run.decided, plan.sample)
+            if row.failed is None and (run := run_apart(row, posts, asked)) is not None and number == 0:
+                note_quality(row, texts, run.decided, asked.sample)
     for row in rows:
         summarize(row, rows)
     return rows
 
 
-def run_apart(row: Measured, posts: Path, plan: Plan) -> Run | None:
+def run_apart(row: Measured, posts: Path, asked: argparse.Namespace) -> Run | None:
     """Run a tool once more in a process of its own, and note what it took, or why it failed."""
     run: Run | None = None
-    command = [sys.executable, "-m", "tests.benchmarks.tools", row.tool, str(posts.resolve()), plan.config]
+    command = [sys.executable, "-m", "tests.benchmarks.tools", row.tool, str(posts.resolve()), asked.config]
     try:
-        said = subprocess.run(command, cwd=ROOT, check=True, timeout=plan.timeout, capture_output=True)
+        said = subprocess.run(command, cwd=ROOT, check=True, timeout=asked.timeout, capture_output=True)
     except subprocess.TimeoutExpired:
-        row.failed = f"over {plan.timeout:.0f} s"
+        row.failed = f"over {asked.timeout:.0f} s"
     except subprocess.CalledProcessError as error:
         row.failed = (error.stderr.decode().strip().splitlines() or [f"exit code {error.returncode}"])[-1]
     else:
@@ -165,8 +154,7 @@ def main(arguments: list[str] | None = None) -> None:
     names = chosen.names or [path.name.split(".jsonl")[0] for path in chosen.posts]
     if len(names) != len(chosen.posts):
         parser.error("--names takes one for each file")
-    plan = Plan(tools, chosen.config, chosen.rounds, chosen.sample, chosen.timeout)
-    tables = [measure(*corpus, plan) for corpus in zip(chosen.posts, names, strict=True)]
+    tables = [measure(posts, name, tools, chosen) for posts, name in zip(chosen.posts, names, strict=True)]
     print("\n\n".join(map(as_markdown, tables)))
     if chosen.output is not None:
         results = {**setting(), "results": [asdict(row) for rows in tables for row in rows]}

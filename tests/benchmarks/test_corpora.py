@@ -12,12 +12,12 @@ from random import Random
 import pytest
 from rapidfuzz.distance import Indel
 
-from tests.benchmarks.base import Base
 from tests.benchmarks.corpora import (
     SHAPES,
     STREAM_EQUAL,
     STREAM_REPEATS,
     UNRELATED_SHARE,
+    Base,
     generate,
     main,
     read_texts,

@@ -1,14 +1,15 @@
-"""The measurement of the live window works from end to end."""
+"""The measurements of the live window, of its index alone, and of the service over it work from end to end."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.benchmarks import window
+from tests.benchmarks import live_index, service_load, window
 from tests.benchmarks.corpora import generate, read_texts, write_posts
 
 TEXTS = read_texts()
@@ -65,3 +66,54 @@ def test_a_file_that_is_too_short_is_an_error(posts: Path) -> None:
     """The message says how many posts there are."""
     with pytest.raises(SystemExit, match="ends after 8,192 posts"):
         window.main([str(posts), "--posts", "12000", "--store", "memory"])
+
+
+@pytest.mark.parametrize(("setting", "posts", "least"), [("exact", 20_000, 1.0), ("short", 40_000, 0.98)])
+def test_the_index_finds_what_is_planted(setting: str, posts: int, least: float) -> None:
+    """In a small window that went around once, which stays full."""
+    lines: list[str] = []
+    live_index.main([setting, "--posts", str(posts), "--windows", "2.2", "--measured", "96"], lines.append)
+    printed = "\n".join(lines)
+    found = re.search(r"found +([0-9.]+)", printed)
+
+    assert found
+    assert float(found[1]) >= least
+    assert f"texts       {posts:,}" in printed
+
+
+@pytest.mark.slow
+def test_both_parts_are_measured_also_on_a_store_that_is_there(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One post a request, and several. The second run fills nothing and sends the posts that the store has not."""
+    posts = tmp_path / "posts.jsonl"
+    write_posts(generate("stream", 700, TEXTS, seed=14), posts)
+    files = ["--corpus", str(posts), "--store", str(tmp_path / "window"), "--window", "600"]
+    briefly = ["--seconds", "0.2", "--warm-up", "0.1", "--connections", "8", "--batch", "16"]
+    service_load.main([*files, *briefly])
+    service_load.main([*files, *briefly])
+
+    filled, several, again, last = map(json.loads, capfd.readouterr().out.splitlines())
+    assert (filled["posts_a_request"], several["posts_a_request"]) == (1, 16)
+    assert several["posts_per_second"] > 0
+    assert filled["kept_in_window"] <= 600
+    assert again["kept_in_window"] > filled["kept_in_window"]
+    assert [part["errors"] for part in (filled, several, again, last)] == [0] * 4
+
+
+@pytest.mark.slow
+def test_clients_that_do_not_wait_are_measured(capfd: pytest.CaptureFixture[str]) -> None:
+    """So many connections, and posts a request, as are asked for."""
+    service_load.main(["--window", "50", "--seconds", "0.2", "--warm-up", "0.1", "--eager", "4x8,2x16"])
+    parts = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [(part["connections"], part["posts_a_request"]) for part in parts] == [(4, 8), (2, 16)]
+    assert all(part["posts_per_second"] > 0 for part in parts)
+
+
+def test_posts_that_are_not_there_are_an_error(tmp_path: Path) -> None:
+    """The message says how many posts were left out."""
+    posts = tmp_path / "posts.jsonl"
+    write_posts(generate("stream", 60, TEXTS, seed=15), posts)
+
+    with pytest.raises(SystemExit, match="no posts after the first 60"):
+        service_load.main(["--corpus", str(posts), "--window", "60"])
