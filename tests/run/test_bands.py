@@ -44,18 +44,13 @@ def test_bands_end_where_they_say_inclusive_and_are_named_by_it() -> None:
 
 
 def test_limits_are_those_of_the_band() -> None:
-    """No distance is within that of exact repeats; partners reach as far as the threshold allows."""
+    """Of exact repeats, no distance is within them, and nothing is asked; of others, what the threshold allows."""
     limits = make_bands(THREE_BANDS)[0].limits_of(lengths_of(6, 9, 20, 40))
     assert limits.max_hamming_distances.tolist() == [-1, 44, 44, 30]
     assert limits.max_partner_lengths.tolist()[1:] == [11, 24, 60]
-
-
-def test_shares_in_common_are_those_of_the_band() -> None:
-    """Nothing is asked where only exact repeats are removed; elsewhere what the verifier tells of its threshold."""
-    limits = make_bands(THREE_BANDS)[0].limits_of(lengths_of(6, 9, 20, 40))
-    assert limits.common_of_shorter.tolist() == pytest.approx([0.0, 0.45, 0.45, 0.4])
-    assert limits.common_of_longer.tolist() == pytest.approx([0.0, 0.45, 0.45, 0.4])
-    assert {column.dtype for column in limits[3:]} == {np.dtype(np.float32)}
+    for shares in (limits.common_of_shorter, limits.common_of_longer):
+        assert shares.tolist() == pytest.approx([0.0, 0.45, 0.45, 0.4])
+        assert shares.dtype == np.float32
 
 
 @pytest.mark.parametrize(
