@@ -64,7 +64,7 @@ class Waiting:
         """Take the posts of a turn: at least one, and no more than are worth so many short ones."""
         first, cost = self.n_taken, 0.0
         while self.n_left and (cost == 0.0 or cost < POSTS_A_TURN):
-            cost += cost_of(self.posts[self.n_taken])
+            cost += 1.0 + len(self.posts[self.n_taken].text) / CHARACTERS_AS_A_POST
             self.n_taken += 1
         return Part(self, self.posts[first : self.n_taken], cost)
 
@@ -104,11 +104,6 @@ class FairQueue:
             if requests:
                 self.by_client[client] = requests
         return parts
-
-
-def cost_of(post: Post) -> float:
-    """Return how many short posts a post is worth."""
-    return 1.0 + len(post.text) / CHARACTERS_AS_A_POST
 
 
 @dataclass
