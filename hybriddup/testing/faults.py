@@ -10,8 +10,8 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -58,7 +58,7 @@ def check_shared_window(
     ContractError
         Naming the clause that does not hold.
     """
-    with TemporaryDirectory() as folder, proxy(port) as between:
+    with TemporaryDirectory() as folder, closing(Proxy(port)) as between:
         faults = Faults(address(between.port), Path(folder), between, lease, n_texts)
         n_done = faults.cause(n_faults)
         require(
@@ -80,8 +80,8 @@ class Faults:
 
     def cause(self, n_faults: int) -> int:
         """Let faults happen until all posts are answered; return how many there were."""
-        n_done = 0
-        with self._sending() as senders:
+        n_done, senders = 0, [self._start(number) for number in range(N_SENDERS)]
+        try:
             while any(one.is_alive() or one.exitcode for one in senders):
                 time.sleep(self._random.uniform(*PAUSE))
                 self._continue_stopped()
@@ -91,16 +91,10 @@ class Faults:
                 if n_done < n_faults and running:
                     self._fault(self._random.choice(running))
                     n_done += 1
-        return n_done
-
-    @contextmanager
-    def _sending(self) -> Iterator[list[Any]]:
-        senders = [self._start(number) for number in range(N_SENDERS)]
-        try:
-            yield senders
         finally:
             for one in senders:
                 one.kill()
+        return n_done
 
     def _start(self, number: int) -> Any:
         skew = MOST_APART * number / (N_SENDERS - 1)
@@ -192,10 +186,10 @@ class Proxy:
         with suppress(OSError):
             while data := one.recv(4096):
                 other.sendall(data)
-        self.close(one, other)
+        self.drop(one, other)
 
-    def close(self, *sockets: socket.socket) -> None:
-        """Close sockets."""
+    def drop(self, *sockets: socket.socket) -> None:
+        """Close some connections."""
         with self.lock:
             self.open -= set(sockets)
         for one in sockets:
@@ -207,18 +201,12 @@ class Proxy:
         """Break some connections."""
         with self.lock:
             some = [one for one in self.open if random.random() < 0.3]
-        self.close(*some)
+        self.drop(*some)
 
-
-@contextmanager
-def proxy(port: int) -> Iterator[Proxy]:
-    """Yield a proxy."""
-    made = Proxy(port)
-    try:
-        yield made
-    finally:
-        made.listener.close()
-        made.close(*list(made.open))
+    def close(self) -> None:
+        """Close all connections, and take no more."""
+        self.listener.close()
+        self.drop(*list(self.open))
 
 
 def make_posts(n: int, seed: int) -> list[dict[str, str]]:

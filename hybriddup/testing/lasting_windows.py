@@ -41,17 +41,17 @@ def check_second(windows: Windows, *, shared: bool) -> None:
 
 
 def _check_reopening(windows: Windows) -> None:
-    posts, opened = posts_with_repeats(20), partial(windows, "reopening", horizon=HORIZON)
-    window = opened(config=CONFIG)
+    posts, opened = posts_with_repeats(20), partial(windows, "reopening")
+    window = opened()
     answers, found, recipe_id = said(window.add_many(posts)), window.match(posts[0]["text"]), window.stats().recipe_id
     window.close()
-    window = opened(config=CONFIG)
+    window = opened()
     require(window.match(posts[0]["text"]) == found, "an opened window finds what it found before", found)
     require(window.stats().recipe_id == recipe_id, "an opened window has the recipe that it had", recipe_id)
     window.close()
     clause = "a store whose fingerprints were made in another way is refused"
     require_error(WindowError, lambda: opened(config=OTHER_RECIPE), clause)
-    window = opened(config=CONFIG)
+    window = opened()
     _check_known(window, posts, answers)
     window.close()
 
@@ -75,7 +75,7 @@ def _check_vanished(windows: Windows) -> None:
     """Have another process add posts and end without closing anything."""
     posts = posts_with_repeats(20)
     answers = windows.elsewhere(partial(_add_and_vanish, posts))
-    window = windows("vanished", config=CONFIG, horizon=HORIZON)
+    window = windows("vanished")
     clause = "what was answered is there though its process did not close the window"
     require(all(window.get(post["id"]) is not None for post in posts), clause, window.stats())
     clause = "what was deleted is gone though its process did not close the window"
@@ -85,7 +85,7 @@ def _check_vanished(windows: Windows) -> None:
 
 
 def _check_reading(windows: Windows) -> None:
-    texts, opened = distinct_texts(3), partial(windows, "reading", config=CONFIG, horizon=HORIZON)
+    texts, opened = distinct_texts(3), partial(windows, "reading")
     window = opened()
     window.add({"id": 0, "text": texts[0]})
     reader = opened(read_only=True)
@@ -110,7 +110,7 @@ def _check_reading(windows: Windows) -> None:
 
 
 def _check_second_writer(windows: Windows) -> None:
-    opened = partial(windows, "second", config=CONFIG, horizon=HORIZON)
+    opened = partial(windows, "second")
     window = opened()
     require_error(StoreError, opened, "a second window that would write is refused")
     require(window.add("text").kept, "a window goes on where a second one was refused", window.stats())
@@ -119,7 +119,7 @@ def _check_second_writer(windows: Windows) -> None:
 
 def _check_sharing(windows: Windows) -> None:
     posts = posts_with_repeats(20)
-    opened = partial(windows, "sharing", config=CONFIG, horizon=HORIZON)
+    opened = partial(windows, "sharing")
     both = [opened(), opened()]
     decided = [both[place % 2].add(post) for place, post in enumerate(posts)]
     clause = "windows that share a store decide as one does"

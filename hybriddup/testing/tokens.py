@@ -21,11 +21,7 @@ N_HASHED = 4096
 def check_normalizer(component: Any, **options: Any) -> None:
     """Check that a normalizer keeps its contract; see `hybriddup.testing`."""
     subject = Subject("normalizer", component, options)
-    check_pure(subject, _normalized)
-
-
-def _normalized(normalizer: Any, texts: Sequence[str]) -> list[Any]:
-    return list(normalizer.normalize_batch(texts))
+    check_pure(subject, lambda normalizer, texts: list(normalizer.normalize_batch(texts)))
 
 
 def check_tokenizer(component: Any, **options: Any) -> None:

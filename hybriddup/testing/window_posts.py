@@ -29,7 +29,10 @@ class Opens(Protocol):
 
 
 class Windows:
-    """Opens windows as ``open_window`` does, and closes all of them in the end, also where the check fails."""
+    """Opens windows as ``open_window`` does, and closes all of them in the end, also where the check fails.
+
+    They go by `CONFIG` and `HORIZON` unless the options say otherwise.
+    """
 
     def __init__(self, open_window: Opens) -> None:
         self._open = open_window
@@ -37,7 +40,7 @@ class Windows:
 
     def __call__(self, name: str, **options: Any) -> AnyWindow:
         """Return the window of this name, opened with these options."""
-        self._opened.append(self._open(name, **options))
+        self._opened.append(self._open(name, **{"config": CONFIG, "horizon": HORIZON, **options}))
         return self._opened[-1]
 
     def elsewhere(self, question: Callable[[Opens], Any]) -> Any:

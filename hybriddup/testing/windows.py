@@ -13,7 +13,6 @@ from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.lasting_windows import check_lasting, check_second
 from hybriddup.testing.texts import NASTY_TEXTS
 from hybriddup.testing.window_posts import (
-    CONFIG,
     HORIZON,
     Opens,
     Windows,
@@ -77,7 +76,7 @@ def check_one(windows: Windows) -> None:
 def _check_batches(windows: Windows) -> None:
     posts = posts_with_repeats(100)
     for size in (1, 7, 256):
-        window = windows(f"batches of {size}", config=CONFIG, horizon=HORIZON, clock=lambda: 0.0)
+        window = windows(f"batches of {size}", clock=lambda: 0.0)
         batches = [window.add_many(posts[first : first + size]) for first in range(0, len(posts), size)]
         decided, stats = list(chain.from_iterable(batches)), window.stats()
         window.close()
@@ -99,7 +98,7 @@ def _check_batches(windows: Windows) -> None:
 
 
 def _check_ids(windows: Windows) -> None:
-    window, texts = windows("ids", config=CONFIG, horizon=HORIZON), distinct_texts(6)
+    window, texts = windows("ids"), distinct_texts(6)
     first = window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[1]}, {"id": 1, "text": texts[2]}])
     clause = "a number and the same digits as text are two ids"
     require([each.repeated for each in first] == [False, False, True], clause, first)
@@ -117,7 +116,7 @@ def _check_ids(windows: Windows) -> None:
 
 
 def _check_looking(windows: Windows) -> None:
-    window, texts = windows("looking", config=CONFIG, horizon=HORIZON), distinct_texts(12)
+    window, texts = windows("looking"), distinct_texts(12)
     half_alike = [texts[5][:20] + text[20:] for text in texts[6:10]]
     window.add_many([{"id": place, "text": text} for place, text in enumerate([*texts, texts[5], *half_alike])])
     found = window.match(nearly(texts[5]), limit=3)
@@ -137,7 +136,7 @@ def _check_looking(windows: Windows) -> None:
 
 
 def _check_deleting(windows: Windows) -> None:
-    window, texts = windows("deleting", config=CONFIG, horizon=HORIZON), distinct_texts(3)
+    window, texts = windows("deleting"), distinct_texts(3)
     window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[0]}, {"id": 2, "text": texts[1]}])
     answer = window.add({"id": 3, "text": nearly(texts[1])})
     gone = [window.delete(one) for one in (1, 1, 2, "2")]
@@ -164,7 +163,7 @@ def _check_deleting(windows: Windows) -> None:
 
 
 def _check_listing(windows: Windows) -> None:
-    window, texts = windows("listing", config=CONFIG, horizon=HORIZON), distinct_texts(300)
+    window, texts = windows("listing"), distinct_texts(300)
     window.add_many([{"id": place, "text": text} for place, text in enumerate(texts)])
     window.add_many([{"id": "300", "text": f"{texts[7]}!"}, {"id": "gone", "text": texts[7]}])
     try:
@@ -192,7 +191,7 @@ def _check_listing(windows: Windows) -> None:
 
 
 def _check_any_text(windows: Windows) -> None:
-    window = windows("any text", config=CONFIG, horizon=HORIZON)
+    window = windows("any text")
     posts = [Post(text, id=f"{place} {text[:20]}") for place, text in enumerate(NASTY_TEXTS)]
     for decisions in (window.add_many(posts), window.add_many(posts)):
         require(
@@ -209,7 +208,7 @@ def _check_any_text(windows: Windows) -> None:
 
 def _check_expiry(windows: Windows) -> None:
     now, texts = [0.0], distinct_texts(30)
-    window = windows("expiry", config=CONFIG, horizon=HORIZON, max_step=STEP, clock=lambda: now[0])
+    window = windows("expiry", max_step=STEP, clock=lambda: now[0])
     window.add({"id": "old", "text": texts[0]})
     now[0] = HORIZON - 1
     require(not window.add(texts[0]).kept, "a kept post matches within the horizon", texts[0])
@@ -233,7 +232,7 @@ def _check_expiry(windows: Windows) -> None:
 
 def _check_event_time(windows: Windows) -> None:
     texts, now = distinct_texts(5), 5 * HORIZON
-    options = {"config": CONFIG, "horizon": HORIZON, "time": "event", "max_step": STEP}
+    options = {"time": "event", "max_step": STEP}
     window = windows("event time", clock=lambda: now, **options)
     require_error(InputError, lambda: window.add(texts[0]), "a post without a time is refused where times count")
     window.add_many([{"text": texts[0], "created_at": 0.0}, {"text": texts[1], "created_at": 3 * HORIZON}])
@@ -249,7 +248,7 @@ def _check_event_time(windows: Windows) -> None:
 
 def _check_rewinding(windows: Windows) -> None:
     texts, now = distinct_texts(3), [0.0]
-    window = windows("rewinding", config=CONFIG, horizon=HORIZON, max_step=STEP, clock=lambda: now[0])
+    window = windows("rewinding", max_step=STEP, clock=lambda: now[0])
     window.add(texts[0])
     now[0] = STEP
     window.add(texts[1])
@@ -268,7 +267,7 @@ def _check_rewinding(windows: Windows) -> None:
 def _check_threads(windows: Windows, n_windows: int) -> None:
     texts = distinct_texts(N_AT_ONCE)
     name = f"threads with {n_windows} windows"
-    opened = [windows(name, config=CONFIG, horizon=HORIZON) for _ in range(n_windows)]
+    opened = [windows(name) for _ in range(n_windows)]
 
     def send(number: int) -> list[Decision]:
         form, window = (str, nearly)[number % 2], opened[number % n_windows]
@@ -287,7 +286,7 @@ def _check_threads(windows: Windows, n_windows: int) -> None:
 
 
 def _check_refusals(windows: Windows) -> None:
-    window, text = windows("refusals", config=CONFIG, horizon=HORIZON), distinct_texts(1)[0]
+    window, text = windows("refusals"), distinct_texts(1)[0]
     wrong: Sequence[Any] = (7, {"id": "a"}, {"text": 7}, {"text": text, "id": 1.5}, {"text": text, "id": "i" * 600})
     for post in wrong:
         require_error(InputError, partial(window.add_many, [text, post]), "what is no post is refused")
@@ -297,7 +296,7 @@ def _check_refusals(windows: Windows) -> None:
 
 
 def _check_closing(windows: Windows) -> None:
-    with windows("closing", config=CONFIG, horizon=HORIZON) as window:
+    with windows("closing") as window:
         window.add({"id": 1, "text": "text"})
     window.close()
     require_error(WindowError, lambda: window.add("text"), "a closed window takes no posts")
