@@ -13,7 +13,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from tempfile import TemporaryDirectory
@@ -74,23 +74,16 @@ class Call:
         return copy.deepcopy(self.arguments)
 
 
-@dataclass
-class Recorder:
-    """Keeps the call with the most data of each kernel. Kernels are called from several threads."""
+def watch(calls: dict[str, Call], lock: Lock, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does what the kernel does, in any thread, and notes the call with the most data."""
 
-    calls: dict[str, Call] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
+    def watched(*arguments: Any) -> Any:
+        with lock:
+            if name not in calls or size_of(arguments) > calls[name].n_bytes:
+                calls[name] = Call(kernel, copy.deepcopy(arguments))
+        return kernel(*arguments)
 
-    def watch(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that does what the kernel does, and remembers with what."""
-
-        def watched(*arguments: Any) -> Any:
-            with self.lock:
-                if name not in self.calls or size_of(arguments) > self.calls[name].n_bytes:
-                    self.calls[name] = Call(kernel, copy.deepcopy(arguments))
-            return kernel(*arguments)
-
-        return watched
+    return watched
 
 
 def size_of(value: Any) -> int:
@@ -137,15 +130,15 @@ def recording() -> Iterator[dict[str, Call]]:
 
     The same runs must have been made before: kernels that are compiled while others are watched do not compile.
     """
-    recorder = Recorder()
-    public = public_kernels()
-    watched = {id(kernel): recorder.watch(name, kernel) for name, kernel in public.items()}
+    calls: dict[str, Call] = {}
+    lock = Lock()
+    watched = {id(kernel): watch(calls, lock, name, kernel) for name, kernel in public_kernels().items()}
     with ExitStack() as stack:
         for module in [*outside_modules(), *kernel_modules().values()]:
             for name, value in list(vars(module).items()):
                 if id(value) in watched:
                     stack.enter_context(patch.object(module, name, watched[id(value)]))
-        yield recorder.calls
+        yield calls
 
 
 def record_calls(texts: Sequence[str]) -> dict[str, Call]:
