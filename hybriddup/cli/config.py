@@ -43,19 +43,19 @@ def show(
     name: Annotated[
         str, typer.Argument(metavar="[NAME|FILE]", show_default=False, help="A shipped configuration, or a YAML file.")
     ] = DEFAULT_CONFIG,
-    plugin: options.Plugins = None,
-    json: options.Json = False,
+    plugins: options.Plugins = None,
+    as_json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Print the settings that a configuration stands for, with every default filled in, as YAML."""
     import yaml
 
-    from hybriddup.cli.output import print_json
+    from hybriddup.cli.printing import print_json
     from hybriddup.config import open_session
     from hybriddup.config.read import shipped_names
 
-    settings, _ = open_session(name, plugin or ())
-    if json:
+    settings, _ = open_session(name, plugins or ())
+    if as_json:
         print_json(settings.to_dict())
         return
     typer.echo(f"# settings of {name!r}; shipped: {', '.join(shipped_names())}")
@@ -69,7 +69,7 @@ def check(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", show_default=False, help="YAML files, or names of shipped ones.")
     ],
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Check configurations and report every fault with its line; the exit code is 2 if there is one.
@@ -82,7 +82,7 @@ def check(
     n_faulty = 0
     for file in files:
         try:
-            settings, _ = open_session(file, plugin or ())
+            settings, _ = open_session(file, plugins or ())
             typer.echo(f"{file}: ok")
             for warning in settings.warnings():
                 typer.echo(f"warning: {file}: {warning}", err=True)
@@ -98,7 +98,7 @@ def schema(
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Print the JSON Schema of configurations, for editors that complete and check YAML."""
-    from hybriddup.cli.output import print_json
+    from hybriddup.cli.printing import print_json
     from hybriddup.config.schema import config_schema
     from hybriddup.plugin.manager import create_plugin_manager
 

@@ -117,7 +117,7 @@ def dedupe(
             "lower removes more. What scores is the verifier of the configuration.",
         ),
     ] = None,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     text_field: options.TextField = "text",
     id_field: options.IdField = "id",
     per: Annotated[
@@ -127,7 +127,7 @@ def dedupe(
             help="Field or column, or a path such as user.id: a post repeats only posts with the same value of it.",
         ),
     ] = None,
-    format: options.Format = None,  # noqa: A002  named as its option
+    format_name: options.Format = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
@@ -144,41 +144,11 @@ def dedupe(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show neither progress nor summary, only errors and bad lines.")
     ] = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Remove repeated posts from files.
 
     Kept posts are written unchanged, in input order and in the input's format. Which posts match is decided by the
     configuration, with thresholds by length of text.
     """
-    from hybriddup.cli.dedupe_job import perform
-
-    n_bad = perform(
-        inputs,
-        targets={
-            "-o": output,
-            "--removed": removed,
-            "--clusters": clusters,
-            "--bad": bad,
-            "--summary": summary,
-            "--report": report,
-            "--save-recipe": save_recipe,
-        },
-        mark=mark,
-        against=against or (),
-        force=force,
-        config=config,
-        threshold=threshold,
-        plugins=plugin or (),
-        text_field=text_field,
-        id_field=id_field,
-        per=per,
-        reading=options.reading(format, max_line, encoding, delimiter),
-        workers=workers,
-        strict=strict,
-        dry_run=dry_run,
-        verbose=verbose,
-        quiet=quiet,
-    )
-    if n_bad > 0:
-        raise typer.Exit(options.EXIT_BAD_LINES)
+    options.perform("dedupe", locals())

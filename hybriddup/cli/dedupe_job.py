@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import orjson
 
-from hybriddup.cli.against import check_against, read_against
-from hybriddup.cli.inputs import files_of
+from hybriddup.cli.inputs import check_against, files_of, read_against
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_notes, print_outcome, print_tables
 from hybriddup.config import Settings, open_session
@@ -44,9 +43,8 @@ from hybriddup.steps.parallel import available_workers
 def perform(
     inputs: Sequence[str],
     *,
-    targets: Mapping[str, str | None],
     mark: bool,
-    against: Sequence[str],
+    against: Sequence[str] | None,
     force: bool,
     config: str,
     threshold: float | None,
@@ -60,27 +58,32 @@ def perform(
     dry_run: bool,
     verbose: bool,
     quiet: bool,
+    output: str | None,
+    **others: str | None,
 ) -> int:
-    """Deduplicate files and return the number of bad lines.
+    """Deduplicate files and return the exit code.
 
     Parameters
     ----------
-    targets
-        Where outputs go, by the options that name them; None where one is not wanted, or goes where it does by default.
+    output
+        Where kept posts go; None = where they do by default.
+    others
+        Where other outputs go, by the names of their options; None where one is not wanted.
     """
     settings, manager, meaning = open_settings(config, plugins, threshold)
-    inputs = files_of(inputs, manager.registry, reading, quiet=quiet)
-    output = targets["-o"] or default_output(inputs[0], "marked" if mark else "kept")
-    if len(inputs) > 1 and not (targets["-o"] or output == STANDARD_OUTPUT or dry_run):
+    inputs, against = files_of(inputs, manager.registry, reading, quiet=quiet), against or ()
+    target = output or default_output(inputs[0], "marked" if mark else "kept")
+    if len(inputs) > 1 and not (output or target == STANDARD_OUTPUT or dry_run):
         raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for what is kept of all, with -o KEPT.")
     check_against(inputs, against)
     shown = show_progress(quiet=quiet, course=COURSE_OF_A_RUN)
     with Outputs([*inputs, *against], force=force) as outputs, shown as progress:
         on_stop(outputs.abandon)
-        planned = plan_outputs({**targets, "-o": output}, outputs, dry_run=dry_run)
+        wanted = {"-o": target} | {f"--{name.replace('_', '-')}": file for name, file in others.items()}
+        planned = plan_outputs(wanted, outputs, dry_run=dry_run)
         with open_inputs(inputs, manager.registry, reading) as opened:
             if reading.format is None:
-                check_suffix(targets["-o"], opened, manager.registry)
+                check_suffix(output, opened, manager.registry)
             if mark:
                 marking_writer(opened).check_marks(opened.sources, MARKS)
             fields = Fields(text_field, id_field, settings.order_fields)
@@ -93,8 +96,7 @@ def perform(
         write_summary(planned, inputs, against, settings, corpus, result)
         write_report(planned, result, progress)
         outputs.commit()
-    report(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet)
-    return corpus.n_bad_records
+    return report(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet)
 
 
 def open_settings(
@@ -307,14 +309,15 @@ def report(
     mark: bool,
     verbose: bool,
     quiet: bool,
-) -> None:
-    """Say on standard error what became of the posts, then show the first bad lines, then remarks."""
+) -> int:
+    """Say on standard error what became of the posts, then show the first bad lines, then remarks; return the code."""
     if verbose:
         print_tables(summary)
     if not quiet:
         print_outcome(summary, outputs["-o"].target if "-o" in outputs else None, against, mark=mark)
     saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
     remedy = saved or "neither kept nor removed; save them with --bad FILE"
-    print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
+    code = print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
     if not quiet:
         print_notes(summary)
+    return code

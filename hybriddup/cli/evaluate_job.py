@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.cli.output import print_json
+from hybriddup.cli.printing import print_json, print_table
 from hybriddup.cli.summary_view import print_bad_records
-from hybriddup.cli.tables import print_table
-from hybriddup.cli.wrong_pairs import write_wrong_pairs
 from hybriddup.config import open_session
+from hybriddup.data.records import Float64s, Int64s
 from hybriddup.files.inputs import ReadOptions
-from hybriddup.files.outputs import Outputs
+from hybriddup.files.outputs import Output, Outputs
 from hybriddup.files.pairs import PairFields, PairsFile, read_pairs
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.terminal import show_progress
@@ -23,6 +23,7 @@ from hybriddup.study.evaluate import (
     Evaluation,
     LabeledPairs,
     Measures,
+    ScoredPairs,
     curve_of,
     evaluate,
     score_labeled,
@@ -31,41 +32,42 @@ from hybriddup.study.evaluate import (
 
 
 def perform(
-    file: str,
+    pairs: str,
     *,
-    fields: PairFields,
+    a_field: str,
+    b_field: str,
+    label_field: str,
     config: str,
     plugins: Sequence[str],
     reading: ReadOptions,
     workers: int | None,
     as_json: bool,
-    with_curve: bool,
+    curve: bool,
     wrong: str | None,
     force: bool,
 ) -> int:
-    """Print how well a configuration decides about the pairs in a file; return the number of bad lines."""
+    """Print how well a configuration decides about the pairs in a file; return the exit code."""
     settings, manager = open_session(config, plugins)
-    with Outputs([file], force=force) as outputs:
+    with Outputs([pairs], force=force) as outputs:
         target = None if wrong is None else outputs.add(wrong, "--wrong")
-        read, pairs = labeled_pairs(file, manager.registry, reading, fields)
+        read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
         with show_progress(quiet=as_json) as progress:
-            evaluation = evaluate(pairs, settings, manager.registry, workers=workers, progress=progress)
+            evaluation = evaluate(labeled, settings, manager.registry, workers=workers, progress=progress)
         points: tuple[CurvePoint, ...] = ()
-        if with_curve or target is not None:
-            scored = score_labeled(pairs, settings, manager.registry, workers or available_workers())
-            points = curve_of(scored) if with_curve else ()
+        if curve or target is not None:
+            scored = score_labeled(labeled, settings, manager.registry, workers or available_workers())
+            points = curve_of(scored) if curve else ()
             if target is not None:
                 places = np.sort(np.concatenate([evaluation.missed, evaluation.mistaken]))
-                write_wrong_pairs(target, pairs, scored, thresholds_of(settings), places)
+                write_wrong_pairs(target, labeled, scored, thresholds_of(settings), places)
         outputs.commit()
     if as_json:
-        curve = {"curve": [point._asdict() for point in points]} if with_curve else {}
-        print_json({"config": config, "n_bad_lines": len(read.bad), **evaluation.to_dict(), **curve})
+        more = {"curve": [point._asdict() for point in points]} if curve else {}
+        print_json({"config": config, "n_bad_lines": len(read.bad), **evaluation.to_dict(), **more})
     else:
         print_evaluation(evaluation, config)
         print_curve(points)
-    print_bad_records(read.bad, len(read.bad), "left out of the measures")
-    return len(read.bad)
+    return print_bad_records(read.bad, len(read.bad), "left out of the measures")
 
 
 def labeled_pairs(
@@ -102,3 +104,23 @@ def shares(measures: Measures | CurvePoint) -> list[str]:
     """Return precision, recall and F1 as text; a dash where nothing can be divided."""
     values = (measures.precision, measures.recall, measures.f1)
     return ["-" if value is None else f"{value:.3f}" for value in values]
+
+
+def write_wrong_pairs(
+    target: Output, pairs: LabeledPairs, scored: ScoredPairs, thresholds: Float64s, places: Int64s
+) -> None:
+    """Write some pairs as JSON Lines: both texts, the label, the score, and the threshold of their length band.
+
+    The score is null where stage 1 does not propose the pair, or several verifiers decide together.
+    """
+    with target.open() as stream:
+        for place in places.tolist():
+            score, threshold = float(scored.scores[place]), float(thresholds[scored.bands[place]])
+            line = {
+                "a": pairs.a[place],
+                "b": pairs.b[place],
+                "label": int(pairs.labels[place]),
+                "score": None if np.isnan(score) else score,
+                "threshold": None if np.isnan(threshold) else threshold,
+            }
+            stream.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")

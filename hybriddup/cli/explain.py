@@ -48,13 +48,13 @@ def explain(
             help=f"Configuration, as for dedupe. Default: that of the run with --file, else {DEFAULT_CONFIG}.",
         ),
     ] = None,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     text_field: options.TextField = "text",
-    format: options.Format = None,  # noqa: A002  named as its option
+    format_name: options.Format = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
-    json: options.Json = False,
+    as_json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Show how two texts are compared, step by step, and whether they match."""
@@ -63,7 +63,7 @@ def explain(
     if file is None and row is None and not inputs:
         if a is None or b is None:
             raise typer.BadParameter("give two texts, or --file REMOVED --row N", param_hint="A B")
-        explain_two(a, b, config=config, plugins=plugin or (), as_json=json)
+        explain_two(a, b, config=config, plugins=plugins or (), as_json=as_json)
     elif file is None or row is None or a is not None:
         raise typer.BadParameter(
             "without texts, both --file REMOVED and --row N are needed, and --input INPUT is for these",
@@ -75,8 +75,8 @@ def explain(
             row,
             inputs or (),
             config=config,
-            plugins=plugin or (),
+            plugins=plugins or (),
             text_field=text_field,
-            reading=options.reading(format, max_line, encoding, delimiter),
-            as_json=json,
+            reading=options.reading(format_name, max_line, encoding, delimiter),
+            as_json=as_json,
         )

@@ -1,15 +1,72 @@
-"""Inputs of a command: files, and directories of files."""
+"""Inputs of a command: files, directories of files, and the files of `--against`, whose posts are kept already."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import typer
 
-from hybriddup.files.inputs import ReadOptions, find_files
+from hybriddup.data.corpus import Corpus, put_before
+from hybriddup.errors import InputError
+from hybriddup.files.formats import Fields
+from hybriddup.files.inputs import ReadOptions, find_files, find_format, open_inputs
+from hybriddup.files.reading import read_corpus
 from hybriddup.plugin.registry import Registry
+from hybriddup.run.progress import Progress
 
 
 def files_of(inputs: Sequence[str], registry: Registry, reading: ReadOptions, *, quiet: bool = False) -> list[str]:
     """Return the inputs with the files of each directory in its place, and tell which they are."""
     return find_files(inputs, registry, reading.format, lambda note: None if quiet else typer.echo(note, err=True))
+
+
+def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
+    """Raise InputError where a file would be compared with itself."""
+    for name in against:
+        if name in inputs or any(_is_same_file(name, other) for other in inputs):
+            raise InputError(f"--against {name} is also an input, so that all its posts would repeat themselves.")
+
+
+def _is_same_file(name: str, other: str) -> bool:
+    path, other_path = Path(name), Path(other)
+    return path.exists() and other_path.exists() and path.samefile(other_path)
+
+
+def read_against(
+    corpus: Corpus,
+    against: Sequence[str],
+    registry: Registry,
+    fields: Fields,
+    per: str | None,
+    reading: ReadOptions,
+    strict: bool,
+    progress: Progress,
+) -> tuple[Corpus, list[str]]:
+    """Return posts with those of other files before them, and remarks on these.
+
+    ``reading`` has the format of files whose names do not tell it.
+    """
+    others: list[tuple[str, Corpus]] = []
+    for name in against:
+        with open_inputs([name], registry, reading._replace(format=_format_of(name, registry, reading))) as opened:
+            progress.start("read", None, "posts")
+            other, _ = read_corpus(opened, fields._replace(order=()), per=per, strict=strict, advance=progress.advance)
+            progress.finish()
+            others.append((name, other))
+    return put_before(corpus, others), [_remark(name, other) for name, other in others if other.n_bad_records]
+
+
+def _format_of(name: str, registry: Registry, reading: ReadOptions) -> str:
+    try:
+        return find_format(name, registry)
+    except InputError:
+        if reading.format is None:
+            raise
+        return reading.format
+
+
+def _remark(name: str, corpus: Corpus) -> str:
+    n, first = corpus.n_bad_records, corpus.bad_records[0]
+    lines = "1 bad line" if n == 1 else f"{n:,} bad lines"
+    return f"{name} has {lines}, with which nothing was compared; the first is {first.line}: {first.reason}."

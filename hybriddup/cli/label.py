@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_BAD_LINES
+from hybriddup.cli.options import DEFAULT_CONFIG
 
 EPILOG = """\b
 Examples:
@@ -25,7 +25,7 @@ Exit codes: 0 done or quit; 1 the same, but some posts were bad; 2 an error."""
 
 
 def label(
-    posts: Annotated[
+    inputs: Annotated[
         list[str], typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, taken as one corpus.")
     ],
     output: Annotated[
@@ -35,26 +35,14 @@ def label(
         ),
     ],
     config: options.Config = DEFAULT_CONFIG,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     text_field: options.TextField = "text",
-    format: options.Format = None,  # noqa: A002  named as its option
+    format_name: options.Format = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Show pairs of posts and ask which repeat each other."""
-    from hybriddup.cli.label_job import perform
-
-    n_bad = perform(
-        posts,
-        output,
-        config=config,
-        plugins=plugin or (),
-        text_field=text_field,
-        reading=options.reading(format, max_line, encoding, delimiter),
-        workers=workers,
-    )
-    if n_bad > 0:
-        raise typer.Exit(EXIT_BAD_LINES)
+    options.perform("label", locals())

@@ -37,7 +37,7 @@ def perform(
     reading: ReadOptions,
     workers: int | None,
 ) -> int:
-    """Ask about pairs of posts until the user quits or all were asked about; return the number of bad posts."""
+    """Ask about pairs of posts until the user quits or all were asked about; return the exit code."""
     settings, manager = open_session(config, plugins)
     inputs = files_of(inputs, manager.registry, reading)
     answers = AnswerFile(Path(output))
@@ -54,8 +54,7 @@ def perform(
         chooser.answered(texts, label)
     n = ask_all(chooser, answers)
     typer.echo(f"{n:,} answers in {output}; with a hundred, try: hybriddup tune {output} -o mine.yaml", err=True)
-    print_bad_records(corpus.bad_records, corpus.n_bad_records, "not looked at")
-    return corpus.n_bad_records
+    return print_bad_records(corpus.bad_records, corpus.n_bad_records, "not looked at")
 
 
 class AnswerFile:

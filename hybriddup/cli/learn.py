@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_BAD_LINES, EXIT_CODES
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
 
 EPILOG = f"""\b
 Examples:
@@ -38,27 +38,14 @@ def learn(
     ],
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it exists already.")] = False,
     config: options.Config = DEFAULT_CONFIG,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     text_field: options.TextField = "text",
-    format: options.Format = None,  # noqa: A002  named as its option
+    format_name: options.Format = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Learn weights of tokens, common shingles and the like from posts, for runs and windows to share."""
-    from hybriddup.cli.learn_job import perform
-
-    n_bad = perform(
-        inputs,
-        output,
-        config=config,
-        plugins=plugin or (),
-        text_field=text_field,
-        reading=options.reading(format, max_line, encoding, delimiter),
-        workers=workers,
-        force=force,
-    )
-    if n_bad > 0:
-        raise typer.Exit(EXIT_BAD_LINES)
+    options.perform("learn", locals())

@@ -34,7 +34,7 @@ def perform(
     workers: int | None,
     force: bool,
 ) -> int:
-    """Learn from files of posts and write the recipe; return the number of bad lines."""
+    """Learn from files of posts and write the recipe; return the exit code."""
     settings, manager = open_session(config, plugins)
     inputs = files_of(inputs, manager.registry, reading)
     if settings.recipe is not None:
@@ -56,5 +56,4 @@ def perform(
             recipe.write(stream)
         outputs.commit()
     typer.echo(f"learned from {len(corpus.texts):,} posts with {config}: recipe {recipe.id} in {output}", err=True)
-    print_bad_records(corpus.bad_records, corpus.n_bad_records, "not learned from")
-    return corpus.n_bad_records
+    return print_bad_records(corpus.bad_records, corpus.n_bad_records, "not learned from")

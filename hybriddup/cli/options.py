@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,6 +34,23 @@ def reading(format_name: str | None, max_line: int, encoding: str, delimiter: st
     from hybriddup.files.inputs import ReadOptions
 
     return ReadOptions(format_name, max_line, encoding, delimiter)
+
+
+def perform(command: str, given: dict[str, Any]) -> None:
+    """Have a command's module do its work and exit with the code that it returns; it is imported only now.
+
+    Parameters
+    ----------
+    given
+        The ``locals()`` of the function that declares the options. `perform` of the module has the same by their names,
+        but for ``debug``, and with all that tells how files are read as ``reading``.
+    """
+    given = given | {"plugins": given["plugins"] or ()}
+    del given["debug"]
+    if "format_name" in given:
+        given["reading"] = reading(*map(given.pop, ("format_name", "max_line", "encoding", "delimiter")))
+    if code := import_module(f"hybriddup.cli.{command}_job").perform(**given):
+        raise typer.Exit(code)
 
 
 def remember_debug(context: typer.Context, value: bool) -> bool:

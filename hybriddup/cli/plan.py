@@ -38,7 +38,7 @@ def plan(
     recall: Annotated[
         float, typer.Option(metavar="R", help="Share of those pairs that has to be found; 1 for exact indexes only.")
     ] = 0.99,
-    json: options.Json = False,
+    as_json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Show what each block index costs and finds, and which one to use.
@@ -48,15 +48,15 @@ def plan(
     times faster.
     """
     from hybriddup.cli.numbers import A_SIZE, BYTES, COUNTS, parse_number
-    from hybriddup.cli.output import print_json
     from hybriddup.cli.plan_view import print_plan
+    from hybriddup.cli.printing import print_json
     from hybriddup.study.plan import Question, make_plan
 
     count = "a whole number of at least 1, such as 50000000, 50M, 200k or 1.5G"
     most = None if memory is None else parse_number(memory, "--memory", BYTES, A_SIZE)
     n_posts = parse_number(posts, "--posts", COUNTS, count)
     made = make_plan(Question(n_posts, bits, max_hamming_distance, edit_share, recall, most))
-    if json:
+    if as_json:
         print_json(made.to_dict())
     else:
         print_plan(made)

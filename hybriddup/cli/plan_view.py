@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 import yaml
 
-from hybriddup.cli.tables import print_table
+from hybriddup.cli.printing import print_table
 from hybriddup.study.plan import Plan, Shape
 
 HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, run", "GB", "recall", "verdict")

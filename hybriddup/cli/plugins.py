@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def plugins(
-    plugin: options.Plugins = None,
-    json: options.Json = False,
+    plugins: options.Plugins = None,
+    as_json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """List plugins with their distribution, version, hooks and components.
@@ -20,11 +20,11 @@ def plugins(
     The built-in components are those of the plugin hybriddup.plugin.builtins. HYBRIDDUP_DISABLE_PLUGINS=a,b in the
     environment keeps plugins from being loaded, by name.
     """
-    from hybriddup.cli.output import print_json
+    from hybriddup.cli.printing import print_json
     from hybriddup.plugin.manager import create_plugin_manager
 
-    described = create_plugin_manager(modules=plugin or ()).describe()
-    if json:
+    described = create_plugin_manager(modules=plugins or ()).describe()
+    if as_json:
         print_json([description.to_dict() for description in described])
         return
     for description in described:
@@ -32,7 +32,7 @@ def plugins(
 
 
 def _print_plugin(description: PluginDescription) -> None:
-    from hybriddup.cli.tables import print_table
+    from hybriddup.cli.printing import print_table
 
     origin = f"{description.distribution} {description.version}".strip() or "not packaged"
     rows = [["hooks", ", ".join(description.hooks)]]

@@ -33,7 +33,7 @@ def serve(
         ),
     ],
     config: options.Config = DEFAULT_CONFIG,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     horizon: Horizon = "2d",
     time: TimeOf = "arrival",
     max_step: MaxStep = None,
@@ -113,7 +113,7 @@ def serve(
         time=time,
         max_step=max_step,
         workers=workers,
-        plugins=plugin or (),
+        plugins=plugins or (),
     )
     if by_ctrl_c:
         raise typer.Exit(options.EXIT_INTERRUPTED)

@@ -16,8 +16,7 @@ from typing import Any
 import typer
 
 from hybriddup.cli.options import EXIT_INTERRUPTED
-from hybriddup.cli.settle import settle
-from hybriddup.cli.windows import open_window
+from hybriddup.cli.windows import open_window, settle
 from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
 from hybriddup.service.limits import Limits

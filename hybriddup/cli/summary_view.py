@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import typer
 
-from hybriddup.cli.tables import print_table
+from hybriddup.cli.options import EXIT_BAD_LINES
+from hybriddup.cli.printing import print_table
 from hybriddup.data.corpus import BadRecord
 from hybriddup.run.summary import StepTiming, Summary
 
@@ -132,16 +133,17 @@ def _recall(summary: Summary) -> str:
     return f"{recall:.4f} (estimated" + (f", +/- {margin:.4f})" if margin else ")")
 
 
-def print_bad_records(records: Sequence[BadRecord], n_bad: int, remedy: str) -> None:
-    """Print how many records were bad and what became of them, then the first few with their places."""
+def print_bad_records(records: Sequence[BadRecord], n_bad: int, remedy: str) -> int:
+    """Print how many records were bad and what became of them, then the first few; return the exit code."""
     if n_bad == 0:
-        return
+        return 0
     typer.echo(f"{n_bad:,} bad {'line' if n_bad == 1 else 'lines'}: {remedy}", err=True)
     shown = records[:MAX_BAD_SHOWN]
     for record in shown:
         typer.echo(f"  {_place(record)}: {record.reason}", err=True)
     if n_bad > len(shown):
         typer.echo(f"  and {n_bad - len(shown):,} more", err=True)
+    return EXIT_BAD_LINES
 
 
 def _place(record: BadRecord) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_BAD_LINES, EXIT_CODES
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
 
 EPILOG = f"""\b
 Examples:
@@ -49,34 +49,17 @@ def tune(
     wrong: options.Wrong = None,
     force: options.ForceFiles = False,
     config: options.Config = DEFAULT_CONFIG,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     a_field: options.AField = "a",
     b_field: options.BField = "b",
     label_field: options.LabelField = "label",
-    format: options.Format = None,  # noqa: A002  named as its option
+    format_name: options.Format = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
-    json: options.Json = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    as_json: options.Json = False,
+    debug: options.Debug = False,
 ) -> None:
     """Fit thresholds, or the model of post, to labeled pairs, and write the configuration."""
-    from hybriddup.cli.tune_job import perform
-    from hybriddup.files.pairs import PairFields
-
-    n_bad = perform(
-        pairs,
-        output,
-        fields=PairFields(a_field, b_field, label_field),
-        config=config,
-        plugins=plugin or (),
-        precision=precision,
-        reading=options.reading(format, max_line, encoding, delimiter),
-        workers=workers,
-        as_json=json,
-        wrong=wrong,
-        force=force,
-    )
-    if n_bad > 0:
-        raise typer.Exit(EXIT_BAD_LINES)
+    options.perform("tune", locals())

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 import typer
 import yaml
 
-from hybriddup.cli.evaluate_job import labeled_pairs, shares
-from hybriddup.cli.output import print_json
+from hybriddup.cli.evaluate_job import labeled_pairs, shares, write_wrong_pairs
+from hybriddup.cli.printing import print_json, print_table
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
-from hybriddup.cli.tables import print_table
-from hybriddup.cli.wrong_pairs import write_wrong_pairs
 from hybriddup.config import open_session
 from hybriddup.files.inputs import ReadOptions
 from hybriddup.files.outputs import Output, Outputs
@@ -22,10 +20,12 @@ from hybriddup.study.tune import AS_IT_IS, Interval, Reached, Tuned, tune
 
 
 def perform(
-    file: str,
+    pairs: str,
     output: str,
     *,
-    fields: PairFields,
+    a_field: str,
+    b_field: str,
+    label_field: str,
     config: str,
     plugins: Sequence[str],
     precision: float | None,
@@ -35,24 +35,23 @@ def perform(
     wrong: str | None,
     force: bool,
 ) -> int:
-    """Fit a configuration to the pairs in a file and write it; return the number of bad lines."""
+    """Fit a configuration to the pairs in a file and write it; return the exit code."""
     settings, manager = open_session(config, plugins)
-    with Outputs([file], force=force) as outputs:
+    with Outputs([pairs], force=force) as outputs:
         on_stop(outputs.abandon)
         target = outputs.add(output, "-o")
         wrong_target = None if wrong is None else outputs.add(wrong, "--wrong")
-        read, pairs = labeled_pairs(file, manager.registry, reading, fields)
-        tuned = tune(pairs, settings, manager.registry, precision=precision, workers=workers)
-        write_settings(target, tuned, file, config)
+        read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
+        tuned = tune(labeled, settings, manager.registry, precision=precision, workers=workers)
+        write_settings(target, tuned, pairs, config)
         if wrong_target is not None:
-            write_wrong_pairs(wrong_target, pairs, tuned.scored, thresholds_of(tuned.settings), tuned.wrong)
+            write_wrong_pairs(wrong_target, labeled, tuned.scored, thresholds_of(tuned.settings), tuned.wrong)
         outputs.commit()
     if as_json:
         print_json({"config": config, "n_bad_lines": len(read.bad), **tuned.to_dict()})
     else:
         print_tuned(tuned, output)
-    print_bad_records(read.bad, len(read.bad), "not learned from")
-    return len(read.bad)
+    return print_bad_records(read.bad, len(read.bad), "not learned from")
 
 
 def write_settings(target: Output, tuned: Tuned, file: str, config: str) -> None:

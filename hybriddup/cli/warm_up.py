@@ -29,7 +29,7 @@ def warm_up(
             help="Configurations to be ready for; all shipped ones if none.",
         ),
     ] = None,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Compile the kernels, so that not even the first run has to."""
@@ -41,7 +41,7 @@ def warm_up(
     from hybriddup.plugin.manager import create_plugin_manager
 
     began = perf_counter()
-    for name in compile_kernels(configs or shipped_names(), create_plugin_manager(modules=plugin or ())):
+    for name in compile_kernels(configs or shipped_names(), create_plugin_manager(modules=plugins or ())):
         typer.echo(f"ready for {name} after {perf_counter() - began:.1f} s", err=True)
     no_cache = "no cache, which the line above explains" if is_compiling() else "no cache: NUMBA_DISABLE_JIT is set"
     typer.echo(f"compiled kernels are kept in {cache_folder() or no_cache}", err=True)

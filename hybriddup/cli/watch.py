@@ -58,7 +58,7 @@ def watch(
         ),
     ] = None,
     config: options.Config = DEFAULT_CONFIG,
-    plugin: options.Plugins = None,
+    plugins: options.Plugins = None,
     horizon: Horizon = "2d",
     time: TimeOf = "arrival",
     max_step: MaxStep = None,
@@ -82,29 +82,11 @@ def watch(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no counts at the end, only errors and bad lines.")
     ] = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Decide posts as they come, against those kept in the last days.
 
     JSON Lines in on standard input, one decision a line out on standard output. A decision is written when it is in the
     store.
     """
-    from hybriddup.cli.watch_job import perform
-
-    code = perform(
-        store,
-        config,
-        rewind=rewind,
-        fields={"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {}),
-        encoding=encoding,
-        max_line=max_line,
-        strict=strict,
-        quiet=quiet,
-        horizon=horizon,
-        time=time,
-        max_step=max_step,
-        workers=workers,
-        plugins=plugin or (),
-    )
-    if code:
-        raise typer.Exit(code)
+    options.perform("watch", locals())

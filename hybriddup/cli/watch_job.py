@@ -5,28 +5,26 @@ from __future__ import annotations
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, BinaryIO
 
 import typer
 
 from hybriddup.cli.line_feed import LineFeed
-from hybriddup.cli.options import EXIT_BAD_LINES, EXIT_INTERRUPTED
-from hybriddup.cli.settle import settle
+from hybriddup.cli.options import EXIT_INTERRUPTED
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
-from hybriddup.cli.windows import open_window
+from hybriddup.cli.windows import open_window, settle
 from hybriddup.data.corpus import BadRecord
 from hybriddup.data.fields import find_or, find_text
 from hybriddup.errors import InputError
 from hybriddup.files.encodings import AUTO, checked_encoding
 from hybriddup.files.jsonl import parse_line
-from hybriddup.files.tables import json_line
+from hybriddup.files.tables import batched, json_line
 from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
-from hybriddup.window.event_time import event_time
+from hybriddup.window.event_time import TimeOf, event_time
 from hybriddup.window.posts import as_post
 
 LARGEST_BATCH = 256
@@ -128,58 +126,39 @@ def perform(
     config: str,
     *,
     rewind: bool,
-    fields: Mapping[str, str],
+    time: TimeOf,
+    text_field: str,
+    id_field: str,
+    time_field: str,
     encoding: str,
     max_line: int,
     strict: bool,
     quiet: bool,
     **opening: Any,
 ) -> int:
-    """Answer standard input line by line and return the exit code.
-
-    Parameters
-    ----------
-    rewind, opening
-        As `open_window` takes them.
-    fields, encoding, max_line, strict
-        As of a `Watcher`.
-    """
+    """Answer standard input line by line and return the exit code; ``opening`` is as `open_window` takes it."""
     encoding = encoding_of_stream(encoding)
-    with open_window(store, config, rewind=rewind, **opening) as window:
+    fields = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
+    with open_window(store, config, rewind=rewind, time=time, **opening) as window:
         settle()
         watcher = Watcher(window, sys.stdout.buffer, fields, encoding, max_line, strict)
         feed = LineFeed(sys.stdin.fileno(), max_line)
         on_stop(feed.stop)
         for lines in feed:
-            for batch in batches(lines):
+            for batch in batched(lines, LARGEST_BATCH):
                 watcher.answer(batch)
         recall = recall_line(window.stats())
     if not quiet:
         report(watcher, recall)
-    print_bad_records(watcher.first_bad, watcher.n_bad, REMEDY)
-    if feed.stopped_by == signal.SIGINT:
-        return EXIT_INTERRUPTED
-    return EXIT_BAD_LINES if watcher.n_bad else 0
+    code = print_bad_records(watcher.first_bad, watcher.n_bad, REMEDY)
+    return EXIT_INTERRUPTED if feed.stopped_by == signal.SIGINT else code
 
 
 def encoding_of_stream(name: str) -> str:
-    """Return an encoding as Python calls it; a stream cannot be looked at before it comes.
-
-    Raises
-    ------
-    InputError
-        It cannot be read, or is to be told by the stream.
-    """
+    """Return an encoding as Python calls it; InputError where it cannot be read, or is to be told by the stream."""
     if name == AUTO:
         raise InputError("--encoding auto: the encoding of a stream cannot be told before it comes; name it.")
     return checked_encoding(name)
-
-
-def batches(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines in parts that are decided together."""
-    rest = iter(lines)
-    while batch := list(islice(rest, LARGEST_BATCH)):
-        yield batch
 
 
 def recall_line(stats: WindowStats) -> str:

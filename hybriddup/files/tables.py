@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import orjson
 
@@ -17,6 +17,8 @@ from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import BATCH_ROWS
 from hybriddup.files.parquet import need_pyarrow, write_batches
 from hybriddup.files.sources import UTF_8
+
+T = TypeVar("T")
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = {".parquet", ".pq"}
@@ -45,10 +47,10 @@ def write_table(target: BinaryIO, name: str, table: Table) -> None:
         target.writelines(json_line(dict(zip(names, row, strict=True))) for row in table.rows)
 
 
-def batched(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yield some thousand rows at a time."""
-    remaining = iter(rows)
-    while batch := list(islice(remaining, BATCH_ROWS)):
+def batched(items: Iterable[T], most: int = BATCH_ROWS) -> Iterator[list[T]]:
+    """Yield so many items at a time, some thousand where nothing is said."""
+    remaining = iter(items)
+    while batch := list(islice(remaining, most)):
         yield batch
 
 

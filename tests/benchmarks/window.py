@@ -29,7 +29,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hybriddup.cli.settle import settle
+from hybriddup.cli.windows import settle
 from hybriddup.window import Window, WindowStats
 from hybriddup.window.derived.kept_log import FOLDER
 from tests.benchmarks.corpora import SAMPLE_POSTS, read_texts, records_of

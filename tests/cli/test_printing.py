@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hybriddup.cli.tables import plain_table
+from hybriddup.cli.printing import plain_table
 
 
 def test_columns_are_aligned_by_what_characters_take_in_a_terminal() -> None:

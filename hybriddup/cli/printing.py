@@ -1,10 +1,11 @@
-"""Tables for people: drawn by rich at a terminal, aligned plain text elsewhere."""
+"""Printing: tables for people, drawn by rich at a terminal, aligned plain text elsewhere; JSON for machines."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 from unicodedata import east_asian_width
 
 Rows = Sequence[Sequence[str]]
@@ -76,3 +77,10 @@ def _draw(rows: Rows, headers: Sequence[str], title: str, right: Sequence[int], 
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     Console(file=target).print(table)
+
+
+def print_json(data: Any) -> None:
+    """Print data as indented JSON; lone surrogates come out as escapes."""
+    text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stdout.buffer.flush()
