@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, cast
+from typing import cast
 
 import numpy as np
-import orjson
 
 from hybriddup.cli.inputs import check_against, files_of, read_against
+from hybriddup.cli.printing import to_json
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_notes, print_outcome, print_tables
 from hybriddup.config import Settings, open_session
@@ -87,11 +86,13 @@ def perform(
             if mark:
                 marking_writer(opened).check_marks(opened.sources, MARKS)
             fields = Fields(text_field, id_field, settings.order_fields)
-            corpus, notes = read(opened, fields, per, progress, strict=strict, has_report="--report" in planned)
-            corpus, remarks = read_against(corpus, against, manager.registry, fields, per, reading, strict, progress)
+            corpus, timing, remarks = read(
+                opened, fields, per, progress, strict=strict, has_report="--report" in planned
+            )
+            corpus, of_others = read_against(corpus, against, manager.registry, fields, per, reading, strict, progress)
             result = decide(corpus, settings, manager, workers, config, per, progress)
-            result.summary.timings.insert(0, notes.timing)
-            result.summary.notes += meaning + notes.remarks + remarks
+            result.summary.timings.insert(0, timing)
+            result.summary.notes += meaning + remarks + of_others
             write(opened, planned, corpus, result, progress, mark=mark)
         write_summary(planned, inputs, against, settings, corpus, result)
         write_report(planned, result, progress)
@@ -128,13 +129,7 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
 
 
 def marking_writer(inputs: Inputs) -> MarkingWriter:
-    """Return the writer of the inputs' format as one that can mark posts.
-
-    Raises
-    ------
-    InputError
-        It cannot.
-    """
+    """Return the writer of the inputs' format as one that can mark posts; InputError where it cannot."""
     if not hasattr(inputs.writer, "write_marked"):
         raise InputError(
             f"--mark writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
@@ -160,23 +155,16 @@ def default_output(name: str, what: str = "kept") -> str:
     return str(path.with_name(plain.removesuffix(suffix) + ending))
 
 
-class Notes(NamedTuple):
-    """What reading tells the summary."""
-
-    timing: StepTiming
-    remarks: list[str]
-
-
 def read(
     inputs: Inputs, fields: Fields, per: str | None, progress: Progress, *, strict: bool, has_report: bool
-) -> tuple[Corpus, Notes]:
-    """Return the posts, and what to say of them."""
+) -> tuple[Corpus, StepTiming, list[str]]:
+    """Return the posts, how long it took, and remarks."""
     progress.start("read", None, "posts")
     began = perf_counter()
     optional = (TIME_FIELD,) if has_report else ()
     corpus, remarks = read_corpus(inputs, fields, per=per, optional=optional, strict=strict, advance=progress.advance)
     progress.finish()
-    return corpus, Notes(StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks)
+    return corpus, StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks
 
 
 def decide(
@@ -279,7 +267,7 @@ def write_summary(
         "bad_records": list(map(asdict, corpus.bad_records)),
     }
     with outputs["--summary"].open() as stream:
-        stream.write(indented(data))
+        stream.write(to_json(data))
 
 
 def write_report(outputs: Mapping[str, Output], result: Result, progress: Progress) -> None:
@@ -290,14 +278,6 @@ def write_report(outputs: Mapping[str, Output], result: Result, progress: Progre
     with outputs["--report"].open() as stream:
         result.report(stream)
     progress.finish()
-
-
-def indented(data: dict[str, Any]) -> bytes:
-    """Return JSON for people and machines."""
-    try:
-        return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # lone surrogates, which stand for the bytes of a file name that is not UTF-8
-        return json.dumps(data, indent=2).encode() + b"\n"
 
 
 def report(

@@ -23,14 +23,7 @@ The curve tells what each threshold would reach, if all length bands had it.
 
 
 def evaluate(
-    pairs: Annotated[
-        str,
-        typer.Argument(
-            metavar="PAIRS",
-            show_default=False,
-            help="File of labeled pairs: a, b, label; - for JSON Lines on standard input.",
-        ),
-    ],
+    pairs: options.Pairs,
     config: options.Config = DEFAULT_CONFIG,
     curve: Annotated[
         bool, typer.Option("--curve", help="Also print precision and recall of every threshold from 0.05 to 1.")

@@ -11,7 +11,7 @@ import typer
 
 from hybriddup.cli.inputs import files_of
 from hybriddup.cli.printing import print_json, print_table
-from hybriddup.config import Settings, open_session
+from hybriddup.config import open_session
 from hybriddup.config.load import DEFAULT_CONFIG
 from hybriddup.config.threshold import with_threshold
 from hybriddup.data.corpus import Corpus
@@ -23,7 +23,6 @@ from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.jsonl import parse_line
 from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import open_source
-from hybriddup.plugin.registry import Registry
 from hybriddup.study.explain import MOST_REASONS, ExplainedText, Explanation, explain_texts
 
 
@@ -44,19 +43,9 @@ def explain_removed(
     reading: ReadOptions,
     as_json: bool,
 ) -> None:
-    """Print the explanation of a removed post and its keeper, by the configuration that removed it.
+    """Print the explanation of a removed post and its keeper, by the configuration of the run unless another is given.
 
-    Parameters
-    ----------
-    inputs
-        Files of that run, to learn from as it did; none = every token counts as rare.
-    config
-        Another configuration to explain by; None = that of the run.
-
-    Raises
-    ------
-    InputError
-        The file does not name the row, or the inputs are not those of the run.
+    ``inputs`` are the files of that run, to learn from as it did; without them every token counts as rare.
     """
     record = find_removed(file, row)
     settings, manager = open_session(config or record["config"], plugins)
@@ -65,25 +54,15 @@ def explain_removed(
             settings, _ = with_threshold(settings, record["threshold"], record["config"])
     corpus = None
     if inputs:
-        corpus = read_posts(inputs, settings, manager.registry, text_field, reading)
+        files = files_of(inputs, manager.registry, reading)
+        with open_inputs(files, manager.registry, reading) as opened:
+            corpus, _ = read_corpus(opened, Fields(text_field, order=settings.order_fields))
         check_inputs(corpus, record, file, inputs)
     explanation = explain_texts(record["keeper_text"], record["text"], settings, manager.registry, corpus)
     show(explanation, as_json=as_json)
     note = difference(file, record, config, explanation.recipe_id if inputs else record["recipe_id"])
     if note:
         typer.echo(f"note: {note}", err=True)
-
-
-def read_posts(
-    inputs: Sequence[str],
-    settings: Settings,
-    registry: Registry,
-    text_field: str,
-    reading: ReadOptions,
-) -> Corpus:
-    """Return the posts of the run."""
-    with open_inputs(files_of(inputs, registry, reading), registry, reading) as opened:
-        return read_corpus(opened, Fields(text_field, order=settings.order_fields))[0]
 
 
 def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ from hybriddup.steps.parallel import available_workers
 from hybriddup.study.label_choice import Chooser, score_candidates
 
 LABELS: dict[str, bool | None] = {"y": True, "n": False, "u": None}
+PIECES = re.compile(r"[A-Za-z0-9]+|.", re.DOTALL)
+"""What is marked as a whole: runs of Latin letters and digits, and every other character by itself."""
 QUESTION = "the same post? [y]es [n]o [u]nsure [b]ack [q]uit: "
 
 
@@ -58,13 +61,7 @@ def perform(
 
 
 class AnswerFile:
-    """A file of labeled pairs that answers are added to, one a line.
-
-    Raises
-    ------
-    InputError
-        The file is there and holds something else.
-    """
+    """A file of labeled pairs that answers are added to, one a line; InputError where it holds something else."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -155,24 +152,12 @@ def marked(a: str, b: str) -> tuple[str, str]:
     >>> marked("see you at noon", "see you at four")
     ('see you at ⟦noon⟧', 'see you at ⟦four⟧')
     """
-    words_a, words_b = split(a), split(b)
+    words_a, words_b = PIECES.findall(a), PIECES.findall(b)
     only_a, only_b = set(range(len(words_a))), set(range(len(words_b)))
     for block in Indel.opcodes(words_a, words_b).as_matching_blocks():
         only_a -= set(range(block.a, block.a + block.size))
         only_b -= set(range(block.b, block.b + block.size))
     return with_brackets(words_a, only_a), with_brackets(words_b, only_b)
-
-
-def split(text: str) -> list[str]:
-    """Return a text in pieces: runs of Latin letters and digits, and every other character by itself."""
-    pieces: list[str] = []
-    for character in text:
-        joins = character.isascii() and character.isalnum()
-        if joins and pieces and pieces[-1].isascii() and pieces[-1].isalnum():
-            pieces[-1] += character
-        else:
-            pieces.append(character)
-    return pieces
 
 
 def with_brackets(pieces: Sequence[str], chosen: set[int]) -> str:

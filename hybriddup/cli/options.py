@@ -135,6 +135,14 @@ Workers = Annotated[
         "--workers", "-j", min=1, max=1024, metavar="N", help="Cores to use; all that are available when left out."
     ),
 ]
+Pairs = Annotated[
+    str,
+    typer.Argument(
+        metavar="PAIRS",
+        show_default=False,
+        help="File of labeled pairs: a, b, label; - for JSON Lines on standard input.",
+    ),
+]
 AField = Annotated[str, typer.Option("--a-field", metavar="FIELD", help="Field or column of the first text.")]
 BField = Annotated[str, typer.Option("--b-field", metavar="FIELD", help="Field or column of the second text.")]
 LabelField = Annotated[

@@ -14,15 +14,7 @@ Rows = Sequence[Sequence[str]]
 def print_table(
     rows: Rows, *, headers: Sequence[str] = (), title: str = "", right: Sequence[int] = (), stream: TextIO | None = None
 ) -> None:
-    """Print rows of cells.
-
-    Parameters
-    ----------
-    right
-        Columns whose cells are aligned to the right.
-    stream
-        Where to; standard output when left out.
-    """
+    """Print rows of cells on standard output, or another stream; ``right`` are columns aligned to the right."""
     target = stream or sys.stdout
     if target.isatty():
         _draw(rows, headers, title, right, target)
@@ -80,7 +72,12 @@ def _draw(rows: Rows, headers: Sequence[str], title: str, right: Sequence[int], 
 
 
 def print_json(data: Any) -> None:
-    """Print data as indented JSON; lone surrogates come out as escapes."""
-    text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    """Print data as `to_json` writes it."""
+    sys.stdout.buffer.write(to_json(data))
     sys.stdout.buffer.flush()
+
+
+def to_json(data: Any) -> bytes:
+    """Return data as indented JSON; lone surrogates come out as escapes."""
+    text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
+    return text.encode("utf-8", "backslashreplace") + b"\n"

@@ -45,13 +45,7 @@ def perform(
     time: TimeOf,
     **opening: Any,
 ) -> bool:
-    """Serve a window until told to end; return whether that was by Ctrl-C.
-
-    Parameters
-    ----------
-    rewind, time, opening
-        As `hybriddup.cli.windows.open_window` takes them.
-    """
+    """Serve a window, opened as `open_window` does, until told to end; return whether that was by Ctrl-C."""
     check_installed()
     from hybriddup.service.connections import Connections
     from hybriddup.service.server import Server, create_app, leave_at_once, listen

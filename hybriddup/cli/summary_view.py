@@ -20,14 +20,7 @@ WORTH_TELLING = 0.9995
 def print_outcome(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> None:
     """Print what became of the posts, and what may have kept repeats from being found, on standard error.
 
-    Parameters
-    ----------
-    target
-        Where the posts were written to; None where nothing was written.
-    against
-        Files of the other posts.
-    mark
-        Whether that is every post, with marks.
+    ``target`` is where the posts were written to, with ``mark`` all of them; None where nothing was written.
     """
     typer.echo(f"{_removed(summary, target, against, mark=mark)} {_rest(summary, target, mark=mark)}", err=True)
     if (recall := summary.estimated_stage1_recall) is not None and recall < WORTH_TELLING:

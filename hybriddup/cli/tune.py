@@ -24,14 +24,7 @@ clearly better is not changed. What is printed as reached after it was measured 
 
 
 def tune(
-    pairs: Annotated[
-        str,
-        typer.Argument(
-            metavar="PAIRS",
-            show_default=False,
-            help="File of labeled pairs: a, b, label; - for JSON Lines on standard input.",
-        ),
-    ],
+    pairs: options.Pairs,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="YAML", show_default=False, help="File for the new configuration."),

@@ -126,13 +126,7 @@ def compile_second_look(name: str) -> None:
 
 
 def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:
-    """Do all that a live window does: decide, find, learn from, audit and forget posts, and go on when opened again.
-
-    Raises
-    ------
-    ConfigError
-        A window cannot have these settings.
-    """
+    """Do all that a live window does: decide, find, learn from, audit and forget posts, and go on when opened again."""
     clock = count()
     timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
     asked = Asked(settings, registry, timing, available_workers(), read_only=False)

@@ -11,15 +11,7 @@ from hybriddup.window import AnyWindow, Window
 
 
 def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any) -> AnyWindow:
-    """Return the window that was asked for.
-
-    Parameters
-    ----------
-    rewind
-        Whether its time is put back to what the clock says, and by how much is told.
-    opening
-        As `hybriddup.Window.open` takes it.
-    """
+    """Return a window, opened as `hybriddup.Window.open` does; to rewind it, its time is put back to the clock's."""
     window = Window.open(store, config, **opening)
     if rewind:
         try:
