@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import compress, islice
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
@@ -38,21 +37,13 @@ class RawRecord(NamedTuple):
     """One-based line on which it ends."""
 
 
-@dataclass(frozen=True)
 class _DelimitedReader:
     """Reads the text from a column; quotes follow RFC 4180, and a row must have as many fields as the header."""
 
     delimiter: str
-    extensions: tuple[str, ...]
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
-        """Yield the posts of one source in order.
-
-        Raises
-        ------
-        InputError
-            There is no header, or it does not name the text column.
-        """
+        """Yield the posts of one source in order; InputError where the header does not name the text column."""
         with source.open() as stream:
             records = table_records(stream, source, self.delimiter)
             header = next(records, None)
@@ -63,25 +54,22 @@ class _DelimitedReader:
 class CsvReader(_DelimitedReader):
     """Reads comma-separated values."""
 
-    def __init__(self) -> None:
-        super().__init__(",", (".csv",))
+    delimiter = ","
+    extensions = (".csv",)
 
 
 class TsvReader(_DelimitedReader):
     """Reads tab-separated values, quoted as in CSV."""
 
-    def __init__(self) -> None:
-        super().__init__("\t", (".tsv", ".tab"))
+    delimiter = "\t"
+    extensions = (".tsv", ".tab")
 
 
 def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[RawRecord]:
     """Yield the header and then each row; empty lines are no rows.
 
-    Raises
-    ------
-    InputError
-        A quote is still open at the end, or when the record is too long: all that follows it is in one record, however
-        many posts it was meant to be.
+    InputError where a quote is still open at the end, or when the record is too long: all that follows it is in one
+    record, however many posts it was meant to be.
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     taken: list[bytes] = []

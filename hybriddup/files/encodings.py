@@ -17,13 +17,7 @@ SAMPLE_BYTES = 1 << 18
 
 
 def common_encoding(sources: Sequence[Source], name: str) -> str:
-    """Return the encoding of all sources: the one that was named, or the one that they look like, for ``auto``.
-
-    Raises
-    ------
-    InputError
-        The name is no encoding that can be read, or the sources have several, or one that cannot be told.
-    """
+    """Return the encoding of all sources: the one that was named, or for ``auto`` the one that all look like."""
     if name != AUTO:
         return checked_encoding(name)
     found = {source.name: encoding for source in sources if (encoding := looks_like(source)) is not None}

@@ -66,16 +66,9 @@ class BadLine(NamedTuple):
 
 
 class TextColumnError(InputError):
-    """A table that does not have the text column that was asked for.
+    """A table that does not have the text column that was asked for; ``absent``: no column has its name.
 
-    Parameters
-    ----------
-    place
-        The file, with the line where it has lines.
-    fault
-        What is wrong and what was found; the message has advice for those who named the column after it.
-    absent
-        Whether no column has the name.
+    The message has advice after the fault, for those who named the column.
     """
 
     def __init__(self, place: str, fault: str, *, absent: bool) -> None:

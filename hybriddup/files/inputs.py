@@ -66,19 +66,7 @@ class Inputs:
 
 @contextmanager
 def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions = AS_NAMED) -> Iterator[Inputs]:
-    """Open the inputs as one corpus, checked to be readable and to fit into one output.
-
-    Parameters
-    ----------
-    names
-        Files, or ``-`` for standard input.
-
-    Raises
-    ------
-    InputError
-        An input cannot be opened, its format or encoding is not known, or the inputs differ in format, encoding or
-        columns.
-    """
+    """Open the inputs as one corpus; InputError where one cannot be read, or they do not fit into one output."""
     if list(names).count(STANDARD_INPUT) > 1:
         raise InputError("standard input can be read once only, but '-' is given more than once.")
     sources: list[Source] = []
@@ -96,13 +84,7 @@ def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions =
 
 
 def find_format(name: str, registry: Registry) -> str:
-    """Return the name of the reader for a file, by its name without compression suffix.
-
-    Raises
-    ------
-    InputError
-        No reader has the extension.
-    """
+    """Return the name of the reader for a file, by its name without compression suffix."""
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
     endings = _endings(registry, registry.names("reader"))
@@ -118,20 +100,10 @@ def find_format(name: str, registry: Registry) -> str:
 def find_files(
     names: Sequence[str], registry: Registry, format_name: str | None, tell: Callable[[str], object]
 ) -> list[str]:
-    """Return the inputs with the files of each directory in its place.
+    """Return the inputs with the files of each directory in its place, and tell which these are.
 
     Taken are files whose names end as those of a format do, or of the one that was named, sorted by name; not those in
     directories below, and not what an earlier run seems to have written, such as ``posts.kept.jsonl``.
-
-    Parameters
-    ----------
-    tell
-        Told which files of a directory are taken.
-
-    Raises
-    ------
-    InputError
-        A directory has no such file, or cannot be listed.
     """
     endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
     files: list[str] = []

@@ -31,13 +31,7 @@ class JsonArrayReader:
     extensions = (".json",)
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
-        """Yield the posts of one source in order.
-
-        Raises
-        ------
-        InputError
-            It is no array, or its end is missing.
-        """
+        """Yield the posts of one source in order."""
         objects, n_rows = Objects.of(fields, source), 0
         with source.open() as stream:
             found = elements(stream, source)
@@ -82,13 +76,7 @@ def is_array(source: Source) -> bool:
 
 
 def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
-    """Yield the elements of an array, of which one at a time is in memory.
-
-    Raises
-    ------
-    InputError
-        It is no array, its end is missing, something follows it, or an element is longer than a line may be.
-    """
+    """Yield the elements of an array, of which one at a time is in memory."""
     data = stream.read(BLOCK_BYTES).removeprefix(UTF8_MARK)
     opened = BEGIN.match(data)
     if not opened:

@@ -13,10 +13,9 @@ import orjson
 from hybriddup.data.fields import MISSING, find_or, finder, text_fields, text_finder
 from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
 from hybriddup.files.formats import BadRow, Fields, Record, RecordBatch, batch_of
-from hybriddup.files.line_blocks import line_blocks
 from hybriddup.files.sources import UTF_8, Source
 from hybriddup.files.tables import json_line
-from hybriddup.files.text import Broken, BrokenText, broken_text, may_be_too_long, text_lines, why_too_long
+from hybriddup.files.text import Broken, BrokenText, broken_text, line_blocks, may_be_too_long, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer

@@ -11,9 +11,8 @@ import numpy as np
 
 from hybriddup.files.copying import Choice, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
-from hybriddup.files.line_blocks import line_blocks
 from hybriddup.files.sources import Source
-from hybriddup.files.text import broken_text, may_be_too_long, text_lines, why_too_long
+from hybriddup.files.text import broken_text, line_blocks, may_be_too_long, text_lines, why_too_long
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer

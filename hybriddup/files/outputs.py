@@ -64,13 +64,7 @@ class Output:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Give a stream for the plain bytes of the output, compressed as the name of the target says.
-
-        Raises
-        ------
-        OutputError
-            The bytes could not be written, for example because the disk is full.
-        """
+        """Give a stream for the plain bytes of the output, compressed as the name of the target says."""
         compression = split_compression(self.target)[1]
         reporting = self._failures_named
         with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, reporting), BUFFER_BYTES) as buffered:
@@ -165,18 +159,7 @@ class Outputs:
         self._are_in_place = False
 
     def add(self, target: str, option: str) -> Output:
-        """Return an output that may be written.
-
-        Parameters
-        ----------
-        option
-            The option that named it, for messages.
-
-        Raises
-        ------
-        OutputError
-            The target is an input or another output, exists without ``force``, or cannot be created.
-        """
+        """Return an output that may be written, named by an option; OutputError where it may not, or cannot."""
         output = Output(target, option)
         for other in self._outputs:
             if target == other.target or (not output.is_stream and output.path == other.path):
@@ -195,10 +178,7 @@ class Outputs:
             self._are_in_place = True
 
     def abandon(self, number: int) -> bool:  # noqa: ARG002  which signal ends the process makes no difference
-        """Delete what was written and let no file appear any more, since the process ends.
-
-        Returns True, and deletes nothing, where everything is in place already.
-        """
+        """Let no file appear any more, since the process ends; return True where all are in place already."""
         FILES.acquire()
         if self._are_in_place:
             FILES.release()

@@ -40,13 +40,7 @@ class PairsFile:
 
 
 def read_pairs(file: str, registry: Registry, options: ReadOptions, fields: PairFields) -> PairsFile:
-    """Return the labeled pairs of a file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or holds no usable pair.
-    """
+    """Return the labeled pairs of a file; InputError where it holds none that can be used."""
     found = PairsFile()
     with open_inputs([file], registry, options) as inputs:
         with suppress(TextColumnError):

@@ -44,13 +44,7 @@ class ParquetReader:
     extensions = (".parquet", ".pq")
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
-        """Yield the posts of one source in order.
-
-        Raises
-        ------
-        InputError
-            pyarrow is not installed, the file is no Parquet, or it has no text column of strings.
-        """
+        """Yield the posts of one source in order."""
         with source.open_seekable() as stream:
             table = open_table(stream, source.name)
             kinds = _kinds(table.schema_arrow)
@@ -63,13 +57,7 @@ class ParquetReader:
 
 
 def open_table(stream: BinaryIO, name: str) -> ParquetFile:
-    """Return the Parquet file in a stream.
-
-    Raises
-    ------
-    InputError
-        pyarrow is not installed, or the stream holds no Parquet.
-    """
+    """Return the Parquet file in a stream; InputError where it holds none, or pyarrow is not installed."""
     need_pyarrow(name)
     import pyarrow.parquet
 

@@ -36,6 +36,9 @@ def read_corpus(
 ) -> tuple[Corpus, list[str]]:
     """Return the posts of all sources, and remarks for the user.
 
+    InputError where there are rows, but not one is a post, a source seems to have another encoding, or not one post
+    has a field that was named.
+
     Parameters
     ----------
     per
@@ -46,12 +49,6 @@ def read_corpus(
         Stop at the first bad row instead of counting it.
     advance
         Called with the number of rows read since the last call.
-
-    Raises
-    ------
-    InputError
-        A source cannot be used, or seems to have another encoding; a row is bad and ``strict`` is set; there are rows,
-        but not one is a post; or not one post has a field that was named.
     """
     needed = tuple(dict.fromkeys((*fields.order, *([] if per is None else [per]))))
     fields = fields._replace(order=tuple(dict.fromkeys((*needed, *optional))))
@@ -70,13 +67,7 @@ def read_corpus(
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
-    """Return where a field is missing that no record has, and what is there instead; empty where one has it.
-
-    Parameters
-    ----------
-    as_text
-        Whether to have the field is to have text in it.
-    """
+    """Return where a field, ``as_text`` one with text, is missing that no record has; empty where one has it."""
     absent = ""
     for source in inputs.sources:
         try:

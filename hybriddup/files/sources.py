@@ -87,13 +87,7 @@ class Source:
 
 
 def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
-    """Return the input of this name, copied to disk where it can be read only once.
-
-    Raises
-    ------
-    InputError
-        It does not exist, is a directory, or cannot be read.
-    """
+    """Return the input of this name, copied to disk where it can be read only once; InputError where it cannot be."""
     if name == STANDARD_INPUT:
         return _spooled(name, sys.stdin.buffer, max_line_bytes)
     try:

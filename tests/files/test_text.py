@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.files.line_blocks import LineBlock, line_blocks
-from hybriddup.files.text import UTF8_MARK, whole_lines, why_too_long
+from hybriddup.files.text import UTF8_MARK, LineBlock, line_blocks, whole_lines, why_too_long
 
 CONTENT = st.lists(st.sampled_from([b"a", b"bcd", b"\n", b"\r\n", b" ", b"\t", b"\x0b", b"\xff", UTF8_MARK])).map(
     b"".join
