@@ -7,9 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
+from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session, with_threshold
 from hybriddup.config.settings import Settings
-from hybriddup.config.threshold import with_threshold
 from hybriddup.data.corpus import put_before
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.data.records import UInt64s

@@ -15,7 +15,7 @@ from hybriddup.cli.printing import to_json
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_notes, print_outcome, print_tables
 from hybriddup.config import Settings, open_session
-from hybriddup.config.threshold import with_threshold
+from hybriddup.config.load import with_threshold
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
 from hybriddup.data.records import Bools

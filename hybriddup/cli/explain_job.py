@@ -12,8 +12,7 @@ import typer
 from hybriddup.cli.inputs import files_of
 from hybriddup.cli.printing import print_json, print_table
 from hybriddup.config import open_session
-from hybriddup.config.load import DEFAULT_CONFIG
-from hybriddup.config.threshold import with_threshold
+from hybriddup.config.load import DEFAULT_CONFIG, with_threshold
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import SOURCE
 from hybriddup.data.records import Removed

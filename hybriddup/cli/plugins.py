@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hybriddup.cli import options
@@ -25,7 +26,7 @@ def plugins(
 
     described = create_plugin_manager(modules=plugins or ()).describe()
     if as_json:
-        print_json([description.to_dict() for description in described])
+        print_json(list(map(asdict, described)))
         return
     for description in described:
         _print_plugin(description)

@@ -10,7 +10,7 @@ from typing import Any
 from hybriddup.config.forms import STEP_ROLES, chosen_components, structured, thaw, written_path
 from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import setting_faults
-from hybriddup.config.settings import Settings
+from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
@@ -30,21 +30,8 @@ def open_session(
 ) -> tuple[Settings, PluginManager]:
     """Return the settings of a configuration and a new plugin manager in which all that they name is loaded.
 
-    Parameters
-    ----------
-    config
-        A shipped name, a path, a mapping that names what it changes, or settings.
-    plugins
-        Modules to load besides the installed plugins and those that the configuration names.
-    entry_points
-        Whether to load installed plugins.
-
-    Raises
-    ------
-    ConfigError
-        The configuration cannot be used; the message holds every fault.
-    PluginError
-        A plugin cannot be loaded.
+    ``plugins`` are modules to load besides those that the configuration names, and the installed plugins, unless
+    ``entry_points`` is false.
     """
     manager = create_plugin_manager(entry_points, plugins)
     return load_settings(config, manager), manager
@@ -165,3 +152,32 @@ def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]
         for component in chosen:
             for message in registry.check(role, component.use, settings):
                 yield Fault((key,), message)
+
+
+def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[Settings, str]:
+    """Return the settings with one threshold in all length bands that have a verifier, and what that means, in words.
+
+    ConfigError, with the name of the configuration, where it is out of range, or a band is judged by several verifiers,
+    or no band by any.
+    """
+    if not 0 <= threshold <= 1:
+        percent = f" {threshold:g} % is {threshold / 100:g}." if 1 < threshold <= 100 else ""
+        raise ConfigError(f"the threshold must be from 0.0 to 1.0 (the same text); got {threshold:g}.{percent}")
+    meaning: list[str] = []
+    lengths: list[LengthBand] = []
+    for lower, band in settings.bands():
+        texts = f"up to {band.up_to} characters" if band.up_to else "longer" if lower else "all texts"
+        if isinstance(band.verifier, CombinedVerifier):
+            raise ConfigError(
+                f"one threshold is not enough: {config} has several verifiers for a text. Set theirs in your own "
+                f"configuration; `hybriddup config init NAME > mine.yaml` writes one to begin with."
+            )
+        if band.verifier is None:
+            meaning.append(f"{texts}: only equal ones")
+        else:
+            meaning.append(f"{texts}: {band.verifier.use} {threshold:g}")
+            band = band.model_copy(update={"verifier": band.verifier.model_copy(update={"threshold": threshold})})
+        lengths.append(band)
+    if all(band.verifier is None for band in lengths):
+        raise ConfigError(f"a threshold changes nothing: by {config}, only equal texts are duplicates.")
+    return settings.model_copy(update={"lengths": tuple(lengths)}), "; ".join(meaning)

@@ -65,13 +65,7 @@ def shipped_names() -> list[str]:
 
 
 def shipped_text(name: str) -> str:
-    """Return a shipped configuration as it is written, with its comments, for a file anywhere on this machine.
-
-    Raises
-    ------
-    ConfigError
-        None is called so.
-    """
+    """Return a shipped configuration as it is written, with its comments, for a file anywhere on this machine."""
     shipped, directory = shipped_names(), shipped_directory()
     if name not in shipped:
         raise ConfigError(
@@ -82,13 +76,7 @@ def shipped_text(name: str) -> str:
 
 
 def read_config(config: str | FilePath) -> Written:
-    """Return a configuration by shipped name or by path.
-
-    Raises
-    ------
-    ConfigError
-        There is no such name or file, or the file is not plain YAML with a mapping at the top.
-    """
+    """Return a configuration by shipped name or by path."""
     shipped = shipped_names()
     if isinstance(config, str) and config in shipped:
         return read_file(shipped_directory() / f"{config}.yaml", config)
@@ -113,13 +101,7 @@ def read_file(path: FilePath, name: str) -> Written:
 
 
 def parse_yaml(text: str, name: str) -> Written:
-    """Return the configuration in a YAML text.
-
-    Raises
-    ------
-    ConfigError
-        The text is not plain YAML with a mapping at the top; names the line.
-    """
+    """Return the configuration in a YAML text; ConfigError where it is not plain YAML with a mapping at the top."""
     try:
         loader = _PlainLoader(text)
         node = loader.get_single_node()

@@ -25,25 +25,19 @@ def config_schema(registry: Registry) -> dict[str, Any]:
     definitions, properties = schema["$defs"], schema["properties"]
     for key, role in STEP_ROLES.items():
         description, default = properties[key]["description"], Settings().to_dict()[key]
-        step = _step(role, default["use"], registry)
+        names = registry.names(role)
+        # without ``use``, the options are the default component's
+        branches = [_component(role, name, registry, required=name != default["use"]) for name in names]
         if key in CHAINS:
-            members = [_component(role, name, registry, required=True) for name in registry.names(role)]
-            step["oneOf"].append({"type": "array", "minItems": 1, "items": {"oneOf": members}})
-        properties[key] = {**step, "description": description, "default": default}
+            members = [_component(role, name, registry, required=True) for name in names]
+            branches.append({"type": "array", "minItems": 1, "items": {"oneOf": members}})
+        properties[key] = {"oneOf": branches, "description": description, "default": default}
     definitions["SingleVerifier"] = _verifier(definitions["SingleVerifier"], registry)
     definitions["CombinedVerifier"] = _combined(definitions["CombinedVerifier"])
     properties["lengths"]["default"] = Settings().to_dict()["lengths"]
     del definitions["ComponentSettings"]
-    return {"$schema": DIALECT, **schema, "title": "hybriddup configuration", "description": _ABOUT}
-
-
-_ABOUT = "What hybriddup does; keys that are left out keep their defaults."
-
-
-def _step(role: RoleName, default: str, registry: Registry) -> dict[str, Any]:
-    """Return the schema of a step: one branch a component; without ``use``, the options are the default component's."""
-    branches = [_component(role, name, registry, required=name != default) for name in registry.names(role)]
-    return {"oneOf": branches}
+    about = "What hybriddup does; keys that are left out keep their defaults."
+    return {"$schema": DIALECT, **schema, "title": "hybriddup configuration", "description": about}
 
 
 def _component(role: RoleName, name: str, registry: Registry, *, required: bool) -> dict[str, Any]:

@@ -20,12 +20,7 @@ BETWEEN = "\n"
 
 
 def find(record: Any, name: str) -> Any:
-    """Return the value of a field, by its name or its path.
-
-    Raises
-    ------
-    KeyError
-        The record has no such field.
+    """Return the value of a field, by its name or its path; KeyError where the record has none.
 
     Examples
     --------
@@ -51,12 +46,7 @@ def find_or(record: Any, name: str, default: Any = None) -> Any:
 
 
 def find_text(record: Any, field: str) -> Any:
-    r"""Return the text of a field, or of those of several that are there; what is no text comes as it is.
-
-    Raises
-    ------
-    KeyError
-        The record has none of the fields.
+    r"""Return the text of a field, or of those of several that are there; KeyError where none is.
 
     Examples
     --------
@@ -75,10 +65,7 @@ def find_text(record: Any, field: str) -> Any:
 def text_fields(field: str, names: Container[str]) -> list[str]:
     """Return the fields whose texts make up the text of a post: one, unless ``+`` stands between several.
 
-    Parameters
-    ----------
-    names
-        Those of the record or table: a name that is among them is taken as it is.
+    A name that is among those of the record or table is taken as it is.
     """
     return [field] if field in names or "+" not in field else [part.strip() for part in field.split("+")]
 

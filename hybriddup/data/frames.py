@@ -31,22 +31,18 @@ def corpus_from_posts(
 ) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
+    Posts are strings, or mappings that have ``text_field``, in a list or another ordered iterable; or a data frame of
+    pandas or polars with that column. InputError, with the first position, where they are something else, lack a field,
+    or have a text that is not a string.
+
     Parameters
     ----------
-    posts
-        Strings, or mappings that have ``text_field``, in a list or another ordered iterable; or a data frame of pandas
-        or polars with that column.
     id_field
         Where mappings and data frames hold the posts' ids; the row is the id of a post that has none.
     order_fields
         Fields whose values decide which post is kept, for ``keep: {highest: FIELD}``.
     per
         The field within whose values repeats are looked for, if any.
-
-    Raises
-    ------
-    InputError
-        Posts that are something else, lack a field, or have a text that is not a string; names the first position.
     """
     if is_data_frame(posts):
         return _from_data_frame(posts, text_field, id_field, order_fields, per)
@@ -69,13 +65,7 @@ def corpus_from_posts(
 
 
 def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
-    """Return some of the posts that a corpus of ``n_rows`` was made of, in the type that was given.
-
-    Raises
-    ------
-    InputError
-        These are not as many posts, or are of a kind that has no length, such as a generator.
-    """
+    """Return some of the posts that a corpus of ``n_rows`` was made of, in the type that was given."""
     if not hasattr(posts, "__len__") or isinstance(posts, (str, bytes, bytearray, Mapping, Set)):
         raise InputError(f"{WANTED}, the same as for dedupe; got {describe(posts)}.")
     if len(posts) != n_rows:
@@ -91,13 +81,7 @@ def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
 
 
 def removed_to_pandas(removed: Sequence[Removed]) -> Any:
-    """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
-
-    Raises
-    ------
-    HybriddupError
-        pandas is not installed.
-    """
+    """Return the removed posts as a pandas DataFrame, one column a field of `Removed`."""
     pd = _library("pandas")
 
     def series(name: str, values: list[Any]) -> Any:
@@ -112,13 +96,7 @@ def removed_to_pandas(removed: Sequence[Removed]) -> Any:
 
 
 def removed_to_polars(removed: Sequence[Removed]) -> Any:
-    """Return the removed posts as a polars DataFrame, one column a field of `Removed`.
-
-    Raises
-    ------
-    HybriddupError
-        polars is not installed.
-    """
+    """Return the removed posts as a polars DataFrame, one column a field of `Removed`."""
     pl = _library("polars")
     types = {"int64": pl.Int64, "float64": pl.Float64, "text": pl.String}
 

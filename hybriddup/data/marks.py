@@ -12,7 +12,7 @@ import numpy as np
 from hybriddup.data.corpus import PackedIds, take_ids
 from hybriddup.data.frames import COLUMN_TYPES
 from hybriddup.data.records import Int64s, Removed
-from hybriddup.data.removed import POSTS_AT_A_TIME, RemovedPosts
+from hybriddup.data.removed import RemovedPosts, cut
 
 SOURCE = "keeper_source"
 """The column of `Removed` that files have only where posts of other corpora could be keepers."""
@@ -63,8 +63,7 @@ def clusters_table(removed: RemovedPosts) -> Table:
     types = {"cluster": "int64", "row": "int64", "id": id_type(corpus.ids), "keeper": "bool"}
 
     def rows() -> Iterator[tuple[Any, ...]]:
-        for first in range(0, len(places), POSTS_AT_A_TIME):
-            some = places[first : first + POSTS_AT_A_TIME]
+        for some in cut(places):
             values = [numbers[some].tolist(), corpus.rows[some].tolist(), take_ids(corpus.ids, some)]
             yield from zip(*values, is_keeper[some].tolist(), *[corpus.sources(some)] * has_sources, strict=True)
 
@@ -73,13 +72,7 @@ def clusters_table(removed: RemovedPosts) -> Table:
 
 
 class Marks:
-    """What is written beside the fields of each post, removed or kept.
-
-    Parameters
-    ----------
-    n_rows
-        Rows of the input.
-    """
+    """What is written beside the fields of each post, removed or kept, of an input of so many rows."""
 
     def __init__(self, removed: RemovedPosts, n_rows: int) -> None:
         corpus, n = removed.corpus, removed.corpus.n_against
@@ -91,8 +84,7 @@ class Marks:
 
     def of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
         """Yield of the post in each row the id of its keeper and the score, None where it is kept, and the cluster."""
-        firsts = range(0, len(rows), POSTS_AT_A_TIME)
-        return chain.from_iterable(self._of(rows[first : first + POSTS_AT_A_TIME]) for first in firsts)
+        return chain.from_iterable(map(self._of, cut(rows)))
 
     def _of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
         places, columns = self._places[rows], self._removed.columns

@@ -8,7 +8,7 @@ Everything here is arrays, so that a step handles many posts in one call. Two ki
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -74,8 +74,8 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     return EncodedTexts(code_points[: offsets[-1]], offsets)  # numpy's strings have a character at least
 
 
-def offsets_of(texts: Sequence[str] | Sequence[bytes]) -> Int64s:
-    """Return int64[n_texts + 1]: where each begins when they are put one after another, in code points or bytes."""
+def offsets_of(texts: Sequence[Sized]) -> Int64s:
+    """Return int64[n_texts + 1]: where each begins when they are put one after another."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.fromiter(map(len, texts), np.int64, len(texts)).cumsum(out=offsets[1:])
     return offsets
@@ -122,10 +122,7 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
     kept = [[token for token in tokens if token] for tokens in token_lists]
     flat = [token for tokens in kept for token in tokens]
     encoded = encode_texts(flat)
-    offsets = np.zeros(len(kept) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, kept), np.int64, len(kept)), out=offsets[1:])
-    lengths = encoded.lengths.astype(np.int32)
-    return Tokens(encoded.code_points, encoded.offsets[:-1], lengths, offsets)
+    return Tokens(encoded.code_points, encoded.offsets[:-1], encoded.lengths.astype(np.int32), offsets_of(kept))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, starmap
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed
 EQUAL = "equal"
 """What results name as the verifier of exact repeats: their texts were compared as a whole."""
 POSTS_AT_A_TIME = 8192
+Places = TypeVar("Places", range, Int64s)
 REASONS = {True: "exact", False: "near"}
 
 
@@ -40,8 +41,8 @@ class RemovedColumns:
         return RemovedColumns(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
-def cut(places: range) -> Iterator[range]:
-    """Yield the places in pieces, so that the values of all never are in memory together."""
+def cut(places: Places) -> Iterator[Places]:
+    """Yield places in pieces, so that the values of all never are in memory together."""
     return (places[start : start + POSTS_AT_A_TIME] for start in range(0, len(places), POSTS_AT_A_TIME))
 
 

@@ -24,9 +24,9 @@ from hybriddup.data.records import (
     tokens_from_lists,
 )
 from hybriddup.errors import HybriddupError, PluginError
-from hybriddup.plugin.blame import PluginPart, kind_of
-from hybriddup.plugin.registered import Registered
+from hybriddup.plugin.registered import PluginPart, Registered, kind_of
 from hybriddup.plugin.roles import RoleName
+from hybriddup.steps.blocks import BlockIndex
 
 
 def adapt(found: Registered, function: Callable[..., Any]) -> Any:
@@ -174,21 +174,12 @@ class VerifierAdapter(_Adapter):
         return float(score)
 
 
-class BlockIndexAdapter(_Adapter):
+class BlockIndexAdapter(_Adapter, BlockIndex):
     """A block index made of a function ``(text: str) -> list[int]``, the keys of a text."""
 
     max_bucket_size = 256
     max_candidates = 64
-    is_complete = False
-    probes_others = False
-    reads_texts = True
-    learns = False
-    n_keys = None
-    key_bits = 64
     allowed = "a list of ints from 0 to 2**64 - 2"
-
-    def prepare(self, bits: int, max_hamming_distance: int) -> None:
-        """Do nothing."""
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (a function of the text)
         """Return uint64[n, n_keys]: the keys of each text, none twice."""
@@ -207,23 +198,9 @@ class BlockIndexAdapter(_Adapter):
                 raise self._refuse(f"a key of {key!r}", text)
         return list(dict.fromkeys(map(int, keys)))
 
-    def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return the keys themselves."""
-        return keys
-
     def describe(self) -> str:
         """Return the function's name."""
         return self._label
-
-    def learn(self, texts: Sequence[str]) -> None:
-        """Learn nothing."""
-
-    def learned(self) -> Mapping[str, Any]:
-        """Return nothing."""
-        return {}
-
-    def use_learned(self, learned: Mapping[str, Any]) -> None:
-        """Need nothing."""
 
 
 _ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {

@@ -10,8 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from hybriddup.errors import ConfigError, PluginError
-from hybriddup.plugin.blame import blamed_on
-from hybriddup.plugin.registered import Registered
+from hybriddup.plugin.registered import Registered, blamed_on
 from hybriddup.plugin.roles import ROLES, Role
 from hybriddup.steps.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
 
@@ -20,13 +19,7 @@ BUILTINS = "hybriddup.plugin.builtins"
 
 
 def check_registered(new: Registered) -> None:
-    """Refuse a name that configurations cannot hold and a component that cannot fill its role.
-
-    Raises
-    ------
-    PluginError
-        Naming the component, its owner, and what it should be.
-    """
+    """Refuse a name that configurations cannot hold and a component that cannot fill its role."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", str(new.name)):
         raise PluginError(f"{new.label}: a name is a letter, then letters, digits, '_' or '-'.")
     if isinstance(new.component, str):
@@ -69,13 +62,7 @@ def _lacking(component: Any, role: Role) -> str:
 
 
 def load(found: Registered) -> Any:
-    """Return the function, instance or class itself, importing it where only its path was registered.
-
-    Raises
-    ------
-    PluginError
-        The import failed, or what it gave cannot fill the role.
-    """
+    """Return the function, instance or class itself, importing it where only its path was registered."""
     if not isinstance(found.component, str):
         return found.component
     module_name, _, attribute = found.component.partition(":")
@@ -86,13 +73,7 @@ def load(found: Registered) -> Any:
 
 
 def options_model(found: Registered) -> type[BaseModel] | None:
-    """Return the model of a component's options, or None where it takes none.
-
-    Raises
-    ------
-    PluginError
-        Its ``Options`` is not a model, or has a field whose name a configuration uses for something else.
-    """
+    """Return the model of a component's options, or None where it takes none."""
     component = load(found)
     model = getattr(component, "Options", None) if isinstance(component, type) else None
     if model is None:
@@ -114,12 +95,9 @@ def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -
         ] or None
     parsed = parse_options(model, given, path)
     if isinstance(parsed, list):
-        return parsed if found.owner.plugin == BUILTINS else [_declared_by(found, fault) for fault in parsed]
+        declared_by = "" if found.owner.plugin == BUILTINS else f" The options are those of {found.label}."
+        return [Fault(fault.path, fault.message + declared_by) for fault in parsed]
     return parsed
-
-
-def _declared_by(found: Registered, fault: Fault) -> Fault:
-    return Fault(fault.path, f"{fault.message} The options are those of {found.label}.")
 
 
 def check_settings(found: Registered, settings: Any) -> list[str]:
@@ -133,13 +111,7 @@ def check_settings(found: Registered, settings: Any) -> list[str]:
 
 
 def make_batch_component(found: Registered, component: Any) -> Any:
-    """Return an instance that has its role's batch methods: what a plugin made, guarded, or its function, adapted.
-
-    Raises
-    ------
-    PluginError
-        It is neither; the message says what the role asks for.
-    """
+    """Return an instance that has its role's batch methods: what a plugin made, guarded, or its function, adapted."""
     from hybriddup.plugin.adapters import adapt  # these bring numpy, which listing components does without
     from hybriddup.plugin.guards import guard
 
@@ -155,15 +127,7 @@ def make_batch_component(found: Registered, component: Any) -> Any:
 
 
 def construct(found: Registered, given: Mapping[str, Any]) -> Any:
-    """Return the function or instance that fills the role, not yet adapted to batches.
-
-    Raises
-    ------
-    ConfigError
-        The options are wrong.
-    PluginError
-        The constructor failed.
-    """
+    """Return the function or instance that fills the role, not yet adapted to batches."""
     options = read_options(found, given)
     if isinstance(options, list):
         raise ConfigError("\n".join(fault.message for fault in options))

@@ -21,8 +21,7 @@ from hybriddup.data.records import (
     Tokens,
     UInt64s,
 )
-from hybriddup.plugin.blame import PluginPart, blamed_on, kind_of
-from hybriddup.plugin.registered import Registered
+from hybriddup.plugin.registered import PluginPart, Registered, blamed_on, kind_of
 from hybriddup.plugin.roles import ROLES, RoleName
 
 

@@ -7,7 +7,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
@@ -18,9 +18,8 @@ import pluggy
 
 from hybriddup.errors import PluginError
 from hybriddup.plugin import spec
-from hybriddup.plugin.blame import blamed_on
 from hybriddup.plugin.components import BUILTINS
-from hybriddup.plugin.registered import Owner
+from hybriddup.plugin.registered import Owner, blamed_on
 from hybriddup.plugin.registry import Registry
 from hybriddup.steps.options import suggest
 
@@ -42,12 +41,8 @@ class PluginDescription:
     """Empty for a module that is not packaged."""
     version: str
     hooks: list[str]
-    components: dict[str, list[str]] = field(default_factory=dict)
+    components: dict[str, list[str]]
     """Names of the components it brought that are in use, by role."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the description as plain data that JSON can hold."""
-        return asdict(self)
 
 
 def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | ModuleType] = ()) -> PluginManager:

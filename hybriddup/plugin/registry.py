@@ -144,13 +144,7 @@ class Registry:
         return [self._components[role][name] for role in self._components for name in self.names(role)]
 
     def find(self, role: RoleName, name: str) -> Registered:
-        """Return a component as it was registered.
-
-        Raises
-        ------
-        PluginError
-            No component of this role has the name; the message lists those that are there.
-        """
+        """Return a component as it was registered; PluginError where none of this role has the name."""
         if name not in self._components[role]:
             raise PluginError(self.explain_missing(role, name))
         return self._components[role][name]

@@ -6,9 +6,9 @@ import pytest
 
 import hybriddup
 from hybriddup.config import load_settings
+from hybriddup.config.load import with_threshold
 from hybriddup.config.read import shipped_names
 from hybriddup.config.settings import CombinedVerifier
-from hybriddup.config.threshold import with_threshold
 from hybriddup.errors import ConfigError
 
 BANDS = {

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 
@@ -89,7 +90,7 @@ def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> N
     """An entry point in the group hybriddup is all that an installed plugin needs."""
     install("hybriddup-shout", "shouting", SHOUT)
 
-    described = [plugin.to_dict() for plugin in create_plugin_manager().describe() if plugin.name == "shouting"]
+    described = [asdict(plugin) for plugin in create_plugin_manager().describe() if plugin.name == "shouting"]
 
     assert described == [
         {

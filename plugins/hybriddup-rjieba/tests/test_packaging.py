@@ -1,5 +1,6 @@
 """The installed distribution is found by its entry point."""
 
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
@@ -15,7 +16,7 @@ except PackageNotFoundError:
 @pytest.mark.skipif(not INSTALLED, reason="needs the distribution installed: pip install -e plugins/hybriddup-rjieba")
 def test_hybriddup_lists_the_installed_plugin_with_its_distribution() -> None:
     """`hybriddup plugins` shows the plugin, its distribution, version and component."""
-    described = [plugin.to_dict() for plugin in create_plugin_manager().describe() if plugin.name == "rjieba"]
+    described = [asdict(plugin) for plugin in create_plugin_manager().describe() if plugin.name == "rjieba"]
 
     assert described == [
         {
