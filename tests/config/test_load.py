@@ -25,26 +25,23 @@ def test_what_is_not_written_is_a_default(manager: PluginManager, config: Any) -
     assert load_settings(config, manager) == load_settings("weibo", manager)
 
 
-def test_step_without_use_changes_only_the_named_options(manager: PluginManager) -> None:
-    """The default component stays, with its other options."""
-    settings = load_settings({"tokenizer": {"cjk": [2, 2]}}, manager)
-
-    assert settings.tokenizer.to_dict() == {**Settings().tokenizer.to_dict(), "cjk": [2, 2]}
+TFIDF = {"use": "tfidf", "clip": [2.0, 5.0], "other": 3.5}
 
 
-def test_step_with_the_default_component_keeps_its_options(manager: PluginManager) -> None:
-    """Naming the component that is used anyway changes nothing else."""
-    settings = load_settings({"weighter": {"use": "tfidf", "clip": [1, 4]}}, manager)
-
-    assert settings.weighter.to_dict() == {**load_settings({}, manager).weighter.to_dict(), "clip": [1.0, 4.0]}
-
-
-def test_step_with_another_component_takes_that_ones_defaults(manager: PluginManager) -> None:
-    """Options of the component that was replaced do not come along."""
-    settings = load_settings({"weighter": {"use": "uniform"}, "blocks": {"use": "blocks", "n_blocks": 64}}, manager)
-
-    assert settings.weighter.to_dict() == {"use": "uniform"}
-    assert settings.blocks.to_dict() == {"use": "blocks", "n_blocks": 64, "n_key_blocks": 1, "max_bucket_size": 0}
+@pytest.mark.parametrize(
+    ("step", "given", "expected"),
+    [
+        ("weighter", {"clip": [1, 4]}, TFIDF | {"clip": [1.0, 4.0]}),
+        ("weighter", {"use": "tfidf", "clip": [1, 4]}, TFIDF | {"clip": [1.0, 4.0]}),
+        ("weighter", {"use": "uniform"}, {"use": "uniform"}),
+        ("blocks", {"use": "blocks", "n_blocks": 64}, {"n_blocks": 64, "n_key_blocks": 1, "max_bucket_size": 0}),
+    ],
+)
+def test_step_keeps_options_of_the_default_component_but_not_of_one_that_is_replaced(
+    manager: PluginManager, step: str, given: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    """Whether or not the component that is used anyway is named; another one has its own defaults."""
+    assert load_settings({step: given}, manager).to_dict()[step] == {"use": given.get("use", "tfidf")} | expected
 
 
 def test_section_is_merged_and_lengths_are_replaced_whole(manager: PluginManager) -> None:
@@ -179,52 +176,12 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
             "2: lengths[0].max_hamming_distance must be below fingerprint.bits, which is 64; got 64.",
         ),
         (
-            "lengths: [{max_hamming_distance: 3, verifier: {threshold: 0.8}}]",
-            "1: lengths[0].verifier.use is missing; it must be text.",
-        ),
-        (
-            "lengths: [{max_hamming_distance: 3, verifier: edit}]",
-            "1: lengths[0].verifier must be a mapping such as {use: edit, threshold: 0.8} or a mapping such as {all: ",
-        ),
-        (
-            "lengths: [{max_hamming_distance: 3, verifier: {any: []}}]",
-            "1: lengths[0].verifier.any must be a list of at least 1, each item a mapping such as {use: edit",
-        ),
-        (
-            "lengths: [{max_hamming_distance: 3, verifier: {any: [{use: edit, threshold: 1}], threshold: 1}}]",
-            "1: lengths[0].verifier.threshold cannot stand beside any; give it to a verifier of that list.",
-        ),
-        (
-            "lengths: [{verifier: {any: [{all: [{use: edit, threshold: 2}]}]}}]",
-            "1: lengths[0].verifier.any[0].all[0].threshold must be a number in [0, 1]; got 2.",
-        ),
-        (
-            "lengths: [{verifier: {any: [{all: [{use: edit, threshold: 1}], threshold: 1}]}}]",
-            "1: lengths[0].verifier.any[0].threshold cannot stand beside all; give it to a verifier of that list.",
-        ),
-        (
-            "lengths: [{verifier: {any: [{all: [{any: [{use: edti, threshold: 1}]}]}]}}]",
-            "1: lengths[0].verifier.any[0].all[0].any[0].use: verifier 'edti' is not known. Did you mean 'edit'?",
-        ),
-        (
             "lengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: 3}]",
             "1: lengths[0].numbers_must_match must be true or false; got 3.",
         ),
         (
             "normalizer: {digits: mask}\nlengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: true}]",
             "2: lengths[0].numbers_must_match must be false where normalizer.digits is mask",
-        ),
-        (
-            "lengths: [{max_hamming_distance: 3, verifier: {use: edit, threshold: .nan}}]",
-            "1: lengths[0].verifier.threshold must be a number in [0, 1]; got NaN.",
-        ),
-        (
-            "lengths: [{max_hamming_distance: 3, verifier: {use: edit, threshold: '0.8'}}]",
-            "1: lengths[0].verifier.threshold must be a number in [0, 1]; got '0.8'.",
-        ),
-        (
-            "lengths: [{max_hamming_distance: 3, verifier: {use: edit, threshold: 1, distance: osa}}]",
-            "1: lengths[0].verifier.distance must be 'indel' or 'levenshtein'; got 'osa'.",
         ),
         (
             "normalizer: {digits: mask}\nnumbers_must_match: true",
@@ -258,6 +215,30 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
 def test_fault_says_place_and_range_and_value(faults: Faults, text: str, message: str) -> None:
     """The message of each kind of fault, with file and line."""
     assert faults(text)[0].startswith(f"posts.yaml:{message}")
+
+
+@pytest.mark.parametrize(
+    ("verifier", "message"),
+    [
+        ("{threshold: 0.8}", ".use is missing; it must be text."),
+        ("edit", " must be a mapping such as {use: edit, threshold: 0.8} or a mapping such as {all: "),
+        ("{any: []}", ".any must be a list of at least 1, each item a mapping such as {use: edit"),
+        ("{any: [{use: edit, threshold: 1}], threshold: 1}", ".threshold cannot stand beside any; give it to a verifi"),
+        ("{any: [{all: [{use: edit, threshold: 2}]}]}", ".any[0].all[0].threshold must be a number in [0, 1]; got 2."),
+        (
+            "{any: [{all: [{use: edit, threshold: 1}], threshold: 1}]}",
+            ".any[0].threshold cannot stand beside all; give",
+        ),
+        ("{any: [{all: [{any: [{use: edti, threshold: 1}]}]}]}", ".any[0].all[0].any[0].use: verifier 'edti' is not k"),
+        ("{use: edit, threshold: .nan}", ".threshold must be a number in [0, 1]; got NaN."),
+        ("{use: edit, threshold: '0.8'}", ".threshold must be a number in [0, 1]; got '0.8'."),
+        ("{use: edit, threshold: 1, distance: osa}", ".distance must be 'indel' or 'levenshtein'; got 'osa'."),
+    ],
+)
+def test_fault_of_a_verifier_says_its_place_however_deep(faults: Faults, verifier: str, message: str) -> None:
+    """By the keys that the file has."""
+    said = faults(f"lengths: [{{verifier: {verifier}}}]")
+    assert said[0].startswith(f"posts.yaml:1: lengths[0].verifier{message}")
 
 
 def test_fault_of_a_mapping_has_no_file(manager: PluginManager) -> None:

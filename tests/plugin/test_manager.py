@@ -133,27 +133,31 @@ def test_plugin_that_fails_to_import_is_named_with_its_distribution(install: Ins
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
-def test_module_that_fails_to_import_is_named(write_module: WriteModule) -> None:
-    """A syntax error stops the run with the name of the plugin."""
-    write_module("my_plugin", "def (")
-
-    assert load_error("my_plugin").startswith("plugin 'my_plugin', not packaged cannot be imported: SyntaxError:")
+HOOK = "import hybriddup, sys\n@hybriddup.hookimpl\ndef {}:\n    {}\n"
 
 
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("raise SystemExit(3)", "cannot be imported: SystemExit: 3"),
+        ("def (", " cannot be imported: SyntaxError: "),
+        ("raise SystemExit(3)", " cannot be imported: SystemExit: 3"),
+        (HOOK.format("hybriddup_register(registry)", "sys.exit()"), " failed to register its components: SystemExit: "),
         (
-            "import hybriddup, sys\n@hybriddup.hookimpl\ndef hybriddup_register(registry):\n    sys.exit()",
-            "failed to register its components: SystemExit: ",
+            HOOK.format("hybriddup_registr(registry)", "pass"),
+            (
+                " has a hook that does not exist: hybriddup_registr. Did you mean 'hybriddup_register'? "
+                "(hooks: hybriddup_register, hybriddup_add_commands, hybriddup_run_finished)"
+            ),
         ),
+        (HOOK.format("hybriddup_register(registry, more)", "pass"), " cannot be used: PluginValidationError: "),
+        ("", " has no hook: mark a function hybriddup_register with @hybriddup.hookimpl."),
     ],
+    ids=["syntax", "exit", "exit later", "no such hook", "no such argument", "no hook"],
 )
-def test_plugin_that_ends_the_program_is_named(write_module: WriteModule, code: str, what: str) -> None:
-    """It does not get to do so."""
+def test_module_that_is_no_plugin_is_named_with_what_is_wrong(write_module: WriteModule, code: str, what: str) -> None:
+    """It does not get to end the program; a misspelt hook is found at start, with the right name."""
     write_module("my_plugin", code)
-    assert load_error("my_plugin") == f"plugin 'my_plugin', not packaged {what}"
+    assert load_error("my_plugin").startswith(f"plugin 'my_plugin', not packaged{what}")
 
 
 def test_name_taken_twice_names_both_owners(install: Install, write_module: WriteModule) -> None:
@@ -175,35 +179,6 @@ def test_two_distributions_with_one_plugin_name_are_an_error(install: Install) -
     assert load_error(entry_points=True) == (
         "two plugins are named 'shouting': plugin 'shouting' of hybriddup-cry 1.2 and plugin 'shouting' of "
         "hybriddup-shout 1.2; uninstall or block one."
-    )
-
-
-def test_hook_that_does_not_exist_is_an_error(write_module: WriteModule) -> None:
-    """A misspelt hook is found at start, with the right name."""
-    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_registr(registry):\n    pass\n"
-    write_module("my_plugin", code)
-
-    assert load_error("my_plugin") == (
-        "plugin 'my_plugin', not packaged has a hook that does not exist: hybriddup_registr. Did you mean "
-        "'hybriddup_register'? (hooks: hybriddup_register, hybriddup_add_commands, hybriddup_run_finished)"
-    )
-
-
-def test_hook_with_an_argument_that_does_not_exist_is_an_error(write_module: WriteModule) -> None:
-    """The plugin is named, and pluggy's explanation kept."""
-    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_register(registry, more):\n    pass\n"
-    write_module("my_plugin", code)
-
-    message = load_error("my_plugin")
-
-    assert message.startswith("plugin 'my_plugin', not packaged cannot be used: PluginValidationError:")
-    assert "more" in message
-
-
-def test_module_without_hook_is_an_error() -> None:
-    """A module that is no plugin says how one is made."""
-    assert load_error("json") == (
-        "plugin 'json', not packaged has no hook: mark a function hybriddup_register with @hybriddup.hookimpl."
     )
 
 

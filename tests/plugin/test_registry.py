@@ -94,36 +94,29 @@ def test_component_by_import_path_is_imported_when_it_is_used() -> None:
         registry.create_by_name("tokenizer", "later")
 
 
-def test_unknown_name_lists_the_choices_and_the_nearest(registry: Registry) -> None:
-    """A misspelt name is answered with the right one."""
+@pytest.mark.parametrize(
+    ("role", "name", "message"),
+    [
+        ("tokenizer", "shoutt", "is not known. Did you mean 'shout'? (available: batch, echo, instance, shout)"),
+        (
+            "block_index",
+            "redis",
+            "is not known. A plugin can bring it: name its module with --plugin or under plugins:. (available: none)",
+        ),
+        (
+            "tokenizer",
+            "rjieba",
+            "is not installed; run: pip install hybriddup-rjieba (available: batch, echo, instance, shout).",
+        ),
+    ],
+)
+def test_unknown_name_says_what_there_is_and_how_to_get_more(
+    registry: Registry, role: Any, name: str, message: str
+) -> None:
+    """The nearest name, the distribution that is known to bring it, or how a plugin would."""
     with pytest.raises(PluginError) as caught:
-        registry.create_by_name("tokenizer", "shoutt")
-
-    assert str(caught.value) == (
-        "tokenizer 'shoutt' is not known. Did you mean 'shout'? (available: batch, echo, instance, shout)"
-    )
-
-
-def test_unknown_name_says_how_a_plugin_would_bring_it(registry: Registry) -> None:
-    """Where no name is near, the way to more components is shown."""
-    with pytest.raises(PluginError) as caught:
-        registry.create_by_name("block_index", "redis")
-
-    assert str(caught.value) == (
-        "block index 'redis' is not known. A plugin can bring it: name its module with --plugin or under plugins:. "
-        "(available: none)"
-    )
-
-
-def test_component_of_a_known_package_says_what_to_install(registry: Registry) -> None:
-    """A component that another distribution brings names it."""
-    with pytest.raises(PluginError) as caught:
-        registry.create_by_name("tokenizer", "rjieba")
-
-    assert str(caught.value) == (
-        "tokenizer 'rjieba' is not installed; run: pip install hybriddup-rjieba "
-        "(available: batch, echo, instance, shout)."
-    )
+        registry.create_by_name(role, name)
+    assert str(caught.value) == f"{role.replace('_', ' ')} {name!r} {message}"
 
 
 def test_name_taken_twice_names_both_owners(registry: Registry) -> None:
