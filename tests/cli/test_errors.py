@@ -52,6 +52,15 @@ def failed(run: Run, *arguments: str) -> str:
         (["posts.jsonl", "--removed", "posts.kept.jsonl"], "-o and --removed both write to posts.kept.jsonl"),
         (["posts.jsonl", "--dry-run", "--summary", "summary.json"], "use --summary - to print it"),
         (["posts.csv"], "posts.csv:1: no column is called 'text'; the columns are 'id', 'body'"),
+        (["posts.csv", "other.csv", "-o", "c.csv"], "other.csv has other columns than posts.csv"),
+        (["quote.csv", "--bad", "bad.csv"], "quote.csv:3: lines 3 to 4: an opened quote"),
+        (["short.jsonl.gz"], "short.jsonl.gz ends in the middle of its gz data"),
+        (["posts.jsonl", "--dry-run", "--report", "r.html"], "--report r.html is a file, but --dry-run writes none"),
+        (["posts.jsonl", "--report", "posts.txt"], "posts.txt exists already; replace it with --force"),
+        (
+            ["posts.jsonl", "--max-line", "much"],
+            "--max-line must be a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB; got 'much'.",
+        ),
         (["posts.jsonl", "--workers", "0"], "--workers"),
         ([], "Missing argument"),
     ],
@@ -63,6 +72,9 @@ def test_an_error_is_one_message_and_nothing_is_written(
     write_posts(tmp_path / "posts.jsonl", OTHER)
     (tmp_path / "posts.txt").write_text(OTHER, "utf-8")
     (tmp_path / "posts.csv").write_text("id,body\n1,a\n", "utf-8")
+    (tmp_path / "other.csv").write_text("text\na\n", "utf-8")
+    (tmp_path / "quote.csv").write_text('text\na\n"b\nc\n', "utf-8")
+    (tmp_path / "short.jsonl.gz").write_bytes(bytes.fromhex("1f8b0800"))
     (tmp_path / "mine.yaml").touch()
     (tmp_path / "empty").mkdir()
     before = names(tmp_path)
@@ -74,20 +86,6 @@ def test_outputs_are_checked_before_anything_is_read(run: Run, tmp_path: Path) -
     """An existing output is no surprise at the end of a long run."""
     (tmp_path / "posts.kept.jsonl").touch()
     assert "exists already" in failed(run, "dedupe", "posts.jsonl")
-
-
-def test_a_truncated_input_leaves_no_output(run: Run, tmp_path: Path) -> None:
-    """Though its beginning could be read."""
-    (tmp_path / "posts.jsonl.gz").write_bytes(bytes.fromhex("1f8b0800"))
-    assert "posts.jsonl.gz ends in the middle of its gz data" in failed(run, "dedupe", "posts.jsonl.gz")
-    assert names(tmp_path) == ["posts.jsonl.gz"]
-
-
-def test_tables_with_other_columns_are_refused_before_the_run(run: Run, tmp_path: Path) -> None:
-    """Their rows could not share a header."""
-    (tmp_path / "a.csv").write_text("id,text\n1,a\n", "utf-8")
-    (tmp_path / "b.csv").write_text("text\na\n", "utf-8")
-    assert "b.csv has other columns than a.csv" in failed(run, "dedupe", "a.csv", "b.csv", "-o", "c.csv")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
@@ -126,13 +124,6 @@ def test_a_field_of_keep_highest_that_no_post_has_is_an_error(
     message = failed(run, "dedupe", name, "--config", "liked.yaml")
     assert "keep: {highest: likess} needs posts with the field 'likess', but not one of 2 has it" in message
     assert names(tmp_path) == sorted(["liked.yaml", name])
-
-
-def test_a_quote_never_closed_leaves_no_output(run: Run, tmp_path: Path) -> None:
-    """The posts after it would be lost."""
-    (tmp_path / "posts.csv").write_text('text\na\n"b\nc\n', "utf-8")
-    assert "posts.csv:3: lines 3 to 4: an opened quote" in failed(run, "dedupe", "posts.csv", "--bad", "bad.csv")
-    assert names(tmp_path) == ["posts.csv"]
 
 
 def test_a_full_disk_is_an_error_that_leaves_outputs_as_they_were(run: Run, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hybriddup.cli.numbers import BYTES, COUNTS, parse_number
 from hybriddup.cli.plan_view import show
 from hybriddup.errors import ConfigError
-from tests.cli.support import Run, packages_loaded_by
+from tests.cli.support import Run
 
 CLOSE = ("plan", "--posts", "50M", "--bits", "64", "--max-hamming-distance", "3")
 EDITED = ("plan", "--posts", "1M", "--edit-share", "0.1")
@@ -116,8 +116,3 @@ def test_what_is_no_count_is_refused(text: str) -> None:
 def test_numbers_are_shown_with_about_three_digits(value: float, shown: str) -> None:
     """Large ones with powers of ten."""
     assert show(value) == shown
-
-
-def test_help_loads_nothing_that_takes_long() -> None:
-    """Kernels are loaded when a plan is made."""
-    assert packages_loaded_by("plan", "--help") & {"numba", "llvmlite", "sklearn", "scipy", "numpy", "rich"} == set()

@@ -56,20 +56,3 @@ def test_missing_packages_stop_the_run_before_it_begins(
     assert ran.code == 2
     assert ran.err == "error: a report needs jinja2, which is not installed; run: pip install 'hybriddup[report]'\n"
     assert names(tmp_path) == ["posts.jsonl"]
-
-
-def test_dry_run_refuses_a_report(run: Run, tmp_path: Path) -> None:
-    """It writes no files."""
-    name = write_posts(tmp_path / "posts.jsonl", REPEATED)
-    ran = run("dedupe", name, "--report", "report.html", "--dry-run")
-    assert ran.code == 2
-    assert "--report report.html is a file, but --dry-run writes none" in ran.err
-
-
-def test_report_does_not_replace_files_unasked(run: Run, tmp_path: Path) -> None:
-    """As no output does."""
-    name = write_posts(tmp_path / "posts.jsonl", REPEATED)
-    (tmp_path / "report.html").write_text("mine")
-    assert "report.html exists already; replace it with --force" in run("dedupe", name, "--report", "report.html").err
-    assert (tmp_path / "report.html").read_text() == "mine"
-    assert run("dedupe", name, "--report", "report.html", "--force").code == 0

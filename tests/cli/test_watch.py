@@ -16,7 +16,7 @@ import pytest
 
 from hybriddup.cli.watch_job import recall_line
 from hybriddup.window import AuditCounts, Window, WindowStats
-from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl, packages_loaded_by
+from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
 
@@ -211,13 +211,6 @@ def test_a_store_is_not_shared(start: Start) -> None:
     assert code == 2
     assert said.startswith("error: ")
     assert finish(process)[2] == 0
-
-
-@pytest.mark.parametrize("command", ["watch", "serve"])
-def test_help_loads_nothing_slow(command: str) -> None:
-    """Neither what decides, nor what the extra for the service brings."""
-    slow = {"numba", "numpy", "jieba", "sklearn", "starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}
-    assert packages_loaded_by(command, "--help") & slow == set()
 
 
 def test_estimated_recall_is_told_at_the_end() -> None:

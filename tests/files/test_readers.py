@@ -21,6 +21,7 @@ from hybriddup.files.formats import Fields, Reader, RecordBatch, record_batches
 from hybriddup.files.formats import Record as ReadRecord
 from hybriddup.files.jsonl import JsonlReader
 from hybriddup.files.lines import LinesReader
+from hybriddup.files.parquet import ParquetReader
 from hybriddup.files.sources import open_source
 
 Read = Callable[..., RecordBatch]
@@ -44,60 +45,84 @@ def reasons(batch: RecordBatch) -> list[str]:
     return [bad.reason for bad in batch.bad]
 
 
-# Plain text
-
-
-def test_lines_are_posts_without_their_line_ends(read: Read) -> None:
-    """Both line ends are stripped, other white space is part of the post."""
-    assert read(LinesReader(), "one \r\n二\n\tthree".encode()).texts == ["one ", "二", "\tthree"]
-
-
-def test_an_empty_line_is_an_empty_post(read: Read) -> None:
-    """Rows of plain text are the lines of the file."""
-    batch = read(LinesReader(), b"a\n\nb\n")
-    assert batch.texts == ["a", "", "b"]
-    assert batch.rows.tolist() == [0, 1, 2]
-
-
-def test_only_newlines_end_a_line(read: Read) -> None:
-    """Unicode line separators, form feeds and lone carriage returns are text."""
-    text = "a\u2028b\x0cc\x85d\re"
-    assert read(LinesReader(), text.encode()).texts == [text]
-
-
-def test_a_line_that_is_not_utf8_is_bad_and_takes_a_row(read: Read) -> None:
-    """The rows after it keep their numbers."""
-    batch = read(LinesReader(), b"a\nb\xff\nc\n")
-    assert batch.texts == ["a", "c"]
-    assert batch.rows.tolist() == [0, 2]
-    assert (batch.bad[0].row, batch.bad[0].line) == (1, 2)
-    assert reasons(batch) == ["not valid UTF-8 (byte 0xff at position 1)"]
-
-
-def test_nul_is_text(read: Read) -> None:
-    """A NUL character does not end a post."""
-    assert read(LinesReader(), b"a\0b\n").texts == ["a\0b"]
-
-
-@pytest.mark.parametrize("reader", [LinesReader(), JsonlReader(), CsvReader(), TsvReader()])
-def test_an_empty_file_has_no_rows(read: Read, reader: Reader) -> None:
-    """No bytes, no posts, no error."""
-    assert read(reader, b"").end == 0
+@pytest.mark.parametrize(
+    ("reader", "content", "texts"),
+    [
+        (LinesReader(), "one \r\n二\n\tthree", ["one ", "二", "\tthree"]),
+        (LinesReader(), "a\n\nb\n", ["a", "", "b"]),
+        (LinesReader(), "a\u2028b\x0cc\x85d\re", ["a\u2028b\x0cc\x85d\re"]),
+        (LinesReader(), "a\0b\n", ["a\0b"]),
+        (LinesReader(), "\ufeffhello", ["hello"]),
+        (JsonlReader(), '\ufeff{"text": "hello"}', ["hello"]),
+        (JsonlReader(), '{"text": "a\\ud83d"}', ["a\ud83d"]),
+        (JsonlReader(), '{"text": "a", "score": NaN}', ["a"]),
+        (JsonlReader(), json.dumps({"text": "长" * 400_000}), ["长" * 400_000]),
+        (CsvReader(), "\ufefftext\nhello", ["hello"]),
+        (CsvReader(), "text\n" + "x" * 1_000_000, ["x" * 1_000_000]),
+        (CsvReader(), 'text\n\n""\n\na\n', ["", "a"]),
+        (TsvReader(), "id\ttext\n1\ta, b\n", ["a, b"]),
+        *((reader, "", []) for reader in (LinesReader(), JsonlReader(), CsvReader(), TsvReader())),
+    ],
+    ids=[
+        "white space", "an empty line", "other line ends", "NUL", "mark", "mark before JSON", "a lone surrogate", "NaN",
+        "a megabyte", "mark before a header", "a long field", "empty lines of a table", "commas in tabs",
+        "no lines", "no objects", "no header", "no header of tabs",
+    ],
+)  # fmt: skip
+def test_posts_of_a_file_are_its_texts(read: Read, reader: Reader, content: str, texts: list[str]) -> None:
+    """Only line ends are stripped; lines that a format passes over are no rows."""
+    batch = read(reader, content.encode())
+    assert (batch.texts, batch.rows.tolist(), batch.bad) == (texts, list(range(len(texts))), [])
 
 
 @pytest.mark.parametrize(
-    ("reader", "content"),
-    [(LinesReader(), "hello"), (JsonlReader(), '{"text": "hello"}'), (CsvReader(), "text\nhello")],
+    ("reader", "content", "texts", "bad"),
+    [
+        (LinesReader(), b"a\nb\xff\nc\n", ["a", "c"], [(1, 2, "not valid UTF-8 (byte 0xff at position 1)")]),
+        (CsvReader(), b"text\na\n\xff\nb\n", ["a", "b"], [(1, 3, "not valid UTF-8 (byte 0xff at position 0)")]),
+        (CsvReader(), b'id,text\n1,"a"b\n2,c\n', ["c"], [(0, 2, "not valid CSV (',' expected after '\"')")]),
+        (
+            CsvReader(),
+            b"id,text\n1,hello, world\n2\n",
+            [],
+            [(0, 2, "has 3 fields, the header names 2"), (1, 3, "has 1 field, the header names 2")],
+        ),
+        (
+            CsvReader(),
+            b'id,text\n1,"a\n2,b\n3,"c\n4,d\n',
+            ["d"],
+            [(0, 2, "lines 2 to 4: not valid CSV (',' expected after '\"')")],
+        ),
+        (
+            CsvReader(),
+            b'id,text\n1,"a\n2,b",3\n4,d\n',
+            ["d"],
+            [(0, 2, "lines 2 to 3: has 3 fields, the header names 2")],
+        ),
+    ],
 )
-def test_a_byte_order_mark_at_the_start_is_not_text(read: Read, reader: Reader, content: str) -> None:
-    """Files from Windows often begin with one."""
-    assert read(reader, content.encode("utf-8-sig")).texts == ["hello"]
+def test_a_row_that_is_no_post_is_bad_and_takes_a_number(
+    read: Read, reader: Reader, content: bytes, texts: list[str], bad: list[tuple[int, int, str]]
+) -> None:
+    """The posts after it keep theirs; lines are named where posts may be hidden in several."""
+    batch = read(reader, content)
+    assert batch.texts == texts
+    assert [(one.row, one.line, one.reason) for one in batch.bad] == bad
 
 
-def test_utf16_is_an_error_that_says_how_to_convert(read: Read) -> None:
-    """Otherwise every line would be bad for a reason that nobody understands."""
-    with pytest.raises(InputError, match=r"is UTF-16.*iconv"):
-        read(LinesReader(), "hello\n".encode("utf-16"))
+@pytest.mark.parametrize(
+    ("reader", "content", "message"),
+    [
+        (LinesReader(), "hello\n".encode("utf-16"), "is UTF-16.*iconv"),
+        (CsvReader(), b"id,body\n1,a\n", "posts:1: no column is called 'text'; the columns are 'id', 'body'"),
+        (CsvReader(), b"text,text\na,b\n", "2 columns are called 'text'"),
+        (ParquetReader(), b"not parquet", "posts cannot be read as Parquet"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_an_error(read: Read, reader: Reader, content: bytes, message: str) -> None:
+    """It says what is wrong and what is there."""
+    with pytest.raises(InputError, match=message):
+        read(reader, content)
 
 
 # JSON Lines
@@ -137,6 +162,7 @@ def test_blank_lines_of_jsonl_are_no_rows_but_count_as_lines(read: Read) -> None
         (b'{"text": "\xff"}', "not valid UTF-8 (byte 0xff at position 10)"),
         (b'{"text": "\xed\xa0\x80"}', "not valid UTF-8 (byte 0xed at position 10)"),
         (b'{"text": "a\0"}', "not valid JSON (Invalid control character at at character 12)"),
+        (b"[" * 100_000, "not usable JSON (nested too deeply)"),
     ],
 )
 def test_a_line_without_a_usable_text_is_bad_for_a_stated_reason(read: Read, line: bytes, reason: str) -> None:
@@ -144,32 +170,11 @@ def test_a_line_without_a_usable_text_is_bad_for_a_stated_reason(read: Read, lin
     assert reasons(read(JsonlReader(), line)) == [reason]
 
 
-def test_json_nested_without_end_is_a_bad_line(read: Read) -> None:
-    """A hostile line does not end the run."""
-    assert "nested too deeply" in reasons(read(JsonlReader(), b"[" * 100_000))[0]
-
-
-def test_lone_surrogates_in_escapes_are_text(read: Read) -> None:
-    """They are legal JSON, and real posts cut in the middle of an emoji have them."""
-    assert read(JsonlReader(), b'{"text": "a\\ud83d"}').texts == ["a\ud83d"]
-
-
-def test_nan_in_another_field_does_not_make_a_line_bad(read: Read) -> None:
-    """Python programs write it."""
-    assert read(JsonlReader(), b'{"text": "a", "score": NaN}').texts == ["a"]
-
-
 def test_ids_past_64_bits_are_exact(read: Read) -> None:
     """A fast parser would make floats of them."""
     assert read(JsonlReader(), b'{"text": "a", "id": 123456789012345678901234567890}').ids == [
         123456789012345678901234567890
     ]
-
-
-def test_a_text_of_a_megabyte_is_one_post(read: Read) -> None:
-    """Length is no reason to drop a post."""
-    text = "长" * 400_000
-    assert read(JsonlReader(), json.dumps({"text": text}).encode()).texts == [text]
 
 
 # CSV and TSV
@@ -188,19 +193,6 @@ def test_quoted_fields_hold_delimiters_quotes_and_line_ends(read: Read) -> None:
     assert (batch.bad[0].row, batch.bad[0].line) == (1, 4)
 
 
-def test_a_row_with_other_than_the_header_s_fields_is_bad(read: Read) -> None:
-    """A text with an unquoted comma would otherwise lose its end in silence."""
-    batch = read(CsvReader(), b"id,text\n1,hello, world\n2\n")
-    assert reasons(batch) == ["has 3 fields, the header names 2", "has 1 field, the header names 2"]
-
-
-def test_a_broken_quote_is_a_bad_row_and_reading_goes_on(read: Read) -> None:
-    """The records after it are read."""
-    batch = read(CsvReader(), b'id,text\n1,"a"b\n2,c\n')
-    assert batch.texts == ["c"]
-    assert reasons(batch) == ["not valid CSV (',' expected after '\"')"]
-
-
 @pytest.mark.parametrize(
     ("content", "place"),
     [
@@ -217,38 +209,6 @@ def test_a_quote_never_closed_is_an_error(read: Read, content: bytes, place: str
         read(CsvReader(), content)
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b'id,text\n1,"a\n2,b\n3,"c\n4,d\n', "lines 2 to 4: not valid CSV (',' expected after '\"')"),
-        (b'id,text\n1,"a\n2,b",3\n4,d\n', "lines 2 to 3: has 3 fields, the header names 2"),
-    ],
-)
-def test_a_bad_row_of_several_lines_names_them(read: Read, content: bytes, reason: str) -> None:
-    """Posts may be hidden in it."""
-    batch = read(CsvReader(), content)
-    assert (batch.texts, reasons(batch)) == (["d"], [reason])
-
-
-def test_invalid_utf8_in_csv_is_a_bad_row(read: Read) -> None:
-    """Only that record is bad."""
-    batch = read(CsvReader(), b"text\na\n\xff\nb\n")
-    assert batch.texts == ["a", "b"]
-    assert reasons(batch) == ["not valid UTF-8 (byte 0xff at position 0)"]
-
-
-def test_a_long_field_is_no_broken_record(read: Read) -> None:
-    """The csv module alone stops at 131,072 characters."""
-    assert read(CsvReader(), b"text\n" + b"x" * 1_000_000).texts == ["x" * 1_000_000]
-
-
-def test_empty_lines_of_csv_are_no_rows(read: Read) -> None:
-    """An empty post is written as a pair of quotes."""
-    batch = read(CsvReader(), b'text\n\n""\n\na\n')
-    assert batch.texts == ["", "a"]
-    assert batch.rows.tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("header", [b"text,id,id", b"text,likes,id,likes"])
 def test_a_header_that_names_another_field_twice_is_an_error(read: Read, header: bytes) -> None:
     """It cannot be told which column is meant; one that nobody asks for may be there twice."""
@@ -263,23 +223,6 @@ def test_a_record_of_many_lines_has_a_limit_too(tmp_path: Path) -> None:
     source = open_source(str(tmp_path / "posts.csv"), max_line_bytes=40)
     with pytest.raises(InputError, match=r"posts\.csv:3: lines 3 to 7: one record has more than 40 bytes"):
         list(CsvReader().read(source, Fields()))
-
-
-def test_a_header_without_the_text_column_names_the_columns(read: Read) -> None:
-    """So that the user can pick one."""
-    with pytest.raises(InputError, match=r"posts:1: no column is called 'text'; the columns are 'id', 'body'"):
-        read(CsvReader(), b"id,body\n1,a\n")
-
-
-def test_a_header_that_names_the_text_column_twice_is_an_error(read: Read) -> None:
-    """Either could be meant."""
-    with pytest.raises(InputError, match="2 columns are called 'text'"):
-        read(CsvReader(), b"text,text\na,b\n")
-
-
-def test_tsv_is_split_at_tabs(read: Read) -> None:
-    """Commas are text there."""
-    assert read(TsvReader(), b"id\ttext\n1\ta, b\n").texts == ["a, b"]
 
 
 # Batches and sources
@@ -324,16 +267,14 @@ def test_a_file_that_is_not_what_its_suffix_says_is_an_error(read: Read, suffix:
         read(LinesReader(), b"plain text\n", "posts.txt" + suffix)
 
 
-def test_a_missing_file_is_an_error_that_names_it() -> None:
-    """The reason of the operating system is in the message."""
-    with pytest.raises(InputError, match=r"absent.txt cannot be read: No such file"):
-        open_source("absent.txt")
-
-
-def test_a_directory_is_an_error_that_says_what_to_name(tmp_path: Path) -> None:
-    """It is not walked through."""
-    with pytest.raises(InputError, match="is a directory; name the files in it"):
-        open_source(str(tmp_path))
+def test_what_is_no_file_is_an_error_that_says_so(tmp_path: Path) -> None:
+    """With the reason of the operating system, or what to name."""
+    for name, message in (
+        ("absent.txt", "absent.txt cannot be read: No such"),
+        (str(tmp_path), "is a directory; name"),
+    ):
+        with pytest.raises(InputError, match=message):
+            open_source(name)
 
 
 def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
@@ -388,16 +329,10 @@ def parquet_bytes() -> Callable[..., bytes]:
     return make
 
 
-def parquet_reader() -> Reader:
-    from hybriddup.files.parquet import ParquetReader
-
-    return ParquetReader()
-
-
 def test_parquet_rows_are_read_through_its_row_groups(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
     """Text, id and order value by column; a null is a post without text."""
     columns = {"id": [7, 8, 9, 10], "likes": [1, None, 3, 4], "text": ["a", None, "c", "d"]}
-    batch = read(parquet_reader(), parquet_bytes(columns), order=("likes",))
+    batch = read(ParquetReader(), parquet_bytes(columns), order=("likes",))
     assert (batch.texts, batch.ids, batch.order_values) == (
         ["a", "", "c", "d"],
         [7, 8, 9, 10],
@@ -410,39 +345,40 @@ def test_parquet_rows_are_read_through_its_row_groups(read: Read, parquet_bytes:
 def test_parquet_in_gzip_is_read(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
     """Its index is at the end, so it is unpacked to disk first."""
     content = gzip.compress(parquet_bytes({"text": ["a"]}))
-    assert read(parquet_reader(), content, "posts.parquet.gz").texts == ["a"]
+    assert read(ParquetReader(), content, "posts.parquet.gz").texts == ["a"]
 
 
-def test_a_dictionary_column_is_text(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
-    """pandas writes categories that way."""
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"text": [1]}, "column 'text' holds int64, not strings"),
+        ({"id": [1], "body": ["a"]}, "no column is called 'text'; the columns are 'id', 'body'"),
+    ],
+)
+def test_parquet_without_a_column_of_texts_is_an_error(
+    read: Read, parquet_bytes: Callable[..., bytes], columns: dict[str, Any], message: str
+) -> None:
+    """Rather than a column of bad rows."""
+    with pytest.raises(InputError, match=message):
+        read(ParquetReader(), parquet_bytes(columns))
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
+def test_a_parquet_column_of_any_kind_of_string_is_text(
+    read: Read, parquet_bytes: Callable[..., bytes], kind: str
+) -> None:
+    """However it lies in memory; pandas writes categories as dictionaries."""
     pyarrow = pytest.importorskip("pyarrow")
-    assert read(parquet_reader(), parquet_bytes({"text": pyarrow.array(["a"]).dictionary_encode()})).texts == ["a"]
-
-
-def test_a_parquet_text_column_of_numbers_is_an_error(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
-    """A whole column of bad rows would say less."""
-    with pytest.raises(InputError, match="column 'text' holds int64, not strings"):
-        read(parquet_reader(), parquet_bytes({"text": [1]}))
-
-
-def test_a_parquet_without_the_text_column_names_its_columns(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
-    """So that the user can pick one."""
-    with pytest.raises(InputError, match="no column is called 'text'; the columns are 'id', 'body'"):
-        read(parquet_reader(), parquet_bytes({"id": [1], "body": ["a"]}))
-
-
-def test_a_file_that_is_no_parquet_is_an_error_that_names_it(read: Read) -> None:
-    """pyarrow's own message does not name it."""
-    pytest.importorskip("pyarrow")
-    with pytest.raises(InputError, match=r"posts.parquet cannot be read as Parquet"):
-        read(parquet_reader(), b"not parquet", "posts.parquet")
+    column = pyarrow.array(["a", "b"])
+    column = column.dictionary_encode() if kind == "dictionary" else column.cast(getattr(pyarrow, kind)())
+    assert read(ParquetReader(), parquet_bytes({"text": column})).texts == ["a", "b"]
 
 
 def test_without_pyarrow_the_error_says_what_to_install(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra is named as pip takes it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"pip install 'hybriddup\[parquet\]'"):
-        read(parquet_reader(), b"PAR1", "posts.parquet")
+        read(ParquetReader(), b"PAR1", "posts.parquet")
 
 
 # Batches of lines, which are read at once where all are plain, and one by one where some are not
@@ -469,22 +405,12 @@ def test_an_unusual_line_changes_nothing_but_itself(
     assert [bad.line for batch in batches for bad in batch.bad] == ([] if is_text or not is_row else [place + 1])
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
-def test_a_parquet_column_of_any_kind_of_string_is_text(
-    read: Read, parquet_bytes: Callable[..., bytes], kind: str
-) -> None:
-    """However it lies in memory."""
-    pyarrow = pytest.importorskip("pyarrow")
-    column = pyarrow.array(["a", "b"], getattr(pyarrow, kind)())
-    assert read(parquet_reader(), parquet_bytes({"text": column})).texts == ["a", "b"]
-
-
 def test_nanoseconds_are_read_exactly(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
     """As text or numbers that have the same order, with and without pandas."""
     pyarrow = pytest.importorskip("pyarrow")
     moments = pyarrow.array([1, 10**18 + 1], pyarrow.timestamp("ns", "Asia/Shanghai"))
     columns = {"text": ["a", "b"], "id": moments, "took": pyarrow.array([9, 10], pyarrow.duration("ns"))}
-    batch = read(parquet_reader(), parquet_bytes(columns), order=("took",))
+    batch = read(ParquetReader(), parquet_bytes(columns), order=("took",))
     assert batch.ids == ["1970-01-01 00:00:00.000000001", "2001-09-09 01:46:40.000000001"]
     assert batch.order_values == [(9,), (10,)]
 
@@ -496,4 +422,4 @@ def test_two_parquet_columns_of_one_name_are_refused(read: Read, names: list[str
     target = io.BytesIO()
     parquet.write_table(pyarrow.table([pyarrow.array(["a"])] * len(names), names=names), target)
     with pytest.raises(InputError, match=f"2 columns are called '{names[-1]}', so that it cannot be told"):
-        read(parquet_reader(), target.getvalue())
+        read(ParquetReader(), target.getvalue())
