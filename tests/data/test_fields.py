@@ -12,6 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
@@ -38,9 +39,13 @@ def read(way: str, directory: Path, posts: list[dict[str, Any]], text: str, id: 
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(posts), path)
     else:
         path.write_text(json.dumps(posts) if way == "json" else "\n".join(map(json.dumps, posts)))
-    with open_inputs([str(path)], create_plugin_manager(entry_points=False).registry) as inputs:
-        corpus, _ = read_corpus(inputs, Fields(text, id))
+    corpus = read_file(path, Fields(text, id))
     return corpus.texts, list(corpus.ids)
+
+
+def read_file(path: Path, fields: Fields) -> Corpus:
+    with open_inputs([str(path)], create_plugin_manager(entry_points=False).registry) as inputs:
+        return read_corpus(inputs, fields)[0]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -93,16 +98,14 @@ def test_a_name_with_a_plus_is_taken_as_it_is_first(tmp_path: Path, way: str) ->
 def test_columns_of_csv_are_put_together(tmp_path: Path) -> None:
     """A column has no fields inside, but its name may look so."""
     (tmp_path / "posts.csv").write_text("user.id,title,body\n7,one,two\n8,,three\n")
-    with open_inputs([str(tmp_path / "posts.csv")], create_plugin_manager(entry_points=False).registry) as inputs:
-        corpus, _ = read_corpus(inputs, Fields("title + body", "user.id"))
+    corpus = read_file(tmp_path / "posts.csv", Fields("title + body", "user.id"))
     assert (corpus.texts, list(corpus.ids)) == (["one\ntwo", "three"], ["7", "8"])
 
 
 def test_a_part_that_is_no_text_is_a_bad_line_that_names_it(tmp_path: Path) -> None:
     """The other parts do not hide it."""
     (tmp_path / "posts.jsonl").write_text('{"title": "one", "body": "two"}\n{"title": "one", "body": [2]}\n')
-    with open_inputs([str(tmp_path / "posts.jsonl")], create_plugin_manager(entry_points=False).registry) as inputs:
-        corpus, _ = read_corpus(inputs, Fields("title + body"))
+    corpus = read_file(tmp_path / "posts.jsonl", Fields("title + body"))
     assert [bad.reason for bad in corpus.bad_records] == ["field 'body' is not a string but a list"]
     assert corpus.texts == ["one\ntwo"]
 
@@ -111,7 +114,6 @@ def test_values_to_order_by_are_found_by_their_path(tmp_path: Path) -> None:
     """For ``keep: {highest: stats.likes}``."""
     posts = [{"text": "a", "stats": {"likes": 3}}, {"text": "b", "stats": None}]
     (tmp_path / "posts.jsonl").write_text("\n".join(map(json.dumps, posts)))
-    with open_inputs([str(tmp_path / "posts.jsonl")], create_plugin_manager(entry_points=False).registry) as inputs:
-        corpus, _ = read_corpus(inputs, Fields(order=("stats.likes",)))
+    corpus = read_file(tmp_path / "posts.jsonl", Fields(order=("stats.likes",)))
     assert corpus.order_values == {"stats.likes": [3, None]}
     assert corpus_from_posts(posts[:1], "text", "id", ["stats.likes"]).order_values == {"stats.likes": [3]}

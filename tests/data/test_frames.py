@@ -25,36 +25,31 @@ def read(posts: Any, order_field: str | None = None, **fields: str) -> Any:
     return corpus_from_posts(posts, fields.get("text_field", "text"), fields.get("id_field", "id"), order_fields)
 
 
-@pytest.mark.parametrize("make", [list, tuple, iter, np.array, pd.Series, pl.Series, lambda texts: (t for t in texts)])
-def test_texts_in_any_ordered_container_are_posts(make: Any) -> None:
-    """Lists, tuples, arrays, series and generators; the row is the id."""
-    corpus = read(make(COLUMNS["text"]))
-    assert corpus.texts == COLUMNS["text"]
-    assert list(corpus.ids) == corpus.rows.tolist() == [0, 1, 2]
-    assert corpus.n_rows == 3
+ODD = [*COLUMNS["text"], "\ud800", "a\0b"]
 
 
-@pytest.mark.parametrize("make", [lambda: DICTS, lambda: pd.DataFrame(COLUMNS), lambda: pl.DataFrame(COLUMNS)])
-def test_dicts_and_data_frames_bring_ids_and_order(make: Any) -> None:
-    """The same posts in three forms are the same corpus."""
-    corpus = read(make(), "likes")
-    assert corpus.texts == COLUMNS["text"]
-    assert list(corpus.ids) == [7, 8, 9]
+@pytest.mark.parametrize(
+    ("make", "texts"),
+    [
+        *((make, ODD) for make in (list, tuple, iter, lambda texts: (text for text in texts))),
+        *((make, COLUMNS["text"]) for make in (np.array, pd.Series, pl.Series)),
+    ],
+)
+def test_texts_in_any_ordered_container_are_posts(make: Any, texts: list[str]) -> None:
+    """Lists, tuples, arrays, series and generators; they become plain strings, and the row is the id."""
+    corpus = read(make(texts))
+    assert (corpus.texts, set(map(type, corpus.texts))) == (texts, {str})
+    assert list(corpus.ids) == corpus.rows.tolist() == list(range(len(texts)))
+    assert corpus.n_rows == len(texts)
+
+
+@pytest.mark.parametrize("posts", [DICTS, pd.DataFrame(COLUMNS, index=[5, 5, 2]), pl.DataFrame(COLUMNS)])
+@pytest.mark.parametrize("id_field", ["id", "likes"])
+def test_dicts_and_data_frames_bring_ids_and_order(posts: Any, id_field: str) -> None:
+    """The same posts in three forms are the same corpus; rows are positions, whatever pandas calls them."""
+    corpus = read(posts, "likes", id_field=id_field)
+    assert (corpus.texts, corpus.rows.tolist(), list(corpus.ids)) == (COLUMNS["text"], [0, 1, 2], COLUMNS[id_field])
     assert [list(values) for values in corpus.order_values.values()] == [[3, 1, 2]]
-
-
-@pytest.mark.parametrize("make", [lambda: DICTS, lambda: pd.DataFrame(COLUMNS), lambda: pl.DataFrame(COLUMNS)])
-def test_fields_may_have_other_names(make: Any) -> None:
-    """What is called the text is the caller's choice."""
-    corpus = read(make(), text_field="text", id_field="likes")
-    assert list(corpus.ids) == [3, 1, 2]
-
-
-def test_index_of_a_data_frame_does_not_matter() -> None:
-    """Rows are positions, whatever pandas calls them."""
-    corpus = read(pd.DataFrame(COLUMNS, index=[5, 5, 2]))
-    assert corpus.rows.tolist() == [0, 1, 2]
-    assert corpus.texts == COLUMNS["text"]
 
 
 def test_post_without_id_has_its_row_for_one() -> None:
@@ -68,16 +63,6 @@ def test_no_posts_are_an_empty_corpus(posts: Any) -> None:
     corpus = read(posts)
     assert corpus.texts == []
     assert corpus.rows.dtype == np.int64
-
-
-def test_texts_are_plain_strings() -> None:
-    """Numpy's own strings are turned into Python's."""
-    assert {type(text) for text in read(np.array(["a", "b"])).texts} == {str}
-
-
-def test_lone_surrogates_and_nul_are_text() -> None:
-    """Odd characters are no reason to refuse a post."""
-    assert read(["\ud800", "a\0b"]).texts == ["\ud800", "a\0b"]
 
 
 @pytest.mark.parametrize(
@@ -171,36 +156,19 @@ TO_FRAME = [pytest.param(removed_to_pandas, id="pandas"), pytest.param(removed_t
 
 @pytest.mark.parametrize("to_frame", TO_FRAME)
 def test_removed_posts_become_a_data_frame_of_their_fields(to_frame: Any) -> None:
-    """One row a post, one column a field, in the order of the fields."""
-    frame = to_frame([removed_post("早上好"), removed_post("早上好。", 2)])
+    """In their order, one row a post; an empty one has the same; lone surrogates and ids of several kinds survive."""
+    frame = to_frame([removed_post("早上好\ud800"), replace(removed_post("早上好。", 2), id=2**70)])
+    empty = to_frame([])
     assert list(frame.columns) == [
         "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
         "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
         "keeper_source",
     ]  # fmt: skip
-    assert frame["text"].to_list() == ["早上好", "早上好。"]
-
-
-@pytest.mark.parametrize("to_frame", TO_FRAME)
-def test_data_frame_of_nothing_removed_has_the_same_columns(to_frame: Any) -> None:
-    """Code that adds up a column works on an empty result too."""
-    empty, filled = to_frame([]), to_frame([removed_post("a")])
-    assert list(empty.columns) == list(filled.columns)
+    assert frame["text"].to_list() == ["早上好\ud800", "早上好。"]
+    assert frame["id"].to_list() == ["id 1", 2**70]
+    assert list(empty.columns) == list(frame.columns)
     for number in ("row", "keeper_row", "hamming_distance", "score", "threshold"):
-        assert empty[number].dtype == filled[number].dtype
-
-
-@pytest.mark.parametrize("to_frame", TO_FRAME)
-def test_lone_surrogates_survive_in_a_data_frame(to_frame: Any) -> None:
-    """Text that is not valid Unicode is still shown as it was read."""
-    assert to_frame([removed_post("a\ud800")])["text"].to_list() == ["a\ud800"]
-
-
-@pytest.mark.parametrize("to_frame", TO_FRAME)
-def test_ids_of_several_kinds_survive_in_a_data_frame(to_frame: Any) -> None:
-    """As where only some posts have one of their own."""
-    removed = [removed_post("a"), replace(removed_post("b"), id=2**70)]
-    assert to_frame(removed)["id"].to_list() == ["id 1", 2**70]
+        assert empty[number].dtype == frame[number].dtype
 
 
 @pytest.mark.parametrize(("library", "to_frame"), [("pandas", removed_to_pandas), ("polars", removed_to_polars)])
@@ -214,7 +182,15 @@ def test_missing_library_is_said_with_the_command_that_installs_it(
 
 
 @pytest.mark.parametrize(
-    "make", [list, tuple, np.array, pd.Series, pl.Series, lambda texts: pl.DataFrame({"a": texts})]
+    "make",
+    [
+        list,
+        tuple,
+        np.array,
+        lambda texts: pd.Series(texts, [5, 5, 2]),
+        pl.Series,
+        lambda texts: pl.DataFrame({"a": texts}),
+    ],
 )
 @pytest.mark.parametrize("rows", [[0, 2], []])
 def test_taken_posts_have_the_type_that_was_given(make: Any, rows: list[int]) -> None:
@@ -224,6 +200,8 @@ def test_taken_posts_have_the_type_that_was_given(make: Any, rows: list[int]) ->
     assert type(taken) is type(posts)
     column = taken["a"] if isinstance(taken, pl.DataFrame) else taken
     assert list(column) == [["a", "b", "c"][row] for row in rows]
+    if isinstance(taken, pd.Series):
+        assert taken.index.tolist() == [[5, 5, 2][row] for row in rows]
 
 
 def test_taken_posts_of_a_data_set_are_selected() -> None:
@@ -237,13 +215,6 @@ def test_taken_posts_of_a_data_set_are_selected() -> None:
             return [f"selected {row}" for row in rows]
 
     assert take_posts(DataSet(), [0, 2], 3) == ["selected 0", "selected 2"]
-
-
-def test_taken_posts_of_pandas_keep_their_index_and_columns() -> None:
-    """Rows are positions, whatever pandas calls them."""
-    taken = take_posts(pd.DataFrame(COLUMNS, index=[5, 5, 2]), [1, 2], 3)
-    assert taken.index.tolist() == [5, 2]
-    assert taken["likes"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from collections.abc import Sequence
 from typing import Any
@@ -60,88 +61,48 @@ EXPECTED = [
 ]
 
 
-def test_each_post_is_made_of_its_columns() -> None:
-    """Ids and texts of the corpus, rows of the input, names of verifiers and bands; an exact repeat has its own."""
-    assert list(removed_posts()) == EXPECTED
+@pytest.mark.parametrize(("posts", "expected"), [(POSTS, EXPECTED), ([], [])])
+def test_posts_are_a_sequence_like_the_list_of_them(
+    posts: list[tuple[int, int, bool]], expected: list[Removed]
+) -> None:
+    """Each made of its columns when it is asked for; length, places, order, equality and repr are those of the list."""
+    removed, n = RemovedPosts(corpus_of(6), columns_of(posts), BY), len(expected)
+    assert isinstance(removed, Sequence)
+    assert (list(removed), list(reversed(removed)), repr(removed)) == (expected, expected[::-1], repr(expected))
+    assert (len(removed), bool(removed)) == (n, n > 0)
+    for index in range(-n, n):
+        assert removed[index] == removed[np.int64(index)] == expected[index]
+        assert (removed.index(expected[index]), removed.count(expected[index])) == (index % n, 1)
+    for index in (n, -n - 1, 100):
+        with pytest.raises(IndexError):
+            removed[index]
+    assert removed == expected == removed == RemovedPosts(corpus_of(6), columns_of(posts), BY)
+    assert removed not in ([*expected, EXPECTED[0]], 4, None)
 
 
-@pytest.mark.parametrize("index", range(-4, 4))
-def test_index_counts_from_either_end(index: int) -> None:
-    """As in a list; also an index that comes out of an array."""
-    assert removed_posts()[index] == removed_posts()[np.int64(index)] == EXPECTED[index]
-
-
-@pytest.mark.parametrize("index", [4, -5, 100])
-def test_index_past_the_end_is_an_error(index: int) -> None:
-    """Which is what ends a loop over a sequence, too."""
-    with pytest.raises(IndexError):
-        removed_posts()[index]
-
-
-@given(st.slices(6))
-def test_slice_is_the_list_of_its_posts(chosen: slice) -> None:
-    """With any bounds and steps, backwards too."""
-    assert removed_posts()[chosen] == EXPECTED[chosen]
-
-
-def test_posts_are_a_sequence() -> None:
-    """Length, membership, places and reversed order are those of the list."""
-    posts = removed_posts()
-    assert isinstance(posts, Sequence)
-    assert (len(posts), bool(posts), EXPECTED[2] in posts, posts.index(EXPECTED[2])) == (4, True, True, 2)
-    assert list(reversed(posts)) == EXPECTED[::-1]
-    assert posts.count(EXPECTED[0]) == 1
-
-
-def test_posts_equal_a_list_of_the_same() -> None:
-    """From either side; and another sequence of equal posts, but no other one."""
-    posts = removed_posts()
-    assert posts == EXPECTED
-    assert EXPECTED == posts  # noqa: SIM300  from the other side
-    assert posts == removed_posts()
-    assert posts != EXPECTED[:3]
-    assert posts != EXPECTED[::-1]
-    assert posts != 4
-    assert posts != None  # noqa: E711  (what is compared is the operator)
-
-
-def test_posts_are_shown_as_a_list() -> None:
-    """For people who look at a result."""
-    assert repr(removed_posts()) == repr(EXPECTED)
-
-
-def test_no_posts_are_an_empty_sequence() -> None:
-    """Nothing was removed."""
-    none = RemovedPosts(corpus_of(3), columns_of([]), BY)
-    assert (len(none), bool(none), list(none), none[:], none == []) == (0, False, [], [], True)
-    with pytest.raises(IndexError):
-        _ = none[0]
+def test_posts_differ_from_other_lists() -> None:
+    """In number or order."""
+    assert removed_posts() != EXPECTED[:3]
+    assert removed_posts() != EXPECTED[::-1]
 
 
 @given(st.slices(6))
-def test_values_are_the_fields_of_the_posts(chosen: slice) -> None:
-    """In their order, for writers, which need no objects."""
+def test_slices_are_those_of_the_list(chosen: slice) -> None:
+    """With any bounds and steps, backwards too; so are the values of the fields, for writers, which need no objects."""
     expected = [tuple(getattr(post, name) for name in Removed.__dataclass_fields__) for post in EXPECTED]
+    assert removed_posts()[chosen] == EXPECTED[chosen]
     assert list(removed_posts().values(chosen)) == expected[chosen]
-    assert list(removed_posts().values()) == expected
 
 
-@pytest.mark.parametrize("ids", [["a", "b", "c"], [10, 20, 30], [1.5, ("x",), None]], ids=str)
+@pytest.mark.parametrize("ids", [["a", "b", "c"], [10, 20, 30], [1.5, ("x",), None], range(3)], ids=str)
 @pytest.mark.parametrize("packed", [True, False])
-def test_ids_are_those_of_the_input(ids: list[Any], packed: bool) -> None:
+def test_ids_are_those_of_the_input(ids: Sequence[Any], packed: bool) -> None:
     """Of the same value and type, whether or not they are held as an array."""
-    corpus = Corpus(["t"] * 3, unite_ids([pack_ids(ids)]) if packed else ids, np.arange(3))
+    corpus = Corpus(["t"] * 3, unite_ids([pack_ids(list(ids))]) if packed else ids, np.arange(3))
     posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), BY)
     assert [(post.id, post.keeper_id) for post in posts] == [(ids[1], ids[2]), (ids[2], ids[0])]
     assert [type(post.id) for post in posts] == [type(ids[1]), type(ids[2])]
     assert posts[1].id == ids[2]
-
-
-def test_rows_are_the_ids_of_posts_without_any() -> None:
-    """They need no list."""
-    corpus = Corpus(["t"] * 3, range(3), np.arange(3))
-    posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), BY)
-    assert [(post.id, post.keeper_id) for post in posts] == [(1, 2), (2, 0)]
 
 
 # --- of a run: in input order, with the evidence of the pair or of the equal text ---
@@ -153,23 +114,10 @@ def dedupe(posts: Any, **config: Any) -> Result:
     return hybriddup.dedupe(posts, config=config)
 
 
-def evidence(result: Result) -> list[tuple[int, int, str, int, str, float, float, str]]:
-    """All that the result says of each removed post but its text."""
-    return [
-        (
-            post.row,
-            post.keeper_row,
-            post.reason,
-            post.hamming_distance,
-            post.verifier,
-            post.score,
-            post.threshold,
-            post.length_band,
-        )
-        for post in result.removed
-    ]
-
-
+EVIDENCE = operator.attrgetter(
+    "row", "keeper_row", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band"
+)
+"""All that the result says of a removed post but its text."""
 BOTH_BANDS = {
     "lengths": [
         {"up_to": 6, "exact_only": True},
@@ -194,7 +142,7 @@ def test_exact_repeat_of_a_removed_text_has_the_evidence_of_its_pair() -> None:
     """It was removed by the same pair, whichever copies of the text came first."""
     posts = [TEMPLATE, TEMPLATE + "！", "完全不同的另一条", TEMPLATE + "！", TEMPLATE]
     result = dedupe(posts, normalizer={"use": "none"}, **BOTH_BANDS)
-    first, repeat, exact = evidence(result)
+    first, repeat, exact = map(EVIDENCE, result.removed)
     assert first[:3] == (1, 0, "near")
     assert repeat == (3, *first[1:])
     assert exact == (4, 0, "exact", 0, "equal", 1.0, 1.0, "7-")
@@ -209,12 +157,8 @@ def test_evidence_names_the_verifier_and_the_band_that_decided() -> None:
     ]
     long = TEMPLATE + "昨天晚上我看见一只很大的猫坐在门口等你"
     posts = [TEMPLATE, long, TEMPLATE + "啊", long + "呢", TEMPLATE, long]
-    found = evidence(dedupe(posts, normalizer={"use": "none"}, lengths=bands))
-    named = [
-        (row, keeper, reason, verifier, threshold, band)
-        for row, keeper, reason, _, verifier, _, threshold, band in found
-    ]
-    assert named == [
+    named = operator.attrgetter("row", "keeper_row", "reason", "verifier", "threshold", "length_band")
+    assert list(map(named, dedupe(posts, normalizer={"use": "none"}, lengths=bands).removed)) == [
         (2, 0, "near", "edit", 0.7, "0-20"),
         (3, 1, "near", "lcs", 0.6, "21-"),
         (4, 0, "exact", "equal", 1.0, "0-20"),
