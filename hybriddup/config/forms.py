@@ -1,6 +1,6 @@
-"""The two forms of a configuration: as it is written, with options beside ``use``, and as the models hold it.
+"""The components that a configuration chooses, as it is written.
 
-Written configurations may hold anything anywhere; what has the wrong type is passed through for the models to refuse.
+Written configurations may hold anything anywhere; what has the wrong type is passed over for the models to refuse.
 """
 
 from __future__ import annotations
@@ -34,57 +34,10 @@ def thaw(value: Any) -> Any:
     return [thaw(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def structured(merged: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is written as the models hold it: options apart from ``use``, combined verifiers as members."""
-    structured = dict(merged)
-    for key in STEP_ROLES:
-        chosen = merged[key]
-        is_chain = key in CHAINS and isinstance(chosen, list)
-        structured[key] = [_component(one, "use") for one in chosen] if is_chain else _component(chosen, "use")
-    if isinstance(merged["lengths"], list):
-        structured["lengths"] = [_band(band) for band in merged["lengths"]]
-    return structured
-
-
-def _component(written: Any, *keys: str) -> Any:
-    if not isinstance(written, dict):
-        return written
-    own = {key: written[key] for key in keys if key in written}
-    return {**own, "options": {key: value for key, value in written.items() if key not in keys}}
-
-
-def _band(written: Any) -> Any:
-    if not isinstance(written, dict) or written.get("verifier") is None:
-        return written
-    return {**written, "verifier": _verifier(written["verifier"])}
-
-
-def _verifier(written: Any) -> Any:
-    combine = combined_by(written)
-    if combine is None:
-        return _component(written, *VERIFIER_KEYS)
-    members = written[combine]
-    return {"combine": combine, "members": list(map(_verifier, members)) if isinstance(members, list) else members}
-
-
 def combined_by(verifier: Any) -> str | None:
     """Return ``all`` or ``any`` where the verifier is a combination, else None."""
     found = [key for key in ("all", "any") if isinstance(verifier, dict) and key in verifier]
     return found[0] if found else None
-
-
-def written_path(path: Path, merged: Mapping[str, Any]) -> Path:
-    """Return the path of a value of the models as it stands in the file."""
-    value: Any = merged
-    spelled: list[str | int] = []
-    for part in path:
-        below_verifier = "verifier" in spelled and spelled[0] == "lengths"
-        spelled.append((combined_by(value) or "all") if part == "members" and below_verifier else part)
-        try:
-            value = value[spelled[-1]]
-        except (LookupError, TypeError):  # nothing is written there
-            value = None
-    return tuple(spelled)
 
 
 class Chosen(NamedTuple):

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from types import ModuleType
 from typing import Any
 
-from hybriddup.config.forms import STEP_ROLES, chosen_components, structured, thaw, written_path
+from hybriddup.config.forms import STEP_ROLES, chosen_components, thaw
 from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import setting_faults
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
@@ -78,7 +78,7 @@ def _resolve(written: Written, registry: Registry) -> Settings:
     merged = _merge(Settings().to_dict(), written.data)
     faults = [*_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
     _raise_faults(faults, written)
-    settings = Settings.model_validate(structured(merged))
+    settings = Settings.model_validate(merged)
     _raise_faults(_component_faults(settings, registry), written)
     return settings
 
@@ -122,7 +122,7 @@ def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
 
 def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:
     """Return the faults of every key but the components' options."""
-    parsed = parse_options(Settings, structured(merged), rename=lambda path: written_path(path, merged))
+    parsed = parse_options(Settings, merged)
     return [fault for fault in parsed if fault.path] if isinstance(parsed, list) else []
 
 

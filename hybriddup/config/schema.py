@@ -33,7 +33,8 @@ def config_schema(registry: Registry) -> dict[str, Any]:
             branches.append({"type": "array", "minItems": 1, "items": {"oneOf": members}})
         properties[key] = {"oneOf": branches, "description": description, "default": default}
     definitions["SingleVerifier"] = _verifier(definitions["SingleVerifier"], registry)
-    definitions["CombinedVerifier"] = _combined(definitions["CombinedVerifier"])
+    for combined in ("AllVerifiers", "AnyVerifier"):
+        definitions[combined]["additionalProperties"] = False
     properties["lengths"]["default"] = Settings().to_dict()["lengths"]
     del definitions["ComponentSettings"]
     about = "What hybriddup does; keys that are left out keep their defaults."
@@ -74,13 +75,4 @@ def _verifier(model: dict[str, Any], registry: Registry) -> dict[str, Any]:
         branch = _component("verifier", name, registry, required=True)
         branch["properties"]["threshold"] = model["properties"]["threshold"]
         branches.append({**branch, "required": ["use", "threshold"]})
-    return {"title": model["title"], "description": model["description"], "oneOf": branches}
-
-
-def _combined(model: dict[str, Any]) -> dict[str, Any]:
-    members = model["properties"]["members"]
-    branches = [
-        {"type": "object", "properties": {combine: members}, "required": [combine], "additionalProperties": False}
-        for combine in ("all", "any")
-    ]
     return {"title": model["title"], "description": model["description"], "oneOf": branches}

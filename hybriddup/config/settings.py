@@ -1,13 +1,13 @@
 """Every key of a configuration: name, type, range, default and one sentence. The defaults are those of `weibo`.
 
-These are the resolved settings of a run. What a user writes is a mapping that names only what it changes
-(`hybriddup.config.load` turns one into the other), in which a component's options stand beside its ``use``.
+These are the resolved settings of a run. What a user writes is a mapping that names only what it changes;
+`hybriddup.config.load` turns one into the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from hybriddup.config.forms import combined_by
 from hybriddup.config.rules import default_limit, setting_faults, setting_warnings
 from hybriddup.steps.options import WRITTEN_FORM
 
@@ -28,23 +29,21 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _written_as(example: str) -> ConfigDict:
-    return ConfigDict(json_schema_extra={WRITTEN_FORM: example})
-
-
 class ComponentSettings(_Section):
-    """The component that performs a step."""
+    """The component that performs a step, with its options beside its name."""
 
-    model_config = _written_as("{use: NAME}")
+    model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: NAME}"})
 
     use: str = Field(description="Name of the component, as `hybriddup plugins` lists it.")
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="Its options; in a file they stand beside `use`, without this key."
-    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Its options, by name."""
+        return dict(self.model_extra or {})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the step as a file writes it: ``use`` and the options in one mapping."""
-        return {"use": self.use, **self.options}
+        """Return the component as a file writes it."""
+        return self.model_dump(mode="json")
 
 
 class FingerprintSettings(_Section):
@@ -62,7 +61,7 @@ class FingerprintSettings(_Section):
 class KeepHighest(_Section):
     """Keep the post with the highest value of a field; those without a value come last."""
 
-    model_config = _written_as("{highest: FIELD}")
+    model_config = ConfigDict(json_schema_extra={WRITTEN_FORM: "{highest: FIELD}"})
 
     highest: str = Field(min_length=1, description="Name of the field whose highest value is kept.")
 
@@ -77,54 +76,70 @@ class AuditSettings(_Section):
     )
 
 
-class SingleVerifier(_Section):
+class SingleVerifier(ComponentSettings):
     """One verifier with the score that a pair must reach."""
 
-    model_config = _written_as("{use: edit, threshold: 0.8}")
+    model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: edit, threshold: 0.8}"})
 
-    use: str = Field(description="Name of the verifier, as `hybriddup plugins` lists it.")
     threshold: float = Field(
         ge=0,
         le=1,
         allow_inf_nan=False,
         description="Lowest score that makes a pair a duplicate, inclusive; 1.0 asks for the same text.",
     )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="Its options; in a file they stand beside `use`, without this key."
-    )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verifier as a file writes it."""
-        return {"use": self.use, "threshold": self.threshold, **self.options}
 
 
 class CombinedVerifier(_Section):
     """Several verifiers, of which all or any must accept a pair; each may itself be such a combination."""
 
-    model_config = _written_as("{all: [{use: edit, threshold: 0.8}, ...]}")
-
-    combine: Literal["all", "any"] = Field(description="Whether all members must accept a pair, or one is enough.")
-    members: tuple[VerifierSettings, ...] = Field(
-        min_length=1, description="The verifiers, or combinations of them, cheapest first."
+    # what stands beside them is a fault that `hybriddup.config.rules` tells
+    model_config = ConfigDict(
+        extra="allow", json_schema_extra={WRITTEN_FORM: "{all: [{use: edit, threshold: 0.8}, ...]}"}
     )
+
+    combine: ClassVar[Literal["all", "any"]]
+
+    @property
+    def members(self) -> tuple[VerifierSettings, ...]:
+        """The verifiers, or combinations of them."""
+        members: tuple[VerifierSettings, ...] = getattr(self, self.combine)
+        return members
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verifiers as a file writes them: ``{all: [...]}`` or ``{any: [...]}``."""
-        return {self.combine: [member.to_dict() for member in self.members]}
+        return {self.combine: [member.to_dict() for member in self.members], **(self.model_extra or {})}
+
+
+class AllVerifiers(CombinedVerifier):
+    """Several verifiers that must all accept a pair; each may itself be a combination."""
+
+    combine = "all"
+    all: tuple[VerifierSettings, ...] = Field(
+        min_length=1, description="The verifiers, or combinations of them, cheapest first."
+    )
+
+
+class AnyVerifier(CombinedVerifier):
+    """Several verifiers of which one must accept a pair; each may itself be a combination."""
+
+    combine = "any"
+    any: tuple[VerifierSettings, ...] = Field(
+        min_length=1, description="The verifiers, or combinations of them, cheapest first."
+    )
 
 
 def _verifier_kind(value: Any) -> str:
-    combined = isinstance(value, CombinedVerifier) or (isinstance(value, Mapping) and "combine" in value)
-    return "combined" if combined else "single"
+    return f"{value.combine if isinstance(value, CombinedVerifier) else combined_by(value) or 'one'} of"
 
 
 VerifierSettings = Annotated[
-    Annotated[SingleVerifier, Tag("single")] | Annotated[CombinedVerifier, Tag("combined")],
+    Annotated[SingleVerifier, Tag("one of")]
+    | Annotated[AllVerifiers, Tag("all of")]
+    | Annotated[AnyVerifier, Tag("any of")],
     Discriminator(_verifier_kind),
 ]
-
-
-CombinedVerifier.model_rebuild()
+AllVerifiers.model_rebuild()
+AnyVerifier.model_rebuild()
 
 
 class LengthBand(_Section):
@@ -194,7 +209,7 @@ ComponentOrChain = Annotated[
 ]
 
 
-_POST = SingleVerifier(use="post", threshold=0.5, options={"model": "by_script"})
+_POST = SingleVerifier(use="post", threshold=0.5, model="by_script")
 DEFAULT_LENGTHS = (
     LengthBand(up_to=4, exact_only=True),
     LengthBand(max_hamming_distance=40, verifier=_POST),
@@ -216,7 +231,7 @@ class Settings(_Section):
         "each run's posts.",
     )
     normalizer: ComponentOrChain = Field(
-        ComponentSettings(use="microblog", options={"reposts": "mask", "residue": "drop"}),
+        ComponentSettings(use="microblog", reposts="mask", residue="drop"),
         description="What two posts may differ in and still be equal, such as case, URLs and mentions; in a list, each "
         "gets what the one before it returns.",
     )
@@ -233,15 +248,15 @@ class Settings(_Section):
         "them); compare removes those whose text was the same before.",
     )
     tokenizer: ComponentSettings = Field(
-        ComponentSettings(use="char_ngrams", options={"cjk": [1, 2], "other": [3, 3]}),
+        ComponentSettings(use="char_ngrams", cjk=[1, 2], other=[3, 3]),
         description="How a text is split into the features that make its fingerprint.",
     )
     weighter: ComponentSettings = Field(
-        ComponentSettings(use="tfidf", options={"clip": [2, 5], "other": 3.5}),
+        ComponentSettings(use="tfidf", clip=[2, 5], other=3.5),
         description="How strongly each feature pulls the bits of the fingerprint.",
     )
     hasher: ComponentSettings = Field(
-        ComponentSettings(use="xxh3", options={"seed": 0}), description="How a feature becomes random bits."
+        ComponentSettings(use="xxh3", seed=0), description="How a feature becomes random bits."
     )
     fingerprint: FingerprintSettings = Field(FingerprintSettings(), description="The simhash fingerprint of each text.")
     blocks: ComponentSettings = Field(

@@ -107,7 +107,7 @@ def with_lower_thresholds(settings: Settings, by: float) -> Settings:
     def lower(verifier: SingleVerifier | CombinedVerifier) -> SingleVerifier | CombinedVerifier:
         if isinstance(verifier, SingleVerifier):
             return verifier.model_copy(update={"threshold": verifier.threshold - by})
-        return verifier.model_copy(update={"members": tuple(map(lower, verifier.members))})
+        return verifier.model_copy(update={verifier.combine: tuple(map(lower, verifier.members))})
 
     lengths = tuple(
         band if band.verifier is None else band.model_copy(update={"verifier": lower(band.verifier)})

@@ -264,7 +264,7 @@ def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: 
         verifier = band.verifier
         if not isinstance(verifier, SingleVerifier):
             return band
-        update = {"threshold": float(threshold), "options": {**verifier.options, **options}}
+        update = {"threshold": float(threshold), **options}
         return band.model_copy(update={"verifier": verifier.model_copy(update=update)})
 
     return settings.model_copy(update={"lengths": tuple(map(changed, settings.lengths, thresholds))})

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from hybriddup.config import Settings, load_settings, open_session
-from hybriddup.config.settings import CombinedVerifier, ComponentSettings, LengthBand, SingleVerifier
+from hybriddup.config.settings import AnyVerifier, ComponentSettings, LengthBand, SingleVerifier
 from hybriddup.errors import ConfigError, PluginError
 from hybriddup.plugin.manager import PluginManager
 
@@ -58,8 +58,8 @@ def test_options_are_filled_in_for_every_component(manager: PluginManager) -> No
 
     settings = load_settings({"lengths": bands}, manager)
 
-    assert settings.lengths[0].verifier == CombinedVerifier(
-        combine="any", members=(SingleVerifier(use="edit", threshold=0.8, options={"distance": "indel"}),)
+    assert settings.lengths[0].verifier == AnyVerifier(
+        any=(SingleVerifier(use="edit", threshold=0.8, distance="indel"),)
     )
     assert settings.normalizer.options["urls"] == "drop"
 
@@ -86,7 +86,7 @@ def test_mapping_of_any_kind_is_read_and_left_as_it_is(manager: PluginManager) -
 
 def test_settings_made_in_python_are_checked_too(manager: PluginManager) -> None:
     """Options in settings are checked against the component like those of a file."""
-    settings = Settings(tokenizer=ComponentSettings(use="char_ngrams", options={"sizes": 3}))
+    settings = Settings(tokenizer=ComponentSettings(use="char_ngrams", sizes=3))
 
     with pytest.raises(ConfigError, match=r"tokenizer\.sizes is not a key here"):
         load_settings(settings, manager)

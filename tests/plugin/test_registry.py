@@ -75,7 +75,7 @@ def test_component_of_any_kind_becomes_a_batch_component(
     registry: Registry, name: str, options: dict[str, Any], tokens: list[str]
 ) -> None:
     """A function, a class with options, a batch class and an instance answer alike."""
-    tokenizer = registry.create("tokenizer", ComponentSettings(use=name, options=options))
+    tokenizer = registry.create("tokenizer", ComponentSettings(use=name, **options))
 
     assert tokenizer.tokenize_batch(["good day"]).strings(0) == tokens
 

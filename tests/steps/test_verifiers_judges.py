@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hybriddup.config.settings import CombinedVerifier, SingleVerifier
+from hybriddup.config.settings import AllVerifiers, AnyVerifier, SingleVerifier
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.errors import PluginError
 from hybriddup.run.bands import plan_judges
@@ -147,13 +147,12 @@ def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
     bands = [
         None,
         SingleVerifier(use="cosine", threshold=0.9),
-        CombinedVerifier(
-            combine="all",
-            members=(
+        AllVerifiers(
+            all=(
                 SingleVerifier(use="edit", threshold=0.8),
                 SingleVerifier(use="cosine", threshold=0.6),
-                SingleVerifier(use="cosine", threshold=0.6, options={"idf": False}),
-            ),
+                SingleVerifier(use="cosine", threshold=0.6, idf=False),
+            )
         ),
     ]
     plan = plan_judges(bands, make_recorded)
@@ -168,11 +167,11 @@ def test_plan_has_no_judge_where_only_exact_repeats_are_removed() -> None:
     assert [judge is None for judge in plan.judges] == [True, False]
 
 
-@pytest.mark.parametrize(("combine", "accepted"), [("all", False), ("any", True)])
-def test_plan_combines_members_as_the_settings_say(combine: Any, accepted: bool) -> None:
+@pytest.mark.parametrize(("combined", "accepted"), [(AllVerifiers, False), (AnyVerifier, True)])
+def test_plan_combines_members_as_the_settings_say(combined: Any, accepted: bool) -> None:
     """Of two members, one accepts."""
-    members = tuple(SingleVerifier(use="v", threshold=0.5, options={"score": score}) for score in (0.4, 0.6))
-    plan = plan_judges([CombinedVerifier(combine=combine, members=members)], make_recorded)
+    members = tuple(SingleVerifier(use="v", threshold=0.5, score=score) for score in (0.4, 0.6))
+    plan = plan_judges([combined.model_validate({combined.combine: members})], make_recorded)
     (judge,) = plan.judges
     assert judge is not None
     assert judge.judge(pairs_of(1)).accepted.tolist() == [accepted]
@@ -196,7 +195,7 @@ def test_bands_of_one_verifier_are_judged_together() -> None:
         return made[-1]
 
     single = [SingleVerifier.model_validate({"use": "edit", "threshold": threshold}) for threshold in (0.6, 0.8)]
-    combined = CombinedVerifier.model_validate({"combine": "all", "members": [each.model_dump() for each in single]})
+    combined = AllVerifiers.model_validate({"all": [each.model_dump() for each in single]})
     plan = plan_judges([None, single[0], single[1], combined], create)
 
     judgement = plan.judge(pairs_of(6), np.array([1, 2, 0, 2, 3, 1], np.int32))
