@@ -80,40 +80,11 @@ def serve(
             help="Write a line about each request to standard error: time, client, method, path, status, seconds.",
         ),
     ] = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Decide posts over HTTP, against those kept in the last days.
 
     What was answered is on disk; a post sent again with the same id gets the same answer again. On SIGTERM what was
     accepted is answered before it ends.
     """
-    from hybriddup.cli.serve_job import perform
-    from hybriddup.service.limits import Limits
-
-    limits = Limits(
-        max_body_bytes=max_body,
-        max_posts=max_posts,
-        max_text_length=max_text_length,
-        max_queue=max_queue,
-        max_connections=max_connections,
-        request_timeout=request_timeout,
-        header_timeout=header_timeout,
-        keep_alive=keep_alive,
-    )
-    by_ctrl_c = perform(
-        store,
-        config,
-        rewind=rewind,
-        host=host,
-        port=port,
-        token_file=token_file,
-        limits=limits,
-        access_log=access_log,
-        horizon=horizon,
-        time=time,
-        max_step=max_step,
-        workers=workers,
-        plugins=plugins or (),
-    )
-    if by_ctrl_c:
-        raise typer.Exit(options.EXIT_INTERRUPTED)
+    options.perform("serve", locals())

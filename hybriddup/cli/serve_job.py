@@ -40,12 +40,19 @@ def perform(
     host: str,
     port: int,
     token_file: str | None,
-    limits: Limits,
     access_log: bool,
     time: TimeOf,
-    **opening: Any,
-) -> bool:
-    """Serve a window, opened as `open_window` does, until told to end; return whether that was by Ctrl-C."""
+    horizon: str,
+    max_step: str | None,
+    workers: int | None,
+    plugins: Sequence[str],
+    max_body: int,
+    **others: Any,
+) -> int:
+    """Serve a window, opened as `open_window` does, until told to end; return the exit code.
+
+    ``others`` are the limits of the service but for that of a body.
+    """
     check_installed()
     from hybriddup.service.connections import Connections
     from hybriddup.service.server import Server, create_app, leave_at_once, listen
@@ -54,9 +61,11 @@ def perform(
     token = find_token(token_file)
     check_host(host, token)
     # faults of the options and of the configuration are told before anybody is served
-    parse_timing(time, opening["horizon"], opening["max_step"], system_time.time)
-    open_session(config, opening["plugins"])
-    open_ready = partial(open_with_kernels, store, config, rewind=rewind, time=time, **opening)
+    parse_timing(time, horizon, max_step, system_time.time)
+    open_session(config, plugins)
+    opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins}
+    open_ready = partial(open_with_kernels, store, config, rewind=rewind, **opening)
+    limits = Limits(max_body_bytes=max_body, **others)
     service = Service(open_ready, limits, time, partial(try_disk, store))
     hosts = () if token else {*LOOPBACK_NAMES, host.lower()}
     connections = Connections(limits, lambda error: service.metrics.refused.labels(error).inc())
@@ -77,9 +86,10 @@ def perform(
         server.run(opened)
     if service.failure is not None:
         raise service.failure
+    code = EXIT_INTERRUPTED if server.ended_by == signal.SIGINT else 0
     if not service.is_closed:
-        leave_at_once(EXIT_INTERRUPTED if server.ended_by == signal.SIGINT else 0)
-    return server.ended_by == signal.SIGINT
+        leave_at_once(code)
+    return code
 
 
 def say_ready(stats: WindowStats) -> None:

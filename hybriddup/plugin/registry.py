@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pydantic import BaseModel
 
@@ -22,26 +22,13 @@ from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
 from hybriddup.steps.options import Fault, Path, suggest
 
 if TYPE_CHECKING:
+    from hybriddup.config.settings import ComponentSettings
     from hybriddup.steps.blocks import BlockIndex
     from hybriddup.steps.hashers import Hasher
     from hybriddup.steps.normalizers import Normalizer
     from hybriddup.steps.tokenizers import Tokenizer
     from hybriddup.steps.verifiers import Verifier
     from hybriddup.steps.weighters import Weighter
-
-
-class ComponentChoice(Protocol):
-    """What `Registry.create` needs of the settings: the component's name and its options."""
-
-    @property
-    def use(self) -> str:
-        """Name of the component."""
-        ...
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Its options; those left out take their defaults."""
-        ...
 
 
 class Registry:
@@ -184,21 +171,21 @@ class Registry:
         return check_settings(self.find(role, name), settings)
 
     @overload
-    def create(self, role: Literal["normalizer"], choice: ComponentChoice) -> Normalizer: ...
+    def create(self, role: Literal["normalizer"], choice: ComponentSettings) -> Normalizer: ...
     @overload
-    def create(self, role: Literal["tokenizer"], choice: ComponentChoice) -> Tokenizer: ...
+    def create(self, role: Literal["tokenizer"], choice: ComponentSettings) -> Tokenizer: ...
     @overload
-    def create(self, role: Literal["weighter"], choice: ComponentChoice) -> Weighter: ...
+    def create(self, role: Literal["weighter"], choice: ComponentSettings) -> Weighter: ...
     @overload
-    def create(self, role: Literal["hasher"], choice: ComponentChoice) -> Hasher: ...
+    def create(self, role: Literal["hasher"], choice: ComponentSettings) -> Hasher: ...
     @overload
-    def create(self, role: Literal["block_index"], choice: ComponentChoice) -> BlockIndex: ...
+    def create(self, role: Literal["block_index"], choice: ComponentSettings) -> BlockIndex: ...
     @overload
-    def create(self, role: Literal["verifier"], choice: ComponentChoice) -> Verifier: ...
+    def create(self, role: Literal["verifier"], choice: ComponentSettings) -> Verifier: ...
     @overload
-    def create(self, role: Literal["reader", "writer", "window"], choice: ComponentChoice) -> Any: ...
+    def create(self, role: Literal["reader", "writer", "window"], choice: ComponentSettings) -> Any: ...
 
-    def create(self, role: RoleName, choice: ComponentChoice) -> Any:
+    def create(self, role: RoleName, choice: ComponentSettings) -> Any:
         """Return a new batch component; a function that handles one text is adapted.
 
         Raises

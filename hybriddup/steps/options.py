@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -43,9 +43,7 @@ class Fault(NamedTuple):
     message: str
 
 
-def parse_options(
-    model: type[BaseModel], given: Mapping[str, Any], path: Path = (), rename: Callable[[Path], Path] = tuple
-) -> BaseModel | list[Fault]:
+def parse_options(model: type[BaseModel], given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault]:
     """Return the options that ``given`` stands for, or every fault in it.
 
     Values are read as JSON would be: a list serves for a tuple, but text is never taken for a number.
@@ -58,15 +56,13 @@ def parse_options(
         Option values by name; those left out take their defaults.
     path
         Where the options stand in the configuration, for the faults to name.
-    rename
-        Turns a path in the model into the path that the user wrote, where they differ.
     """
     try:
         return model.model_validate_json(json.dumps(dict(given), default=to_plain), strict=True)
     except TypeError as error:
         return [Fault(path, f"{spell(path) or 'options'} must be made of plain data as in YAML: {error}.")]
     except ValidationError as error:
-        return _faults_of(error, model, path, rename)
+        return _faults_of(error, model, path)
 
 
 def to_plain(value: object) -> object:
@@ -78,11 +74,9 @@ def to_plain(value: object) -> object:
     raise TypeError(f"{value!r} is of type {type(value).__name__}")
 
 
-def _faults_of(
-    error: ValidationError, model: type[BaseModel], path: Path, rename: Callable[[Path], Path]
-) -> list[Fault]:
+def _faults_of(error: ValidationError, model: type[BaseModel], path: Path) -> list[Fault]:
     schema = model.model_json_schema(mode="validation")
-    faults = [_fault(details, schema, path, rename) for details in error.errors(include_url=False)]
+    faults = [_fault(details, schema, path) for details in error.errors(include_url=False)]
     inner = {fault.path[:end] for fault in faults for end in range(len(fault.path))}
     return [fault for fault in faults if fault.path not in inner]  # a list is faulty because of its item: say it once
 
@@ -124,9 +118,9 @@ def suggest(name: object, choices: Sequence[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path, rename: Callable[[Path], Path]) -> Fault:
+def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path) -> Fault:
     where, fragment = _locate(schema, details["loc"])
-    place = rename((*path, *where))
+    place = (*path, *where)
     spelled, kind = spell(place), details["type"]
     if kind == "extra_forbidden":
         holder = _locate(schema, details["loc"][:-1])[1]
