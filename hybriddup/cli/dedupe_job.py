@@ -62,12 +62,7 @@ def perform(
 ) -> int:
     """Deduplicate files and return the exit code.
 
-    Parameters
-    ----------
-    output
-        Where kept posts go; None = where they do by default.
-    others
-        Where other outputs go, by the names of their options; None where one is not wanted.
+    Kept posts go to ``output``, or where they do by default; ``others`` are further outputs, by their options' names.
     """
     settings, manager, meaning = open_settings(config, plugins, threshold)
     inputs, against = files_of(inputs, manager.registry, reading, quiet=quiet), against or ()

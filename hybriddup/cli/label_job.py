@@ -71,7 +71,6 @@ class AnswerFile:
                 raise InputError(f"{path}:{number}: no answer of `hybriddup label`. Name another file with -o.")
 
     def __len__(self) -> int:
-        """Return the number of answers."""
         return len(self._lines)
 
     def earlier(self) -> list[tuple[tuple[str, str], bool | None]]:

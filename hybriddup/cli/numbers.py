@@ -16,12 +16,7 @@ A_SIZE = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
 
 
 def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
-    """Return a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``.
-
-    Raises
-    ------
-    ConfigError
-        It is none, below 1, or past 63 bits; the message names the option.
+    """Return a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``, from 1 to 63 bits.
 
     Examples
     --------

@@ -39,11 +39,8 @@ def reading(format_name: str | None, max_line: int, encoding: str, delimiter: st
 def perform(command: str, given: dict[str, Any]) -> None:
     """Have a command's module do its work and exit with the code that it returns; it is imported only now.
 
-    Parameters
-    ----------
-    given
-        The ``locals()`` of the function that declares the options. `perform` of the module has the same by their names,
-        but for ``debug``, and with all that tells how files are read as ``reading``.
+    Given are the ``locals()`` of the function that declares the options. `perform` of the module takes the same by
+    their names, but for ``debug``, and with all that tells how files are read as ``reading``.
     """
     given = given | {"plugins": given["plugins"] or ()}
     del given["debug"]

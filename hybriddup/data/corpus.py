@@ -33,7 +33,6 @@ class PackedIds(Sequence[Any]):
         self.values = values
 
     def __len__(self) -> int:
-        """Return the number of ids."""
         return len(self.values)
 
     def __getitem__(self, index: Any) -> Any:
@@ -42,7 +41,6 @@ class PackedIds(Sequence[Any]):
         return found if isinstance(found, str) else found.tolist()
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield each id as a str or int."""
         return (self[index] for index in range(len(self)))
 
 

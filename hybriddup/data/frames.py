@@ -35,14 +35,7 @@ def corpus_from_posts(
     pandas or polars with that column. InputError, with the first position, where they are something else, lack a field,
     or have a text that is not a string.
 
-    Parameters
-    ----------
-    id_field
-        Where mappings and data frames hold the posts' ids; the row is the id of a post that has none.
-    order_fields
-        Fields whose values decide which post is kept, for ``keep: {highest: FIELD}``.
-    per
-        The field within whose values repeats are looked for, if any.
+    The row is the id of a post that has none; ``order_fields`` are those of ``keep: {highest: FIELD}``.
     """
     if is_data_frame(posts):
         return _from_data_frame(posts, text_field, id_field, order_fields, per)

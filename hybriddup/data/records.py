@@ -136,7 +136,6 @@ class Fingerprints:
     limits: PairLimits
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.positions)
 
     def take(self, chosen: Int64s | Bools | slice) -> Fingerprints:
@@ -209,7 +208,6 @@ class CandidatePairs:
     """int32[n_pairs]: differing bits, 0 to the fingerprint's width."""
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.earlier)
 
     def take(self, chosen: Int64s | Bools | slice) -> CandidatePairs:
@@ -233,7 +231,6 @@ class VerifiedPairs:
     """int32[n_pairs]: index of the length band."""
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.earlier)
 
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:

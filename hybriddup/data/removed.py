@@ -72,7 +72,6 @@ class RemovedPosts(Sequence[Removed]):
         return self.corpus.rows[self.columns.keepers]
 
     def __len__(self) -> int:
-        """Return the number of removed posts."""
         return len(self.columns.posts)
 
     @overload
@@ -89,7 +88,6 @@ class RemovedPosts(Sequence[Removed]):
         return next(self._make(slice(place, place + 1)))
 
     def __iter__(self) -> Iterator[Removed]:
-        """Yield every removed post, in input order."""
         return self._make(slice(None))
 
     def __eq__(self, other: object) -> bool:

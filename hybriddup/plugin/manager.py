@@ -48,18 +48,8 @@ class PluginDescription:
 def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | ModuleType] = ()) -> PluginManager:
     """Return a new manager with the built-ins, the installed plugins and ``modules`` loaded, in this order.
 
-    Parameters
-    ----------
-    entry_points
-        Whether to load the plugins that installed distributions offer in the entry-point group ``hybriddup``.
-    modules
-        Modules; names of modules to import, which are looked for in the current directory too; or paths of files that
-        end with ``.py``.
-
-    Raises
-    ------
-    PluginError
-        A plugin cannot be imported or registered, clashes with another, or has a hook that does not exist.
+    ``entry_points`` says whether to load what installed distributions offer in the entry-point group ``hybriddup``.
+    Modules are as for `PluginManager.load_modules`, which looks for them in the current directory too.
     """
     manager = PluginManager()
     manager.load_builtins()
@@ -93,15 +83,10 @@ class PluginManager:
             self._load(owner, entry_point.load)
 
     def load_modules(self, modules: Iterable[str | ModuleType], directory: Path | None) -> None:
-        """Load plugins that are modules; one that is loaded already is left as it is.
+        """Load modules, by name or by the path of a file that ends with ``.py``, as plugins, unless they are loaded.
 
-        Parameters
-        ----------
-        modules
-            Modules, names of modules, or paths of files that end with ``.py``.
-        directory
-            Where modules are looked for that are not installed, and where paths begin: the current one for what a user
-            asks for, that of a configuration for what it names. None = nowhere.
+        The directory is where modules are looked for that are not installed, and where paths begin: the current one for
+        what a user asks for, that of a configuration for what it names. None = nowhere.
         """
         for module in modules:
             if not isinstance(module, str):
