@@ -90,6 +90,5 @@ def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_pa
     """The default's limit is too wide for 64 bits; the file can be used all the same."""
     (tmp_path / "narrow.yaml").write_text("fingerprint: {bits: 64}\n", "utf-8")
     ran = run("config", "check", "narrow.yaml")
-
     assert (ran.code, ran.out) == (0, "narrow.yaml: ok\n")
     assert "warning: narrow.yaml: lengths[1].max_hamming_distance is 40 of 64 bits." in ran.err

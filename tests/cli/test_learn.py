@@ -17,9 +17,7 @@ def test_a_run_goes_by_what_was_learned(run: Run, tmp_path: Path) -> None:
     learned = run("learn", str(POSTS), "-o", str(recipe))
     config = tmp_path / "mine.yaml"
     config.write_text(f"recipe: {recipe}\n")
-
     ran = run("dedupe", str(POSTS), "-o", str(kept), "--config", str(config), "--save-recipe", str(saved), "--quiet")
-
     assert (learned.code, ran.code) == (0, 0)
     assert f"recipe {load_recipe(recipe).id} in {recipe}" in learned.err
     assert load_recipe(saved).id == load_recipe(recipe).id
@@ -30,9 +28,7 @@ def test_bad_lines_are_named_and_not_learned_from(run: Run, tmp_path: Path) -> N
     """The exit code says so; the recipe is written."""
     posts, recipe = tmp_path / "posts.jsonl", tmp_path / "recipe.npz"
     posts.write_text("\n".join([json.dumps({"text": "good morning"}), "broken", json.dumps({"text": "good night"})]))
-
     ran = run("learn", str(posts), "-o", str(recipe))
-
     assert ran.code == 1
     assert "posts.jsonl:2" in ran.err
     assert recipe.exists()
@@ -42,7 +38,6 @@ def test_a_recipe_that_exists_is_not_replaced(run: Run, tmp_path: Path) -> None:
     """Unless that is asked for."""
     recipe = tmp_path / "recipe.npz"
     recipe.write_bytes(b"mine")
-
     assert run("learn", str(POSTS), "-o", str(recipe)).code == 2
     assert recipe.read_bytes() == b"mine"
     assert run("learn", str(POSTS), "-o", str(recipe), "--force").code == 0

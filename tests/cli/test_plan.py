@@ -20,7 +20,6 @@ def test_people_get_every_shape_with_what_it_costs_and_finds(run: Run) -> None:
     """One line each, and a verdict at its end."""
     ran = run(*CLOSE, "--memory", "6GB")
     lines = {line.split("  ")[0]: line.split() for line in ran.out.splitlines()}
-
     assert (ran.code, ran.err) == (0, "")
     assert " ".join(lines["block index"]).endswith("us, window us, run GB recall verdict")
     assert lines["blocks: 5 choose 2, 10 keys"][-3:] == ["1.0000", "over", "memory"]
@@ -35,14 +34,12 @@ def test_configuration_that_is_shown_can_be_used(run: Run, tmp_path: Path, argum
     out = run(*arguments).out
     (tmp_path / "mine.yaml").write_text(out[out.rindex("\n\n") :], "utf-8")
     checked = run("config", "check", "mine.yaml")
-
     assert (checked.out, checked.err) == ("mine.yaml: ok\n", "")
 
 
 def test_plan_for_edited_posts_says_what_was_measured_and_advises_the_default(run: Run) -> None:
     """Nothing but `shingles`, without options."""
     out = run(*EDITED).out
-
     assert "Measured on 800 made-up posts and edited copies: 1.0000 share a shingle; half differ in up to" in out
     assert out.endswith("\n\nblocks: {use: shingles}\n")
 
@@ -51,7 +48,6 @@ def test_machines_get_the_same_as_json(run: Run) -> None:
     """Nothing but JSON on standard output, even with numbers past 64 bits."""
     data = json.loads(run(*CLOSE, "--json", "--memory", "6GB", "--recall", "1").out)
     far = json.loads(run("plan", "--posts", "1M", "--max-hamming-distance", "60", "--json").out)
-
     assert (data["question"]["posts"], data["question"]["memory"], data["limit"]) == (50_000_000, 6 * 10**9, 3)
     assert data["configuration"]["blocks"] == {"use": "probing", "n_blocks": 2}
     assert data["chosen"] in [shape["name"] for shape in data["shapes"] if shape["verdict"] == "chosen"]
@@ -62,7 +58,6 @@ def test_machines_get_the_same_as_json(run: Run) -> None:
 def test_no_fitting_shape_is_an_answer_too(run: Run) -> None:
     """Nothing to configure; what would be needed."""
     ran = run(*CLOSE, "--memory", "1MB")
-
     assert ran.code == 0
     assert "No shape finds 0.99 of the pairs in 0.001 GB: scan: every pair compared needs least, 2.206 GB." in ran.out
     assert "blocks: {" not in ran.out

@@ -47,7 +47,6 @@ def test_step_keeps_options_of_the_default_component_but_not_of_one_that_is_repl
 def test_section_is_merged_and_lengths_are_replaced_whole(manager: PluginManager) -> None:
     """Bands written for one kind of text are never mixed with those of another."""
     settings = load_settings({"audit": {"sample": 7}, "lengths": [{"exact_only": True}]}, manager)
-
     assert settings.audit.sample == 7
     assert settings.lengths == (LengthBand(exact_only=True),)
 
@@ -55,9 +54,7 @@ def test_section_is_merged_and_lengths_are_replaced_whole(manager: PluginManager
 def test_options_are_filled_in_for_every_component(manager: PluginManager) -> None:
     """`config show` has every option of every component, verifiers of the bands included."""
     bands = [{"max_hamming_distance": 3, "verifier": {"any": [{"use": "edit", "threshold": 0.8}]}}]
-
     settings = load_settings({"lengths": bands}, manager)
-
     assert settings.lengths[0].verifier == AnyVerifier(
         any=(SingleVerifier(use="edit", threshold=0.8, distance="indel"),)
     )
@@ -68,7 +65,6 @@ def test_options_are_filled_in_for_every_component(manager: PluginManager) -> No
 def test_resolved_settings_are_a_configuration_of_themselves(manager: PluginManager, name: str) -> None:
     """What `config show` prints loads as the same settings."""
     settings = load_settings(name, manager)
-
     assert load_settings(yaml.safe_load(yaml.safe_dump(settings.to_dict())), manager) == settings
     assert load_settings(settings, manager) == settings
 
@@ -77,9 +73,7 @@ def test_mapping_of_any_kind_is_read_and_left_as_it_is(manager: PluginManager) -
     """A caller's dict is not filled in behind its back."""
     band = {"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}
     given = {"tokenizer": MappingProxyType({"cjk": (2, 2)}), "lengths": (band,)}
-
     load_settings(given, manager)
-
     assert given == {"tokenizer": {"cjk": (2, 2)}, "lengths": (band,)}
     assert band["verifier"] == {"use": "edit", "threshold": 0.8}
 
@@ -87,7 +81,6 @@ def test_mapping_of_any_kind_is_read_and_left_as_it_is(manager: PluginManager) -
 def test_settings_made_in_python_are_checked_too(manager: PluginManager) -> None:
     """Options in settings are checked against the component like those of a file."""
     settings = Settings(tokenizer=ComponentSettings(use="char_ngrams", sizes=3))
-
     with pytest.raises(ConfigError, match=r"tokenizer\.sizes is not a key here"):
         load_settings(settings, manager)
 
@@ -107,7 +100,6 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
           - {up_to: 10, max_hamming_distance: 3, verifier: {use: edit, threshold: 1.5}}
           - {up_to: 9, max_hamming_distance: 600, verifier: {all: [{use: edti, threshold: 0.8}, {use: edit}]}}
     """
-
     assert faults(text) == [
         (
             "posts.yaml:1: normalizer.use: normalizer 'mikroblog' is not known. Did you mean 'microblog'? "
@@ -284,9 +276,7 @@ def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
 ) -> None:
     """A file may use what an installed module registers."""
     monkeypatch.syspath_prepend(tmp_path)
-
     settings, manager = open_session("posts.yaml", entry_points=False)
-
     assert settings.plugins == (module_beside_the_user,)
     assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
 
@@ -298,9 +288,7 @@ def test_a_file_has_modules_imported_that_lie_beside_it(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-
     settings, manager = open_session("../posts.yaml", entry_points=False)
-
     assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
 
 
@@ -313,7 +301,6 @@ def test_a_file_has_no_module_imported_from_the_current_directory(module_beside_
     with pytest.raises(PluginError, match=f"'{module_beside_the_user}' is not installed; .* name it with --plugin"):
         open_session({"plugins": [module_beside_the_user]}, entry_points=False)
     assert module_beside_the_user not in sys.modules
-
     settings, _ = open_session("elsewhere/posts.yaml", [module_beside_the_user], entry_points=False)
     assert settings.tokenizer.use == "letters"
 
@@ -339,7 +326,6 @@ def test_normalizers_in_a_list_follow_each_other(tmp_path: Path) -> None:
     """Each with its own options; what is printed is a configuration again."""
     (tmp_path / "chain.yaml").write_text(dedent(CHAIN), "utf-8")
     settings = load_settings(tmp_path / "chain.yaml")
-
     assert [(one.use, one.options.get("digits")) for one in settings.normalizers] == [
         ("microblog", "mask"),
         ("none", None),
@@ -386,9 +372,7 @@ def test_session_without_config_plugins_loads_those_asked_for() -> None:
     module.hybriddup_register = hybriddup.hookimpl(specname="hybriddup_register")(  # type: ignore[attr-defined]
         lambda registry: registry.add_tokenizer("letters", lambda text: list(text))
     )
-
     settings, _ = open_session({"tokenizer": {"use": "letters"}}, plugins=[module], entry_points=False)
-
     assert settings.tokenizer == ComponentSettings(use="letters")
 
 
@@ -399,9 +383,7 @@ def test_band_without_a_limit_gets_one_by_its_lengths_and_the_width(
     """Up to 200 characters more bits than above; what was resolved is written, and loads as the same again."""
     verifier = {"use": "edit", "threshold": 0.8}
     bands = [{"up_to": 30, "verifier": verifier}, {"up_to": 200, "verifier": verifier}, {"verifier": verifier}]
-
     settings = load_settings({"fingerprint": {"bits": bits}, "lengths": bands}, manager)
-
     assert [band["max_hamming_distance"] for band in settings.to_dict()["lengths"]] == limits
     assert load_settings(settings.to_dict(), manager) == settings
 
@@ -409,9 +391,7 @@ def test_band_without_a_limit_gets_one_by_its_lengths_and_the_width(
 def test_limit_that_is_given_stays(manager: PluginManager) -> None:
     """Also zero; and a band of equal texts has none."""
     near = {"max_hamming_distance": 0, "verifier": {"use": "edit", "threshold": 0.8}}
-
     settings = load_settings({"lengths": [{"up_to": 6, "exact_only": True}, near]}, manager)
-
     assert [band.max_hamming_distance for band in settings.lengths] == [None, 0]
 
 
@@ -420,9 +400,7 @@ def test_limit_over_three_eighths_of_the_bits_is_a_warning(manager: PluginManage
     bands: list[dict[str, Any]] = [{"up_to": 9, "max_hamming_distance": 49}, {"max_hamming_distance": 48}]
     for band in bands:
         band["verifier"] = {"use": "edit", "threshold": 0.8}
-
     (warning,) = load_settings({"lengths": bands}, manager).warnings()
-
     assert warning.startswith("lengths[0].max_hamming_distance is 49 of 128 bits.")
     assert load_settings({}, manager).warnings() == []
 

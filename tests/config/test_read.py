@@ -59,7 +59,6 @@ def test_nested_aliases_cannot_fill_the_memory() -> None:
     """Nine lines that stand for a thousand million values are refused."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
-
     said = error_of("\n".join(lines))
     assert said == "posts.yaml:1: the file holds more than 100000 values, aliases counted each time."
 
@@ -83,16 +82,13 @@ def test_date_stays_text() -> None:
 def test_aliases_and_merge_keys_serve_to_write_a_thing_once() -> None:
     """What YAML offers against repetition works."""
     text = "base: &base {use: edit, threshold: 0.8}\nhere: *base\nthere: {<<: *base, threshold: 0.9}"
-
     data = parse_yaml(text, "posts.yaml").data
-
     assert (data["here"], data["there"]) == ({"use": "edit", "threshold": 0.8}, {"use": "edit", "threshold": 0.9})
 
 
 def test_lines_of_values_are_known() -> None:
     """The line of a value is that of its key; of what is not written, that of what is around it."""
     written = parse_yaml("keep: first\nlengths:\n  - up_to: 6\n    exact_only: true\n", "posts.yaml")
-
     paths = [("keep",), ("lengths", 0, "exact_only"), ("lengths", 0, "verifier"), ("fingerprint", "bits")]
     assert list(map(written.line_of, paths)) == [1, 4, 3, 0]
 
@@ -101,7 +97,6 @@ def test_name_that_is_neither_shipped_nor_a_file_lists_the_shipped() -> None:
     """A misspelt name is answered with the right one."""
     with pytest.raises(ConfigError) as caught:
         read_config("weibbo")
-
     assert str(caught.value) == (
         "config 'weibbo' is neither a file nor a shipped configuration. Did you mean 'weibo'? "
         "(shipped: articles, benchmark, headlines, sms, twitter, weibo)"
@@ -112,7 +107,6 @@ def test_shipped_name_is_not_hidden_by_a_file(tmp_path: Path, monkeypatch: pytes
     """A file called weibo is reached as a path, never by accident."""
     monkeypatch.chdir(tmp_path)
     Path("weibo").write_text("keep: last", "utf-8")
-
     assert read_config("weibo").data["keep"] == "first"
     assert read_config("./weibo").data == read_config(Path("weibo")).data == {"keep": "last"}
 
@@ -121,7 +115,6 @@ def test_file_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
     """The first byte that is none is named."""
     path = tmp_path / "posts.yaml"
     path.write_bytes("keep: 最".encode("gb18030"))
-
     with pytest.raises(ConfigError, match="must be UTF-8; byte 6 is not"):
         read_config(path)
 
@@ -130,7 +123,6 @@ def test_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     """Some editors write one."""
     path = tmp_path / "posts.yaml"
     path.write_text("keep: last", "utf-8-sig")
-
     assert read_config(path).data == {"keep": "last"}
 
 

@@ -36,7 +36,6 @@ LCS = {"use": "lcs", "threshold": 0.9}
 def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager: PluginManager, name: str) -> None:
     """As it is written, and with every default filled in."""
     written = yaml.safe_load((shipped_directory() / f"{name}.yaml").read_text("utf-8"))
-
     assert accepts(schema, written)
     assert accepts(schema, load_settings(name, manager).to_dict())
 
@@ -58,7 +57,6 @@ def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager:
 def test_schema_and_loader_accept_the_same(schema: dict[str, Any], manager: PluginManager, config: Any) -> None:
     """What an editor shows as right loads."""
     load_settings(config, manager)
-
     assert accepts(schema, config)
 
 
@@ -88,14 +86,12 @@ def test_schema_and_loader_refuse_the_same(schema: dict[str, Any], manager: Plug
     """What an editor shows as wrong does not load."""
     with pytest.raises(ConfigError):
         load_settings(config, manager)
-
     assert not accepts(schema, config)
 
 
 def test_every_key_is_described_in_the_schema(schema: dict[str, Any]) -> None:
     """An editor shows a sentence for each key, and the default."""
     properties = schema["properties"]
-
     assert list(properties) == list(Settings.model_fields)
     for key, field in Settings.model_fields.items():
         assert properties[key]["description"] == field.description
@@ -105,7 +101,6 @@ def test_every_key_is_described_in_the_schema(schema: dict[str, Any]) -> None:
 def test_options_of_every_component_are_described_in_the_schema(schema: dict[str, Any], manager: PluginManager) -> None:
     """Each component is a branch with its own options."""
     branches = {branch["title"]: branch["properties"] for branch in schema["properties"]["tokenizer"]["oneOf"]}
-
     assert sorted(branches) == manager.registry.names("tokenizer")
     model = manager.registry.options_model("tokenizer", "jieba")
     assert model is not None
@@ -124,5 +119,4 @@ def test_components_of_plugins_are_in_the_schema(manager: PluginManager) -> None
             return [text.upper()]
 
     manager.registry.add_tokenizer("shout", Shout)
-
     assert accepts(config_schema(manager.registry), {"tokenizer": {"use": "shout", "volume": 4}})

@@ -40,7 +40,6 @@ def test_every_key_is_described(key: str, description: str | None) -> None:
 def test_bands_cover_every_length_once() -> None:
     """Each band begins where the one before it ends; the first at 0."""
     bands = tuple(LengthBand(up_to=up_to, exact_only=True) for up_to in (6, 20, None))
-
     assert list(Settings(lengths=bands).bands()) == [(0, bands[0]), (7, bands[1]), (21, bands[2])]
 
 
@@ -82,5 +81,4 @@ def test_band_is_written_without_what_does_not_apply() -> None:
 def test_band_made_in_python_gets_its_limit_too() -> None:
     """By the settings that it is part of."""
     band = LengthBand(verifier=SingleVerifier(use="edit", threshold=0.8))
-
     assert Settings(lengths=(band,)).max_hamming_distance == 40

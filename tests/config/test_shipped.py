@@ -26,7 +26,6 @@ def test_shipped_configurations_are_those_documented() -> None:
 def test_shipped_configuration_loads_without_plugins(manager: PluginManager, name: str) -> None:
     """None needs more than what is shipped with it."""
     settings = load_settings(name, manager)
-
     assert settings.plugins == ()
     assert settings.lengths[-1].up_to is None
 
@@ -35,7 +34,6 @@ def test_shipped_configuration_loads_without_plugins(manager: PluginManager, nam
 def test_shipped_configuration_says_what_it_is_for(name: str) -> None:
     """It begins, after a line for editors, with its name and purpose, and each step that it sets has a comment."""
     text = (shipped_directory() / f"{name}.yaml").read_text("utf-8")
-
     assert text.startswith(f"# yaml-language-server: $schema={SCHEMA_FILE}\n# {name}: ")
     assert len(re.findall(r"^#", text, re.MULTILINE)) >= 3
     assert max(map(len, text.splitlines())) <= 120
@@ -44,14 +42,12 @@ def test_shipped_configuration_says_what_it_is_for(name: str) -> None:
 def test_weibo_is_the_defaults() -> None:
     """The file names every default, so that it can be read instead of the code."""
     written = yaml.safe_load((shipped_directory() / "weibo.yaml").read_text("utf-8"))
-
     assert {"plugins": [], "recipe": None, **written} == Settings().to_dict()
 
 
 def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None:
     """Nothing is normalized, and edit similarity of 0.8 decides at every length."""
     settings = load_settings("benchmark", manager)
-
     assert settings.normalizer.use == "none"
     assert {(band.verifier.use, band.verifier.threshold) for band in settings.lengths} == {("edit", 0.8)}  # type: ignore[union-attr]
     assert not any(band.exact_only for band in settings.lengths)
@@ -61,7 +57,6 @@ def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None
 def test_articles_promise_every_pair(manager: PluginManager) -> None:
     """Four blocks of 16 bits find every pair within distance 3 of 64."""
     settings = load_settings("articles", manager)
-
     assert (settings.fingerprint.bits, settings.max_hamming_distance) == (64, 3)
     assert (settings.blocks.use, settings.blocks.options["n_blocks"]) == ("blocks", 4)
 
@@ -73,7 +68,6 @@ def test_shipped_configurations_are_found_inside_an_installed_package(
     installed = tmp_path / "hybriddup"
     shutil.copytree(shipped_directory(), installed / "configs")
     monkeypatch.setattr(module, "_PACKAGE", installed)
-
     assert shipped_directory() == installed / "configs"
     assert shipped_names() == NAMES
 
@@ -83,5 +77,4 @@ def test_wheel_is_told_to_hold_the_configurations() -> None:
     pyproject = Path(hybriddup.__file__).parents[1] / "pyproject.toml"
     if not pyproject.is_file():
         pytest.skip("not a source tree")
-
     assert 'configs = "hybriddup/configs"' in pyproject.read_text("utf-8")

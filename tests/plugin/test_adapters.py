@@ -111,7 +111,6 @@ def test_normalizer_function_answers_in_order() -> None:
 def test_tokenizer_may_return_any_ordered_tokens(tokenize: Callable[[str], Any]) -> None:
     """A list, a tuple and a generator serve alike; empty tokens are left out."""
     tokens = adapted("tokenizer", tokenize).tokenize_batch(["big cat", ""])
-
     assert [tokens.strings(text) for text in range(2)] == [["big", "cat"], []]
 
 
@@ -123,7 +122,6 @@ def test_exception_of_a_function_is_named_and_chained() -> None:
 
     with pytest.raises(PluginError) as caught:
         adapted("tokenizer", fail).tokenize_batch(["\ud83d" + "x" * 100])
-
     message = str(caught.value)
     assert message.startswith(f"tokenizer 'noisy' {LABEL} failed on '\\ud83dxxx")
     assert "...: KeyError:" in message
@@ -156,7 +154,6 @@ def test_weighter_function_weighs_each_token_of_each_text() -> None:
     weights = adapted("weighter", lambda tokens: [len(token) for token in tokens]).weigh_batch(
         tokens_from_lists([["big", "cats"], [], ["a"]])
     )
-
     assert (weights.dtype, weights.tolist()) == (np.float32, [3.0, 4.0, 1.0])
 
 
@@ -165,14 +162,12 @@ def test_weighter_function_weighs_each_token_of_each_text() -> None:
 def test_hash_of_a_function_is_spread_over_words_lowest_first(number: int, words: int) -> None:
     """The words put together again are the number."""
     hashes = adapted("hasher", returning(number)).hash_batch(tokens_from_lists([["a"]]), words)
-
     assert sum(int(word) << (64 * place) for place, word in enumerate(hashes[0])) == number
 
 
 def test_verifier_function_sees_the_earlier_text_first() -> None:
     """Scores stand in the order of the pairs."""
     component = verifier(lambda a, b: 0.25 if (a, b) == ("one", "two") else 0.5)
-
     assert component.score_pairs(pair(), np.array([0.0])).tolist() == [0.25]
 
 
@@ -180,7 +175,6 @@ def test_score_on_the_threshold_is_not_lost_to_rounding() -> None:
     """1 - 0.9 counts as 0.1, though floating point makes it a little less."""
     assert 1 - 0.9 < 0.1
     component = verifier(returning(1 - 0.9))
-
     assert component.score_pairs(pair(), np.array([0.1])).tolist() == [0.1]
 
 
@@ -188,14 +182,12 @@ def test_score_on_the_threshold_is_not_lost_to_rounding() -> None:
 def test_threshold_of_many_decimals_is_inclusive(threshold: float) -> None:
     """A score equal to it reaches it, though rounding the score alone could put it below."""
     component = verifier(returning(threshold))
-
     assert component.score_pairs(pair(), np.array([threshold]))[0] >= threshold
 
 
 def test_verifier_function_rules_nothing_out_by_length() -> None:
     """Of a plain function nothing is known, so no pair may be left out for its lengths."""
     bounds = verifier(returning(1.0)).max_partner_lengths(np.array([1, 20], np.int32), 0.8)
-
     assert (bounds.dtype, bounds.tolist()) == (np.int32, [2**31 - 1] * 2)
 
 

@@ -107,7 +107,6 @@ def test_answer_that_breaks_the_contract_of_its_role_is_named(method: str, answe
 def test_right_tokens_pass() -> None:
     """What keeps the contract is handed on."""
     tokens: Tokens = guarded("tokenizer", tokenize_batch=TOKENS).tokenize_batch(["abc", "d"])
-
     assert tokens.strings(0) == ["a", "bc"]
 
 
@@ -136,7 +135,6 @@ def test_what_a_component_raises_is_blamed_on_it(
     registry = Registry()
     getattr(registry, f"add_{role}")("noisy", type("Noisy", (), {**methods, "extensions": ()}))
     component = registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
-
     with pytest.raises(PluginError) as caught:
         list(getattr(component, method)(*arguments) or ())
     who = f"{role} 'noisy' (plugin 'the calling program', not packaged)"
@@ -146,7 +144,6 @@ def test_what_a_component_raises_is_blamed_on_it(
 def test_attributes_of_the_component_are_reached_through_the_guard() -> None:
     """What the pipeline asks of a component, such as its recipe, is answered as if there were no guard."""
     tokenizer = guarded("tokenizer", tokenize_batch=TOKENS, recipe={"dictionary": "abc"})
-
     assert tokenizer.recipe() == {"dictionary": "abc"}
     with pytest.raises(AttributeError, match="nothing"):
         _ = tokenizer.nothing
@@ -155,7 +152,6 @@ def test_attributes_of_the_component_are_reached_through_the_guard() -> None:
 def test_release_of_a_plugin_stands_for_a_component_without_recipe() -> None:
     """A plugin that cuts differently in its next release makes another recipe id."""
     tokenizer = guarded("tokenizer", tokenize_batch=TOKENS)
-
     assert tokenizer.recipe() == {"distribution": "hybriddup-noise", "version": "2.0"}
 
 
@@ -164,7 +160,6 @@ def test_built_ins_are_not_guarded() -> None:
     from hybriddup.plugin.manager import create_plugin_manager
 
     registry = create_plugin_manager(entry_points=False).registry
-
     assert type(registry.create_by_name("normalizer", "none")).__name__ == "NoNormalizer"
 
 
@@ -183,7 +178,6 @@ def test_what_a_component_says_goes_before_the_default() -> None:
     registry = Registry()
     registry.add_tokenizer("says", type("Says", (), {"tokenize_batch": print, "holds_interpreter": False}))
     registry.add_weighter("says", type("Says", (), {"fit": print, "weigh_batch": print, "needs_fit": True}))
-
     assert registry.create_by_name("tokenizer", "says").holds_interpreter is False
     assert registry.create_by_name("weighter", "says").needs_fit is True
 
@@ -193,7 +187,6 @@ def test_default_hides_no_fault_of_a_property() -> None:
     registry = Registry()
     broken = property(lambda self: self.no_such_table is None)
     registry.add_weighter("broken", type("Broken", (), {"fit": print, "weigh_batch": print, "needs_fit": broken}))
-
     with pytest.raises(AttributeError, match="no_such_table"):
         _ = registry.create_by_name("weighter", "broken").needs_fit
 
@@ -202,7 +195,6 @@ def test_reader_without_extensions_is_named() -> None:
     """Which files it reads cannot be guessed."""
     with pytest.raises(PluginError) as caught:
         guarded("reader", read=None)
-
     assert str(caught.value).startswith(f"reader 'noisy' {LABEL} made <")
     assert str(caught.value).endswith("which has no extensions.")
 

@@ -39,7 +39,6 @@ def load_error(*modules: str | ModuleType, entry_points: bool = False) -> str:
 def test_built_ins_are_a_plugin_like_any_other() -> None:
     """They come through the same hook and are listed first, with the distribution hybriddup."""
     described = create_plugin_manager(entry_points=False).describe()
-
     assert [plugin.name for plugin in described] == ["hybriddup.plugin.builtins"]
     assert (described[0].distribution, described[0].version) == ("hybriddup", hybriddup.__version__)
     assert described[0].hooks == ["hybriddup_register"]
@@ -49,9 +48,7 @@ def test_built_ins_are_a_plugin_like_any_other() -> None:
 def test_module_beside_the_user_is_found(write_module: WriteModule) -> None:
     """`--plugin my_plugin` works where my_plugin.py is in the current directory."""
     write_module("my_plugin", SHOUT)
-
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
-
     tokens = manager.registry.create_by_name("tokenizer", "shout").tokenize_batch(["good day"])
     assert tokens.strings(0) == ["GOOD", "DAY"]
 
@@ -59,9 +56,7 @@ def test_module_beside_the_user_is_found(write_module: WriteModule) -> None:
 def test_directory_of_a_module_stays_importable_for_worker_processes(write_module: WriteModule) -> None:
     """The current directory joins the search path, at its end, so that it hides nothing."""
     write_module("my_plugin", SHOUT)
-
     create_plugin_manager(entry_points=False, modules=["my_plugin"])
-
     assert sys.path[-1] == str(Path.cwd())
 
 
@@ -71,27 +66,21 @@ def test_module_object_is_a_plugin() -> None:
     module.hybriddup_register = hybriddup.hookimpl(specname="hybriddup_register")(  # type: ignore[attr-defined]
         lambda registry: registry.add_tokenizer("letters", str.split)
     )
-
     manager = create_plugin_manager(entry_points=False, modules=[module])
-
     assert "letters" in manager.registry.names("tokenizer")
 
 
 def test_module_asked_for_twice_is_loaded_once(write_module: WriteModule) -> None:
     """A plugin named on the command line and in the configuration is one plugin."""
     write_module("my_plugin", SHOUT)
-
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin", "my_plugin"])
-
     assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
 
 
 def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> None:
     """An entry point in the group hybriddup is all that an installed plugin needs."""
     install("hybriddup-shout", "shouting", SHOUT)
-
     described = [asdict(plugin) for plugin in create_plugin_manager().describe() if plugin.name == "shouting"]
-
     assert described == [
         {
             "name": "shouting",
@@ -106,7 +95,6 @@ def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> N
 def test_entry_points_can_be_left_out(install: Install) -> None:
     """With entry_points=False only the built-ins and what is asked for are loaded."""
     install("hybriddup-shout", "shouting", SHOUT)
-
     assert "shout" not in create_plugin_manager(entry_points=False).registry.names("tokenizer")
 
 
@@ -115,17 +103,14 @@ def test_disabled_plugin_is_not_loaded(install: Install, monkeypatch: pytest.Mon
     """HYBRIDDUP_DISABLE_PLUGINS blocks plugins by name, even one that cannot be imported."""
     install("hybriddup-shout", "shouting", "raise RuntimeError('broken')")
     monkeypatch.setenv("HYBRIDDUP_DISABLE_PLUGINS", listed)
-
     assert "shouting" not in [plugin.name for plugin in create_plugin_manager().describe()]
 
 
 def test_plugin_that_fails_to_import_is_named_with_its_distribution(install: Install) -> None:
     """The message has plugin, distribution, version and the exception, which is chained."""
     install("hybriddup-shout", "shouting", "import no_such_driver")
-
     with pytest.raises(PluginError) as caught:
         create_plugin_manager()
-
     assert str(caught.value) == (
         "plugin 'shouting' of hybriddup-shout 1.2 cannot be imported: "
         "ModuleNotFoundError: No module named 'no_such_driver'"
@@ -164,7 +149,6 @@ def test_name_taken_twice_names_both_owners(install: Install, write_module: Writ
     """The message has both plugins and their distributions, and what to do."""
     install("hybriddup-shout", "shouting", SHOUT)
     write_module("my_plugin", SHOUT)
-
     assert load_error("my_plugin", entry_points=True) == (
         "tokenizer 'shout' is registered twice: by plugin 'shouting' of hybriddup-shout 1.2 and by plugin 'my_plugin', "
         "not packaged; rename one, block one with HYBRIDDUP_DISABLE_PLUGINS, or register with replace=True"
@@ -175,7 +159,6 @@ def test_two_distributions_with_one_plugin_name_are_an_error(install: Install) -
     """Entry points of one name in two distributions name both."""
     install("hybriddup-shout", "shouting", SHOUT)
     install("hybriddup-cry", "crying", SHOUT.replace('"shout"', '"cry"'), "shouting")
-
     assert load_error(entry_points=True) == (
         "two plugins are named 'shouting': plugin 'shouting' of hybriddup-cry 1.2 and plugin 'shouting' of "
         "hybriddup-shout 1.2; uninstall or block one."
@@ -186,7 +169,6 @@ def test_two_distributions_with_one_plugin_name_are_an_error(install: Install) -
 def test_module_that_is_nowhere_says_where_it_was_looked_for(write_module: WriteModule, name: str) -> None:
     """The current directory is named, and is not left on the search path."""
     before = list(sys.path)
-
     assert load_error(name) == f"plugin module {name!r} is not installed and not in {Path.cwd()}."
     assert sys.path == before
 
@@ -195,7 +177,6 @@ def test_a_plugin_is_named_by_the_path_of_its_file(write_module: WriteModule, tm
     """In any directory, which then is on the search path; it bears the name of the module."""
     write_module("my_plugin", SHOUT)
     manager = create_plugin_manager(entry_points=False, modules=["../here/my_plugin.py", "./my_plugin.py", "my_plugin"])
-
     assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
     assert sys.path[-1] == str(tmp_path / "here")
 
@@ -225,9 +206,7 @@ def test_plugins_are_called_in_the_order_they_were_loaded() -> None:
             specname="hybriddup_run_finished"
         )(lambda name=name: called.append(name))
         modules.append(module)
-
     create_plugin_manager(entry_points=False, modules=modules).run_finished(None)  # type: ignore[arg-type]
-
     assert called == ["second", "first"]
 
 
@@ -236,7 +215,6 @@ def test_plugin_that_fails_after_the_run_is_named(write_module: WriteModule) -> 
     code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_run_finished(result):\n    result.nothing\n"
     write_module("my_plugin", code)
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
-
     message = "plugin 'my_plugin', not packaged failed in hybriddup_run_finished: AttributeError"
     with pytest.raises(PluginError, match=re.escape(message)):
         manager.run_finished(None)  # type: ignore[arg-type]
@@ -249,7 +227,5 @@ def test_listing_plugins_loads_nothing_heavy() -> None:
         "create_plugin_manager(entry_points=False).describe(); print(*sys.modules)"
     )
     root = str(Path(hybriddup.__file__).parents[1])
-
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
-
     assert not {"numba", "numpy", "jieba", "scipy", "sklearn"} & set(output.split())

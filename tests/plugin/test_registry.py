@@ -76,7 +76,6 @@ def test_component_of_any_kind_becomes_a_batch_component(
 ) -> None:
     """A function, a class with options, a batch class and an instance answer alike."""
     tokenizer = registry.create("tokenizer", ComponentSettings(use=name, **options))
-
     assert tokenizer.tokenize_batch(["good day"]).strings(0) == tokens
 
 
@@ -85,7 +84,6 @@ def test_component_by_import_path_is_imported_when_it_is_used() -> None:
     registry = Registry()
     with registry.owned_by(OWNER):
         registry.add_tokenizer("later", "no_such_module:Tokenizer")
-
     message = (
         "tokenizer 'later' (plugin 'noise' of hybriddup-noise 2.0) cannot be imported from 'no_such_module:Tokenizer': "
         "ModuleNotFoundError: No module named 'no_such_module'"
@@ -129,7 +127,6 @@ def test_name_taken_twice_names_both_owners(registry: Registry) -> None:
 def test_same_name_in_two_roles_is_no_clash(registry: Registry) -> None:
     """Names belong to a role."""
     registry.add_normalizer("shout", str.upper)
-
     assert registry.create_by_name("normalizer", "shout").normalize_batch(["a"]) == ["A"]
 
 
@@ -137,7 +134,6 @@ def test_replacing_on_purpose_takes_the_name_over(registry: Registry) -> None:
     """With replace=True the later component answers, and owns the name."""
     with registry.owned_by(Owner("more")):
         registry.add_tokenizer("shout", str.split, replace=True)
-
     assert registry.create_by_name("tokenizer", "shout").tokenize_batch(["a b"]).strings(0) == ["a", "b"]
     assert registry.find("tokenizer", "shout").owner.plugin == "more"
 
@@ -170,7 +166,6 @@ def test_component_that_cannot_fill_its_role_is_refused(role: str, component: ob
     """The message says what the role asks for, at registration."""
     with pytest.raises(PluginError) as caught:
         getattr(Registry(), f"add_{role}")("wrong", component)
-
     assert allowed in str(caught.value)
 
 
@@ -190,7 +185,6 @@ def test_instance_of_a_role_that_learns_from_a_run_is_refused(role: str) -> None
     """What keeps state is made anew for each run, so its class is registered."""
     methods = {name: lambda *_: None for name in ROLES[role].methods}
     instance = type("Stateful", (), methods)()
-
     with pytest.raises(PluginError, match="register the class, not an instance of it, because each run"):
         getattr(Registry(), f"add_{role}")("stateful", instance)
 
@@ -206,7 +200,6 @@ def test_each_wrong_option_is_reported_with_its_owner(registry: Registry) -> Non
     """A bad value says where, what is allowed, what was given, and whose option it is."""
     with pytest.raises(ConfigError) as caught:
         registry.create_by_name("tokenizer", "echo", times=10, loud=True)
-
     owner = "The options are those of tokenizer 'echo' (plugin 'noise' of hybriddup-noise 2.0)."
     assert str(caught.value).split("\n") == [
         f"times must be an int in [1, 9]; got 10. {owner}",
@@ -227,7 +220,6 @@ def test_option_named_like_a_key_of_the_configuration_is_refused(reserved: str) 
     options = type("Options", (hybriddup.Options,), {"__annotations__": {reserved: int}, reserved: 1})
     registry = Registry()
     registry.add_tokenizer("greedy", type("Greedy", (Echo,), {"Options": options}))
-
     with pytest.raises(PluginError, match=f"its Options cannot have a field named {reserved}"):
         registry.create_by_name("tokenizer", "greedy")
 
@@ -236,7 +228,6 @@ def test_options_that_are_no_model_are_refused() -> None:
     """A nested Options must be declared as hybriddup declares them."""
     registry = Registry()
     registry.add_tokenizer("plain", type("Plain", (Echo,), {"Options": dict}))
-
     with pytest.raises(PluginError, match=r"its Options must be a subclass of hybriddup\.Options"):
         registry.create_by_name("tokenizer", "plain")
 
@@ -250,7 +241,6 @@ def test_constructor_that_fails_is_blamed_on_the_component() -> None:
 
     registry = Registry()
     registry.add_tokenizer("moody", Moody)
-
     with pytest.raises(PluginError, match="cannot be constructed: OSError: no mood") as caught:
         registry.create_by_name("tokenizer", "moody")
     assert isinstance(caught.value.__cause__, OSError)
@@ -259,7 +249,6 @@ def test_constructor_that_fails_is_blamed_on_the_component() -> None:
 def test_class_is_made_anew_each_time(registry: Registry) -> None:
     """Two runs never share a component with state."""
     first, second = (registry.create_by_name("tokenizer", "batch") for _ in range(2))
-
     assert first.part is not second.part
 
 
@@ -274,7 +263,6 @@ def test_check_of_a_component_sees_the_settings() -> None:
     registry = Registry()
     registry.add_tokenizer("picky", Picky)
     registry.add_tokenizer("shout", shout)
-
     assert registry.check("tokenizer", "picky", "so") == ["tokenizer.use must not be so."]
     assert registry.check("tokenizer", "shout", "so") == []
 
@@ -283,19 +271,16 @@ def test_check_of_a_component_sees_the_settings() -> None:
 def test_every_role_has_a_typed_method(role: str) -> None:
     """There is one ``add_`` method a role, with the same shape."""
     method: Callable[..., None] = getattr(Registry, f"add_{role}")
-
     assert list(method.__annotations__) == ["name", "component", "replace", "return"]
 
 
 def test_adapted_component_pickles_with_its_function(registry: Registry) -> None:
     """A worker process can be handed the component."""
     copied = copy_by_pickle(registry.create_by_name("tokenizer", "shout"))
-
     assert copied.tokenize_batch(["a"]).strings(0) == ["A"]
 
 
 def test_guarded_component_pickles(registry: Registry) -> None:
     """The guard around a plugin's batch component travels with it."""
     copied = copy_by_pickle(registry.create_by_name("tokenizer", "batch"))
-
     assert (copied.holds_interpreter, copied.tokenize_batch(["a"]).strings(0)) == (False, ["a"])

@@ -67,7 +67,6 @@ def test_edit_of_an_unpackaged_plugin_changes_the_recipe_id(write_module: WriteM
     first, again = (output_of("-c", PRINT_ID, name, seed=seed) for seed in (1, 2))
     write_module("my_plugin", PLUGIN.format(n=3))
     edited = output_of("-c", PRINT_ID, name)
-
     assert first == again
     assert edited != first
 
@@ -89,7 +88,6 @@ print(source_recipe(work))
     for n in (2, 2, 3):
         Path("script.py").write_text(code.format(n=n), "utf-8")
         printed.append(output_of("script.py"))
-
     assert printed[0] == printed[1] != printed[2]
     assert all("source-sha256" in line for line in printed)
 
@@ -102,7 +100,6 @@ def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-
     assert list(source_recipe(module.work)) == ["source-sha256"]
 
 
@@ -128,7 +125,6 @@ def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None
 def test_code_stands_for_a_file_that_is_not_there(code: str, edited: str) -> None:
     """As in a notebook: code, constants, defaults and what is closed over count."""
     recipe = source_recipe(typed(code))
-
     assert list(recipe) == ["code-sha256"]
     assert source_recipe(typed(code)) == recipe
     assert source_recipe(typed(edited)) != recipe
@@ -149,7 +145,6 @@ class Work:
 print(source_recipe(Work), source_recipe(Work()), source_recipe(Work().__call__))
 """
     printed = {output_of("-c", code, seed=seed) for seed in (1, 2, 3)}
-
     assert len(printed) == 1
     assert "code-sha256" in printed.pop()
 
@@ -157,7 +152,6 @@ print(source_recipe(Work), source_recipe(Work()), source_recipe(Work().__call__)
 def test_arguments_of_a_partial_count() -> None:
     """They are no part of the file in which its function stands."""
     recipes = [source_recipe(functools.partial(output_of, seed=seed)) for seed in (2, 3, 3)]
-
     assert recipes[0] != recipes[1] == recipes[2]
     assert recipes[0]["source-sha256"] == source_recipe(output_of)["source-sha256"]
 

@@ -35,9 +35,7 @@ def test_hybriddup_register_is_called_once_per_manager_with_its_registry() -> No
     """A new manager has the plugin register once, into its own registry."""
     seen = []
     plugin = plugin_with(hybriddup_register=lambda registry: seen.append(registry))
-
     managers = [create_plugin_manager(entry_points=False, modules=[plugin]) for _ in range(2)]
-
     assert seen == [manager.registry for manager in managers]
     assert managers[0].registry is not managers[1].registry
 
@@ -46,9 +44,7 @@ def test_hybriddup_add_commands_gets_the_app() -> None:
     """The command line hands over its typer app."""
     app = typer.Typer()
     plugin = plugin_with(hybriddup_add_commands=lambda app: app.command("stats")(lambda: None))
-
     create_plugin_manager(entry_points=False, modules=[plugin]).add_commands(app)
-
     assert [command.name for command in app.registered_commands] == ["stats"]
 
 
@@ -57,9 +53,7 @@ def test_hybriddup_run_finished_gets_the_result() -> None:
     seen: list[Any] = []
     plugin = plugin_with(hybriddup_run_finished=lambda result: seen.append(result))
     result = Result(kept=[0], removed=[], summary=Summary(), n_rows=1, verified_rows=np.empty((0, 2), np.int64))
-
     create_plugin_manager(entry_points=False, modules=[plugin]).run_finished(result)
-
     assert seen == [result]
 
 
@@ -67,9 +61,7 @@ def test_hook_implementation_may_take_fewer_arguments() -> None:
     """A hook can gain arguments without breaking plugins written before."""
     called = []
     plugin = plugin_with(hybriddup_run_finished=lambda: called.append(True))
-
     create_plugin_manager(entry_points=False, modules=[plugin]).run_finished(None)  # type: ignore[arg-type]
-
     assert called == [True]
 
 
@@ -83,7 +75,6 @@ def test_every_hook_has_a_test(name: str) -> None:
 def test_every_hook_is_typed_and_says_when_it_is_called(hook: Callable[..., Any]) -> None:
     """Arguments and return value have types; the docstring has a sentence that begins with Called."""
     signature = inspect.signature(hook)
-
     assert signature.return_annotation == "None"
     assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())
     assert "Called once" in (hook.__doc__ or "")
@@ -93,7 +84,5 @@ def test_hookimpl_needs_pluggy_only() -> None:
     """A plugin that imports its marker does not load numpy, pydantic or typer."""
     code = "import sys; from hybriddup import hookimpl; print(*sys.modules)"
     root = str(Path(hybriddup.__file__).parents[1])
-
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
-
     assert not {"numpy", "pydantic", "typer", "numba", "yaml"} & set(output.split())
