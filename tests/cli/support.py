@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import random
@@ -46,6 +47,21 @@ def jsonl(*records: Any) -> str:
 def write_posts(path: Path, *records: Any) -> str:
     """Write records as JSON Lines and return the name of the file."""
     path.write_text(jsonl(*records), encoding="utf-8")
+    return path.name
+
+
+def write_table(path: Path, posts: list[dict[str, Any]]) -> str:
+    """Write posts in the format that the name says."""
+    if path.suffix == ".parquet":
+        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.Table.from_pylist(posts), path, row_group_size=2)
+    elif path.suffix == ".jsonl":
+        write_posts(path, *posts)
+    else:
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, list(posts[0]), delimiter="\t" if path.suffix == ".tsv" else ",")
+            writer.writeheader()
+            writer.writerows(posts)
     return path.name
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hybriddup
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, jsonl, names, read_objects, write_posts
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, jsonl, names, read_objects, write_posts, write_table
 
 POSTS = [
     {"id": "a", "text": REPEATED},
@@ -23,21 +23,6 @@ POSTS = [
 ]
 OF = {"a": (None, 1), "b": (None, 2), "c": ("a", 1), "d": (None, None), "e": ("b", 2)}
 """Whose duplicate each is, and in which cluster."""
-
-
-def write_table(path: Path, posts: list[dict[str, Any]]) -> str:
-    """Write posts in the format that the name says."""
-    if path.suffix == ".parquet":
-        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        parquet.write_table(pyarrow.Table.from_pylist(posts), path, row_group_size=2)
-    elif path.suffix == ".jsonl":
-        write_posts(path, *posts)
-    else:
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, list(posts[0]), delimiter="\t" if path.suffix == ".tsv" else ",")
-            writer.writeheader()
-            writer.writerows(posts)
-    return path.name
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:

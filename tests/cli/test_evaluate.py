@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, write_posts
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, write_posts, write_table
 
 
 def pair(a: str, b: str, label: object) -> dict[str, Any]:
@@ -26,12 +26,18 @@ PAIRS = [
 
 
 def test_measures_are_those_of_the_pairs(run: Run, tmp_path: Path) -> None:
-    """Three pairs are found, of which two are right; one is missed; equal texts are found whatever their label."""
+    """Three pairs are found, of which two are right; one is missed; equal texts are found whatever their label.
+
+    By length of the shorter text, and stage 1 finds at least as much.
+    """
     evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)
     decision = evaluation["total"]["decision"]
     assert (decision["n_found"], decision["n_right"], decision["n_wanted"]) == (4, 2, 3)
     assert (decision["precision"], decision["recall"]) == (0.5, 2 / 3)
     assert (evaluation["missed"], evaluation["mistaken"]) == ([2], [3, 5])
+    assert {band["length_band"]: band["n_pairs"] for band in evaluation["bands"]} == {"0-4": 2, "5-": 4}
+    for band in [evaluation["total"], *evaluation["bands"]]:
+        assert band["stage_1"]["n_right"] >= band["decision"]["n_right"]
 
 
 def test_fields_may_have_any_name(run: Run, tmp_path: Path) -> None:
@@ -74,20 +80,6 @@ def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
     assert run("evaluate", file, "--wrong", "wrong.jsonl").code == 2
 
 
-def test_bands_part_the_pairs(run: Run, tmp_path: Path) -> None:
-    """By the shorter text; each pair is in one."""
-    evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)
-    bands = {band["length_band"]: band["n_pairs"] for band in evaluation["bands"]}
-    assert bands == {"0-4": 2, "5-": 4}
-
-
-def test_stage_1_finds_at_least_what_the_decision_finds(run: Run, tmp_path: Path) -> None:
-    """It bounds the recall of the decision, in every band."""
-    evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)
-    for band in [evaluation["total"], *evaluation["bands"]]:
-        assert band["stage_1"]["n_right"] >= band["decision"]["n_right"]
-
-
 def test_people_get_a_table_by_length(run: Run, tmp_path: Path) -> None:
     """All pairs first; the configuration is named."""
     ran = run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--config", "twitter")
@@ -114,51 +106,28 @@ def test_pairs_that_cannot_be_used_are_counted_and_shown(run: Run, tmp_path: Pat
     assert "pairs.jsonl, record 7: field 'label' must be one of" in ran.err
 
 
-@pytest.mark.parametrize("content", ["", '{"a": "x", "b": "y"}\n'])
-def test_a_file_without_a_usable_pair_is_an_error(run: Run, tmp_path: Path, content: str) -> None:
-    """Nothing could be divided."""
-    (tmp_path / "pairs.jsonl").write_text(content)
-    ran = run("evaluate", "pairs.jsonl")
-    assert ran.code == 2
-    assert "holds no pair with the texts a and b and a label" in ran.err
-
-
 @pytest.mark.parametrize(
-    ("name", "content", "fault"),
+    ("name", "pairs", "fault"),
     [
-        ("pairs.csv", "x,y,label\np,q,1\n", "no column is called 'a'; the columns are 'x', 'y', 'label'"),
-        ("pairs.csv", "a,y,label\np,q,1\n", "no column is called 'b'; the columns are 'a', 'y', 'label'"),
-        ("pairs.csv", "a,b,same\np,q,1\n", "no column is called 'label'; the columns are 'a', 'b', 'same'"),
-        ("pairs.jsonl", '{"x": "p", "y": "q"}\n', "field 'a' is missing (fields: 'x', 'y')"),
-        ("pairs.jsonl", '{"a": "p", "y": "q", "label": 1}\n', "field 'b' is missing (fields: 'a', 'y', 'label')"),
-        ("pairs.jsonl", '{"a": "p", "b": "q", "same": 1}\n', "field 'label' is missing (fields: 'a', 'b', 'same')"),
+        ("pairs.csv", {"x": "p", "y": "q", "label": 1}, "no column is called 'a'; the columns are 'x', 'y', 'label'"),
+        ("pairs.csv", {"a": "p", "y": "q", "label": 1}, "no column is called 'b'; the columns are 'a', 'y', 'label'"),
+        ("pairs.csv", {"a": "p", "b": "q", "same": 1}, "no column is called 'label'; the columns are 'a', 'b', 'same'"),
+        ("pairs.jsonl", {"x": "p", "y": "q"}, "field 'a' is missing (fields: 'x', 'y')"),
+        ("pairs.jsonl", {"a": "p", "y": "q", "label": 1}, "field 'b' is missing (fields: 'a', 'y', 'label')"),
+        ("pairs.jsonl", {"a": "p", "b": "q", "same": 1}, "field 'label' is missing (fields: 'a', 'b', 'same')"),
+        ("pairs.parquet", {"x": "p", "b": "q", "label": 1}, "no column is called 'a'; the columns are 'x', 'b', 'labe"),
+        ("pairs.parquet", {"a": "p", "b": 1, "label": 1}, "column 'b' holds int64, not strings"),
+        ("pairs.parquet", {"a": "p", "b": "q", "label": 7}, "which is one of 1, true, duplicate, 0, false, different."),
+        ("pairs.jsonl", None, "which is one of 1, true, duplicate, 0, false, different."),
     ],
 )
-def test_other_names_of_the_fields_are_an_error_that_says_which_is_missing(
-    run: Run, tmp_path: Path, name: str, content: str, fault: str
+def test_a_file_without_a_usable_pair_is_an_error_that_says_which_field_is_missing(
+    run: Run, tmp_path: Path, name: str, pairs: dict[str, Any] | None, fault: str
 ) -> None:
-    """And names those found; no option is mentioned that only dedupe has."""
-    (tmp_path / name).write_text(content)
+    """And names those found; no option is mentioned that only dedupe has. A label may be a number."""
+    write_table(tmp_path / name, [pairs] if pairs else [])
     ran = run("evaluate", name)
     assert (ran.code, ran.out) == (2, "")
     assert f"{name} holds no pair with the texts a and b and a label" in ran.err
-    assert fault in ran.err
-    assert "--text-field" not in ran.err
-
-
-@pytest.mark.parametrize(
-    ("columns", "fault"),
-    [
-        ({"x": ["p"], "b": ["q"], "label": [1]}, "no column is called 'a'; the columns are 'x', 'b', 'label'"),
-        ({"a": ["p"], "b": [1], "label": [1]}, "column 'b' holds int64, not strings"),
-        ({"a": ["p"], "b": ["q"], "label": [7]}, "which is one of 1, true, duplicate, 0, false, different."),
-    ],
-)
-def test_parquet_says_what_is_wrong_too(run: Run, tmp_path: Path, columns: dict[str, list[Any]], fault: str) -> None:
-    """A label that is a number is the right kind."""
-    pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), tmp_path / "pairs.parquet")
-    ran = run("evaluate", "pairs.parquet")
-    assert ran.code == 2
     assert fault in ran.err
     assert "--text-field" not in ran.err

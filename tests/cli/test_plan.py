@@ -83,19 +83,16 @@ def test_what_cannot_be_planned_is_one_message(run: Run, arguments: list[str], m
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("50M", 50_000_000), ("50_000_000", 50_000_000), ("1,000", 1000), ("1.5k", 1500), (".5G", 5e8)]
-)
-def test_counts_are_read_as_people_write_them(text: str, number: int) -> None:
-    """With separators and units."""
-    assert parse_number(text, "--posts", COUNTS, "a count") == number
-
-
-@pytest.mark.parametrize(
-    ("text", "number"), [("1.5GB", 1_500_000_000), ("800MiB", 800 * 2**20), ("2t", 2 * 10**12), ("7 b", 7)]
-)
-def test_sizes_are_read_as_people_write_them(text: str, number: int) -> None:
-    """Powers of 1000 and of 1024."""
-    assert parse_number(text, "--memory", BYTES, "a size") == number
+    ("units", "text", "number"),
+    [
+        (COUNTS, "50M", 50_000_000), (COUNTS, "50_000_000", 50_000_000), (COUNTS, "1,000", 1000),
+        (COUNTS, "1.5k", 1500), (COUNTS, ".5G", 5e8), (BYTES, "1.5GB", 1_500_000_000), (BYTES, "800MiB", 800 * 2**20), (BYTES, "7 b", 7),
+        (BYTES, "2t", 2 * 10**12),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_people_write_them(units: dict[str, int], text: str, number: int) -> None:
+    """With separators and units: powers of 1000 and of 1024."""
+    assert parse_number(text, "--posts", units, "a number") == number
 
 
 @pytest.mark.parametrize("text", ["", "0", "-3", "1,5", "1.5", "3 X", "M"])

@@ -66,16 +66,11 @@ def test_an_existing_file_is_replaced_only_with_force() -> None:
     assert Path("kept").read_bytes() == b"third"
 
 
-def test_a_new_file_has_the_usual_permissions() -> None:
-    """Not those of a private temporary file."""
+def test_a_file_has_the_permissions_of_the_one_that_it_replaces_or_the_usual_ones() -> None:
+    """Not those of a private temporary file; whoever could read it still can."""
     Path("usual").touch()
     write("kept", b"")
     assert Path("kept").stat().st_mode == Path("usual").stat().st_mode
-
-
-def test_a_replaced_file_keeps_its_permissions() -> None:
-    """Whoever could read it still can."""
-    write("kept", b"")
     Path("kept").chmod(0o640)
     write("kept", b"", force=True)
     assert stat.S_IMODE(Path("kept").stat().st_mode) == 0o640
@@ -109,13 +104,11 @@ def test_two_outputs_are_never_the_same(target: str) -> None:
         outputs.add(target, "--removed")
 
 
-def test_a_directory_is_no_output() -> None:
+@pytest.mark.parametrize(("target", "message"), [(".", r"-o \. is a directory"), ("absent/kept", "is no directory")])
+def test_a_directory_is_no_output(target: str, message: str) -> None:
     """Nor is a file in one that does not exist."""
-    outputs = Outputs([], force=True)
-    with pytest.raises(OutputError, match=r"-o \. is a directory"):
-        outputs.add(".", "-o")
-    with pytest.raises(OutputError, match="there is no directory"):
-        outputs.add("absent/kept", "-o")
+    with pytest.raises(OutputError, match=message):
+        Outputs([], force=True).add(target, "-o")
 
 
 @pytest.mark.ordinary_user
@@ -170,15 +163,10 @@ def test_a_disk_that_fills_up_leaves_the_target_as_it_was(target: str) -> None:
     assert (Path(target).read_bytes(), names()) == (b"before", [target])
 
 
-def left_by_a_killed_run() -> Path:
-    leftover = Path(".kept.0123abcd.tmp")
-    leftover.write_bytes(b"half")
-    return leftover
-
-
 def test_what_a_killed_run_left_is_deleted_by_the_next_with_the_same_output() -> None:
     """No other files: those of another output, and whatever else has such a name."""
-    leftover = left_by_a_killed_run()
+    leftover = Path(".kept.0123abcd.tmp")
+    leftover.write_bytes(b"half")
     others = [".other.0123abcd.tmp", ".kept.tmp", ".kept.mine.tmp", "kept.0123abcd.tmp"]
     for other in others:
         Path(other).touch()
@@ -199,23 +187,15 @@ def test_what_another_run_is_writing_stays() -> None:
     assert (Path("kept").read_bytes(), names()) == (b"a", ["kept"])
 
 
-def test_an_abandoned_run_leaves_nothing_behind() -> None:
-    """What a signal does before it ends the process."""
+@pytest.mark.parametrize("is_done", [False, True])
+def test_an_abandoned_run_leaves_nothing_behind_unless_it_is_done(is_done: bool) -> None:
+    """What a signal does before it ends the process; outputs that are in place are whole."""
     outputs = Outputs([], force=False)
     with outputs.add("kept", "-o").open() as stream:
         stream.write(b"a")
-    try:
-        assert outputs.abandon(2) is False
-    finally:
-        FILES.release()
-    assert names() == []
-
-
-def test_a_run_that_is_done_is_not_abandoned() -> None:
-    """Its outputs are whole."""
-    with Outputs([], force=False) as outputs:
-        with outputs.add("kept", "-o").open() as stream:
-            stream.write(b"a")
+    if is_done:
         outputs.commit()
-        assert outputs.abandon(2) is True
-    assert Path("kept").read_bytes() == b"a"
+    assert outputs.abandon(2) is is_done
+    if not is_done:
+        FILES.release()
+    assert names() == ["kept"] * is_done

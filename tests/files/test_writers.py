@@ -52,23 +52,28 @@ def written(writer: Writer, sources: Sequence[Source], keep: Sequence[int]) -> b
     return target.getvalue()
 
 
-def test_kept_lines_keep_their_bytes_and_line_ends(sources: Sources) -> None:
-    """White space, broken UTF-8 and carriage returns are copied, not repaired."""
-    assert written(LinesWriter(), sources(b"a \r\nb\n\xff\n\nlast"), [1, 0, 1, 1, 1]) == b"a \r\n\xff\n\nlast"
+TABLE = b'id,text\r\n1,"a\r\nb"\r\n2,"c"\r\n\r\n3,d\r\n'
+OBJECTS = b'{ "text" : "\\u4f60", "n": 1.0 }\n\n{"text": "b"}\nbroken\n{"text": "\\ud800"}'
+TABLES = [b"id\ttext\n1\ta", b"id\ttext\n", b"", b"id\ttext\n2\tb\n3\tc"]
+MARK = b"\xef\xbb\xbf"
 
 
-def test_kept_json_keeps_its_spelling(sources: Sources) -> None:
-    """Spaces, escapes, order of the fields and number formats are the user's."""
-    content = b'{ "text" : "\\u4f60", "n": 1.0 }\n\n{"text": "b"}\nbroken\n{"text": "\\ud800"}'
-    assert written(JsonlWriter(), sources(content), [1, 0, 1, 1]) == (
-        b'{ "text" : "\\u4f60", "n": 1.0 }\nbroken\n{"text": "\\ud800"}'
-    )
-
-
-def test_kept_csv_records_keep_their_quotes_under_the_header(sources: Sources) -> None:
-    """Records with line ends inside are copied whole."""
-    content = b'id,text\r\n1,"a\r\nb"\r\n2,"c"\r\n\r\n3,d\r\n'
-    assert written(CsvWriter(), sources(content), [1, 0, 1]) == b'id,text\r\n1,"a\r\nb"\r\n3,d\r\n'
+@pytest.mark.parametrize(
+    ("writer", "contents", "keep", "kept"),
+    [
+        (LinesWriter(), [b"a \r\nb\n\xff\n\nlast"], [1, 0, 1, 1, 1], b"a \r\n\xff\n\nlast"),
+        (JsonlWriter(), [OBJECTS], [1, 0, 1, 1], OBJECTS.replace(b'\n{"text": "b"}\n', b"")),
+        (CsvWriter(), [TABLE], [1, 0, 1], b'id,text\r\n1,"a\r\nb"\r\n3,d\r\n'),
+        (TsvWriter(), TABLES, [1, 1, 1], b"id\ttext\n1\ta\n2\tb\n3\tc"),
+        (LinesWriter(), [MARK + b"a\nb\n", MARK + b"c\n"], [0, 1, 1], MARK + b"b\nc\n"),
+    ],
+    ids=["lines", "objects", "a table", "several tables", "byte order marks"],
+)
+def test_kept_records_keep_their_bytes(
+    sources: Sources, writer: Writer, contents: list[bytes], keep: list[int], kept: bytes
+) -> None:
+    """Broken text, spelling, quotes and line ends are copied, not repaired; one header and one mark are enough."""
+    assert written(writer, sources(*contents), keep) == kept
 
 
 @pytest.mark.parametrize(
@@ -103,18 +108,6 @@ def test_a_line_that_is_too_long_is_a_bad_row_in_both_passes(
     saved = written(writer, [source], [0, 1, 0])
     assert saved.startswith(head + long[:61])
     assert len(saved) <= len(head + long) + 1
-
-
-def test_several_tables_share_one_header(sources: Sources) -> None:
-    """Records of a file that ends without a line end do not run into those of the next."""
-    tables = sources(b"id\ttext\n1\ta", b"id\ttext\n", b"", b"id\ttext\n2\tb\n3\tc")
-    assert written(TsvWriter(), tables, [1, 1, 1]) == b"id\ttext\n1\ta\n2\tb\n3\tc"
-
-
-def test_a_byte_order_mark_stays_at_the_start_only(sources: Sources) -> None:
-    """Also where the first record goes, and never in the middle."""
-    mark = b"\xef\xbb\xbf"
-    assert written(LinesWriter(), sources(mark + b"a\nb\n", mark + b"c\n"), [0, 1, 1]) == mark + b"b\nc\n"
 
 
 def test_tables_with_other_columns_cannot_be_one_output(sources: Sources) -> None:
