@@ -54,15 +54,47 @@ def test_each_line_is_answered_in_order(start: Start) -> None:
     assert (said, code) == ("1,000 lines: 300 exact, 700 kept\n", 0)
 
 
-def test_lines_are_read_in_their_encoding(start: Start) -> None:
-    """Answers are UTF-8; a line that is not in the encoding that was named is answered in its place."""
-    process = start("watch", "--encoding", "gb18030", "--quiet", stdin=subprocess.PIPE)
-    lines = [jsonl({"id": one, "text": REPEATED}).encode("gb18030") for one in ("一", "二")]
-    out, _ = process.communicate(b"".join([lines[0], b'{"text": "\xff\xff"}\n', lines[1]]), timeout=120)
-    got = answers(out)
-    assert [answer.get("id") for answer in got] == ["一", None, "二"]
-    assert "not valid GB18030" in got[1]["error"]
-    assert got[2]["of"] == "一"
+def post(name: object, text: str = REPEATED, encoding: str = "utf-8") -> bytes:
+    """A line with a post; a lone surrogate comes as an escape."""
+    record = json.dumps({"id": name, "text": text, "created_at": 5}, ensure_ascii=False)
+    return record.encode(encoding, "backslashreplace") + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "bad", "errors"),
+    [
+        ("", [b"not json\n", b"\n", b"[1]\n", b'{"id": "b"}\n', post(1.5)], {2: "not valid JSON", 4: "", 5: "", 6: ""}),
+        ("--encoding gb18030", [b'{"text": "\xff\xff"}\n'], {2: "not valid GB18030"}),
+        (
+            "--max-line 100kB",
+            [post("b", "x" * 300_000)],
+            {2: "longer than 100,000 bytes, the limit that --max-line sets"},
+        ),
+        *(
+            ("--time event", [b'{"text": "b", "created_at": ' + time + b"}\n"], {2: ""})
+            for time in (b"1" + b"0" * 400, b"1" + b"0" * 5000, b"1e999", b"NaN")
+        ),
+        ("", [], {}),
+    ],
+    ids=["no posts", "encoding", "length", "400 digits", "5,000 digits", "infinite", "no number", "none"],
+)
+def test_a_bad_line_is_answered_in_its_place(
+    start: Start, options: str, bad: list[bytes], errors: dict[int, str]
+) -> None:
+    """By its number and what is wrong with it; the others are decided, the last without its end."""
+    process = start("watch", *options.split(), stdin=subprocess.PIPE)
+    encoding = "gb18030" if "gb18030" in options else "utf-8"
+    lines = [post("\ud800", encoding=encoding), *bad, post("一", NEARLY, encoding)[:-1]]
+    out, said = process.communicate(b"".join(lines), timeout=120)
+    first, *between, last = answers(out)
+    assert (first["decision"], last["id"], last["of"]) == ("kept", "一", "\ud800")
+    assert [answer["line"] for answer in between] == list(errors)
+    for answer in between:
+        assert answer["error"].startswith(errors[answer["line"]])
+        assert 0 < len(answer["error"]) < 250
+    assert process.returncode == (1 if bad else 0)
+    assert (f"{len(errors)} bad line" in said.decode()) is bool(bad)
+    assert all(f"standard input:{number}: {error}" in said.decode() for number, error in errors.items())
 
 
 @pytest.mark.parametrize("name", ["auto", "utf-16", "nonesuch"])
@@ -84,25 +116,6 @@ def test_a_line_is_answered_though_no_other_comes(start: Start) -> None:
     assert read(process)["of"] == "a"
     assert read(process)["repeated"] is True
     assert finish(process) == ([], "", 0)
-
-
-def test_a_bad_line_is_answered_in_its_place(start: Start) -> None:
-    """By its number and what is wrong with it; the others are decided, and the exit code says so."""
-    lines = [
-        jsonl({"id": "a", "text": REPEATED}),
-        "not json\n",
-        "\n",
-        "[1]\n",
-        jsonl({"id": "b"}),
-        jsonl({"id": 1.5, "text": OTHER}),
-        jsonl({"id": "c", "text": NEARLY})[:-1],
-    ]
-    got, said, code = finish(start("watch", stdin=subprocess.PIPE), *lines)
-    assert [answer.get("line", answer.get("id")) for answer in got] == ["a", 2, 4, 5, 6, "c"]
-    assert all(answer["error"] for answer in got[1:5])
-    assert code == 1
-    assert "4 bad lines" in said
-    assert "standard input:2: not valid JSON" in said
 
 
 def test_strict_stops_at_the_first_bad_line(start: Start) -> None:
@@ -196,12 +209,6 @@ def test_a_time_that_was_ahead_is_put_back(start: Start, tmp_path: Path) -> None
         assert (got[0]["decision"], bool(re.search(expected, said, re.DOTALL))) == ("duplicate", True), said
 
 
-def test_lone_surrogates_come_back_as_escapes(start: Start) -> None:
-    """In ids too."""
-    got, _, code = finish(start("watch", stdin=subprocess.PIPE), '{"id": "\\ud800", "text": "a \\udfff"}\n')
-    assert ([answer["id"] for answer in got], code) == (["\ud800"], 0)
-
-
 def test_a_store_is_not_shared(start: Start) -> None:
     """A second process is told so, and what may be done."""
     process = start("watch", "--store", "window", stdin=subprocess.PIPE)
@@ -221,21 +228,3 @@ def test_estimated_recall_is_told_at_the_end() -> None:
     assert recall_line(some) == (
         "estimated recall of near duplicates 0.9000 (95 %: 0.596 to 0.982), by 10 of them among 50 sampled posts"
     )
-
-
-@pytest.mark.parametrize("time", ["1" + "0" * 400, "1" + "0" * 5000, "1e999", "NaN"])
-def test_a_time_that_no_clock_shows_is_a_bad_line(start: Start, time: str) -> None:
-    """The lines read with it are answered."""
-    good = jsonl({"id": "a", "text": REPEATED, "created_at": 5})
-    bad = '{"text": "b", "created_at": ' + time + "}\n"
-    got, _, code = finish(start("watch", "--time", "event", "-q", stdin=subprocess.PIPE), good, bad, good)
-    assert [answer.get("id", answer.get("line")) for answer in got] == ["a", 2, "a"]
-    assert (len(got[1]["error"]) < 250, code) == (True, 1)
-
-
-def test_a_line_that_is_too_long_is_answered_in_its_place(start: Start) -> None:
-    """It is not kept in memory as a whole."""
-    lines = [jsonl({"id": "a", "text": REPEATED}), jsonl({"text": "x" * 300_000}), jsonl({"id": "b", "text": NEARLY})]
-    got, _, code = finish(start("watch", "-q", "--max-line", "100kB", stdin=subprocess.PIPE), *lines)
-    assert [answer.get("id", answer.get("line")) for answer in got] == ["a", 2, "b"]
-    assert (got[1]["error"], code) == ("longer than 100,000 bytes, the limit that --max-line sets", 1)

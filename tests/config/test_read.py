@@ -68,22 +68,23 @@ def test_deep_nesting_is_an_error() -> None:
     assert error_of("keep: " + "[" * 100_000) == "posts.yaml: is nested too deeply."
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# nothing but a remark\n", "---\n", "null"])
-def test_empty_file_changes_nothing(text: str) -> None:
-    """A file in which every line is a comment is a file of defaults."""
-    assert parse_yaml(text, "posts.yaml").data == {}
+EDIT = {"use": "edit", "threshold": 0.8}
 
 
-def test_date_stays_text() -> None:
-    """YAML would make it a date, which no option can be."""
-    assert parse_yaml("keep: {highest: 2024-01-31}", "posts.yaml").data == {"keep": {"highest": "2024-01-31"}}
-
-
-def test_aliases_and_merge_keys_serve_to_write_a_thing_once() -> None:
-    """What YAML offers against repetition works."""
-    text = "base: &base {use: edit, threshold: 0.8}\nhere: *base\nthere: {<<: *base, threshold: 0.9}"
-    data = parse_yaml(text, "posts.yaml").data
-    assert (data["here"], data["there"]) == ({"use": "edit", "threshold": 0.8}, {"use": "edit", "threshold": 0.9})
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        *((text, {}) for text in ("", "\n\n", "# nothing but a remark\n", "---\n", "null")),
+        ("keep: {highest: 2024-01-31}", {"keep": {"highest": "2024-01-31"}}),
+        (
+            "base: &base {use: edit, threshold: 0.8}\nhere: *base\nthere: {<<: *base, threshold: 0.9}",
+            {"base": EDIT, "here": EDIT, "there": EDIT | {"threshold": 0.9}},
+        ),
+    ],
+)
+def test_plain_yaml_is_read(text: str, data: dict[str, object]) -> None:
+    """A file of remarks is one of defaults, a date stays text, and what YAML offers against repetition works."""
+    assert parse_yaml(text, "posts.yaml").data == data
 
 
 def test_lines_of_values_are_known() -> None:

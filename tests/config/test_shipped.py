@@ -23,16 +23,11 @@ def test_shipped_configurations_are_those_documented() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_shipped_configuration_loads_without_plugins(manager: PluginManager, name: str) -> None:
-    """None needs more than what is shipped with it."""
+def test_shipped_configuration_loads_without_plugins_and_says_what_it_is_for(manager: PluginManager, name: str) -> None:
+    """It begins, after a line for editors, with its name and purpose, and each step that it sets has a comment."""
     settings = load_settings(name, manager)
     assert settings.plugins == ()
     assert settings.lengths[-1].up_to is None
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_shipped_configuration_says_what_it_is_for(name: str) -> None:
-    """It begins, after a line for editors, with its name and purpose, and each step that it sets has a comment."""
     text = (shipped_directory() / f"{name}.yaml").read_text("utf-8")
     assert text.startswith(f"# yaml-language-server: $schema={SCHEMA_FILE}\n# {name}: ")
     assert len(re.findall(r"^#", text, re.MULTILINE)) >= 3

@@ -52,11 +52,6 @@ def test_dicts_and_data_frames_bring_ids_and_order(posts: Any, id_field: str) ->
     assert [list(values) for values in corpus.order_values.values()] == [[3, 1, 2]]
 
 
-def test_post_without_id_has_its_row_for_one() -> None:
-    """Others keep theirs."""
-    assert list(read([{"text": "a", "id": "x"}, {"text": "b"}]).ids) == ["x", 1]
-
-
 @pytest.mark.parametrize("posts", [[], (), pd.DataFrame({"text": []}), pl.DataFrame({"text": []})])
 def test_no_posts_are_an_empty_corpus(posts: Any) -> None:
     """Nothing to read is not an error."""
@@ -102,39 +97,30 @@ def test_values_that_stand_for_none_are_posts_without_text(posts: Any) -> None:
         (pd.DataFrame({"text": ["a", 7]}), r"row 1 of column 'text' must be a string; got int 7"),
         (pd.DataFrame({"body": ["a"]}), r"has no column 'text' \(columns: 'body'\).*text_field"),
         (pd.DataFrame([["a", "b"]], columns=["text", "text"]), r"has 2 columns named 'text'"),
+        ("x" * 1_000_000, r"got str 'x{40}'\.\.\.\. A list"),
     ],
 )  # fmt: skip
 def test_posts_of_the_wrong_kind_are_refused_with_their_place(posts: Any, message: str) -> None:
-    """The message says where, what is allowed, what was given and what to do."""
+    """The message says where, what is allowed, what was given, not more than fits a screen, and what to do."""
     with pytest.raises(InputError, match=message):
         read(posts)
 
 
-@pytest.mark.parametrize("posts", [[{"text": "a"}], pd.DataFrame({"text": ["a"]}), pl.DataFrame({"text": ["a"]})])
-def test_id_field_that_was_asked_for_must_be_there(posts: Any) -> None:
-    """A misspelt name is an error; only the default name may be missing."""
-    with pytest.raises(InputError, match=r"'post_id'.*id_field"):
-        read(posts, id_field="post_id")
-
-
-@pytest.mark.parametrize("posts", [[{"text": "a", "likes": 1}, {"text": "b"}], pd.DataFrame({"text": ["a"]})])
-def test_field_that_decides_which_post_stays_must_be_there(posts: Any) -> None:
-    """`keep: {highest: FIELD}` needs a value of every post."""
-    with pytest.raises(InputError, match=r"'likes'.*keep: highest"):
-        read(posts, "likes")
-
-
-def test_plain_texts_have_no_field_to_keep_the_highest_of() -> None:
-    """The message names what would do."""
-    with pytest.raises(InputError, match=r"keep: \{highest: likes\} needs posts with fields.*first, last or longest"):
-        read(["a"], "likes")
-
-
-def test_long_values_are_cut_in_messages() -> None:
-    """A megabyte given by mistake does not fill the screen."""
-    with pytest.raises(InputError) as caught:
-        read("x" * 1_000_000)
-    assert len(str(caught.value)) < 300
+@pytest.mark.parametrize(
+    ("posts", "fields", "message"),
+    [
+        ([{"text": "a"}], {"id_field": "post_id"}, r"'post_id'.*id_field"),
+        (pd.DataFrame({"text": ["a"]}), {"id_field": "post_id"}, r"'post_id'.*id_field"),
+        (pl.DataFrame({"text": ["a"]}), {"id_field": "post_id"}, r"'post_id'.*id_field"),
+        ([{"text": "a", "likes": 1}, {"text": "b"}], {"order_field": "likes"}, r"'likes'.*keep: highest"),
+        (pd.DataFrame({"text": ["a"]}), {"order_field": "likes"}, r"'likes'.*keep: highest"),
+        (["a"], {"order_field": "likes"}, r"keep: \{highest: likes\} needs posts with fields.*first, last or longest"),
+    ],
+)
+def test_field_that_was_asked_for_must_be_there(posts: Any, fields: dict[str, str], message: str) -> None:
+    """A misspelt id field is an error, only the default one may be missing; `keep: {highest: FIELD}` asks all posts."""
+    with pytest.raises(InputError, match=message):
+        read(posts, **fields)
 
 
 def test_reading_posts_imports_no_data_frame_library() -> None:
