@@ -47,7 +47,7 @@ def plan(
     The fastest that finds enough and fits into the memory is chosen; exact ones win ties: a lossy one must be 1.25
     times faster.
     """
-    from hybriddup.cli.numbers import A_SIZE, BYTES, COUNTS, parse_number
+    from hybriddup.cli.options import A_SIZE, BYTES, COUNTS, parse_number
     from hybriddup.cli.plan_view import print_plan
     from hybriddup.cli.printing import print_json
     from hybriddup.study.plan import Question, make_plan

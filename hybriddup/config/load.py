@@ -7,9 +7,8 @@ from pathlib import Path as FilePath
 from types import ModuleType
 from typing import Any
 
-from hybriddup.config.forms import STEP_ROLES, chosen_components, thaw
 from hybriddup.config.read import LARGEST, Written, read_config
-from hybriddup.config.rules import setting_faults
+from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager

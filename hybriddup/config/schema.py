@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hybriddup.config.forms import CHAINS, STEP_ROLES
+from hybriddup.config.rules import CHAINS, STEP_ROLES
 from hybriddup.config.settings import Settings
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import RoleName

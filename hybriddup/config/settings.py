@@ -20,8 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from hybriddup.config.forms import combined_by
-from hybriddup.config.rules import default_limit, setting_faults, setting_warnings
+from hybriddup.config.rules import combined_by, default_limit, setting_faults, setting_warnings
 from hybriddup.steps.options import WRITTEN_FORM
 
 

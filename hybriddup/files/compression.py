@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import io
+import lzma
 import zlib
 from abc import abstractmethod
 from collections import deque
@@ -76,17 +78,11 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
 def _packer(stream: BinaryIO, compression: Compression, block_bytes: int) -> io.RawIOBase:
     if compression == "gz":
         return _GzipWriter(stream, block_bytes)
-    if compression == "xz":
-        import lzma
+    if compression == "zst":
+        import zstandard
 
-        return cast("io.RawIOBase", lzma.LZMAFile(stream, "wb"))
-    if compression == "bz2":
-        import bz2
-
-        return cast("io.RawIOBase", bz2.BZ2File(stream, "wb"))
-    import zstandard
-
-    return cast("io.RawIOBase", zstandard.ZstdCompressor(level=3).stream_writer(stream, closefd=False))
+        return cast("io.RawIOBase", zstandard.ZstdCompressor(level=3).stream_writer(stream, closefd=False))
+    return cast("io.RawIOBase", (lzma.LZMAFile if compression == "xz" else bz2.BZ2File)(stream, "wb"))
 
 
 class _GzipWriter(io.RawIOBase):
@@ -184,13 +180,9 @@ class _Members(_Decompressor):
             self._errors = (igzip.BadGzipFile, cast("type[Exception]", isal_zlib.error))
             self._members = igzip.IGzipFile(fileobj=stream, mode="rb")  # type: ignore[no-untyped-call]
         elif compression == "xz":
-            import lzma
-
             self._errors = (lzma.LZMAError,)
             self._members = lzma.LZMAFile(stream)  # noqa: SIM115  closed with the stream
         else:
-            import bz2
-
             self._errors = (OSError,)
             self._members = bz2.BZ2File(stream)
 

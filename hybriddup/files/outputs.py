@@ -17,7 +17,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from hybriddup.errors import OutputError
@@ -149,7 +148,7 @@ class Output:
         )
 
 
-class Outputs:
+class Outputs(AbstractContextManager["Outputs"]):
     """The outputs of one run, as a context: leaving it without `commit` leaves every target as it was."""
 
     def __init__(self, inputs: Sequence[str], *, force: bool) -> None:
@@ -186,12 +185,7 @@ class Outputs:
             self._discard()
         return self._are_in_place
 
-    def __enter__(self) -> Outputs:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with FILES:
             self._discard()
 

@@ -40,11 +40,6 @@ class Source:
     delimiter: str | None = None
     """What stands between the fields of a table; None = what its format says."""
 
-    @property
-    def size(self) -> int:
-        """Bytes on disk, compressed where the input is."""
-        return self.identity[2]
-
     def open(self) -> BinaryIO:
         """Return the plain bytes from the beginning, as a buffered stream that the caller closes."""
         return decompressed(self._open_raw(), self.compression, self.name)
