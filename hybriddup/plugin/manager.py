@@ -18,8 +18,7 @@ import pluggy
 
 from hybriddup.errors import PluginError
 from hybriddup.plugin import spec
-from hybriddup.plugin.components import BUILTINS
-from hybriddup.plugin.registered import Owner, blamed_on
+from hybriddup.plugin.registered import BUILTINS, Owner, blamed_on
 from hybriddup.plugin.registry import Registry
 from hybriddup.steps.options import suggest
 

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from pydantic import BaseModel
 
 from hybriddup.errors import PluginError
-from hybriddup.plugin.components import (
+from hybriddup.plugin.registered import (
+    BUILTINS,
+    Owner,
+    Registered,
     check_registered,
     check_settings,
     construct,
-    make_batch_component,
+    missing_methods,
     options_model,
     read_options,
 )
-from hybriddup.plugin.registered import Owner, Registered
 from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
 from hybriddup.steps.options import Fault, Path, suggest
 
@@ -201,3 +203,19 @@ class Registry:
         """Return a new batch component as `create` does, with its options as keywords."""
         found = self.find(role, name)
         return make_batch_component(found, construct(found, options))
+
+
+def make_batch_component(found: Registered, component: Any) -> Any:
+    """Return an instance that has its role's batch methods: what a plugin made, guarded, or its function, adapted."""
+    from hybriddup.plugin.adapters import adapt  # these bring numpy, which listing components does without
+    from hybriddup.plugin.guards import guard
+
+    role = ROLES[found.role]
+    missing = missing_methods(component, role)
+    if not missing:
+        if absent := [name for name in role.attributes if not hasattr(component, name)]:
+            raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(absent)}.")
+        return component if found.owner.plugin == BUILTINS else guard(found, component)
+    if not (role.per_text and callable(component)):
+        raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(missing)}.")
+    return adapt(found, component)
