@@ -43,19 +43,12 @@ def config_schema(registry: Registry) -> dict[str, Any]:
 
 def _component(role: RoleName, name: str, registry: Registry, *, required: bool) -> dict[str, Any]:
     use = {"const": name, "description": f"The {role.replace('_', ' ')} {name!r}."}
-    properties = {"use": use, **_options(role, name, registry)}
+    model = registry.options_model(role, name)
+    schema = {} if model is None else model.model_json_schema(mode="validation")
+    # what options refer to is put in its place, since definitions would mix
+    properties = {"use": use, **_inlined(schema.get("properties", {}), schema.get("$defs", {}))}
     branch = {"type": "object", "title": name, "properties": properties, "additionalProperties": False}
     return {**branch, "required": ["use"]} if required else branch
-
-
-def _options(role: RoleName, name: str, registry: Registry) -> dict[str, Any]:
-    """Return the schema of each option; what it refers to is put in its place, since definitions would mix."""
-    model = registry.options_model(role, name)
-    if model is None:
-        return {}
-    schema = model.model_json_schema(mode="validation")
-    options: dict[str, Any] = _inlined(schema.get("properties", {}), schema.get("$defs", {}))
-    return options
 
 
 def _inlined(fragment: Any, definitions: dict[str, Any]) -> Any:

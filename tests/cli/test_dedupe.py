@@ -104,22 +104,6 @@ def test_outputs_are_compressed_as_their_names_say(
     assert json.loads(unpack((tmp_path / f"removed.jsonl{suffix}").read_bytes()))["row"] == 1
 
 
-def test_parquet_is_filtered(run: Run, tmp_path: Path) -> None:
-    """The other columns stay."""
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pyarrow.table({"text": [REPEATED, NEARLY, OTHER], "n": [1, 2, 3]}), tmp_path / "posts.parquet")
-    assert run("dedupe", "posts.parquet").code == 0
-    kept = parquet.read_table(tmp_path / "posts.kept.parquet")
-    assert kept.to_pydict() == {"text": [REPEATED, OTHER], "n": [1, 3]}
-
-
-def test_standard_input_goes_to_standard_output(run: Run, tmp_path: Path) -> None:
-    """As JSON Lines, with nothing else on it and nothing on disk."""
-    ran = run("dedupe", "-", stdin=jsonl(REPEATED, NEARLY, OTHER).encode())
-    assert (ran.code, ran.out) == (0, jsonl(REPEATED, OTHER))
-    assert names(tmp_path) == []
-
-
 def test_the_format_can_be_named(run: Run) -> None:
     """Where the file name does not tell."""
     ran = run("dedupe", "-", "--format", "lines", stdin=f"{REPEATED}\n{NEARLY}\n".encode())
@@ -181,28 +165,46 @@ def test_a_run_goes_by_the_threshold(run: Run, tmp_path: Path) -> None:
 
 # What is said
 
-
-def test_the_last_lines_say_what_became_of_the_posts(run: Run, tmp_path: Path) -> None:
-    """In a sentence or two, then bad lines, then notes; nothing that only few want."""
-    (tmp_path / "posts.jsonl").write_text(
-        jsonl({"id": "a", "text": REPEATED}, NEARLY, OTHER, OTHER) + "broken\n", "utf-8"
-    )
-    ran = run("dedupe", "posts.jsonl")
-    assert ran.out == ""
-    assert ran.err.splitlines() == [
-        "Removed 2 of 4 (50.0 %): 1 exact, 1 near. Kept 2 in posts.kept.jsonl.",
-        "1 bad line: neither kept nor removed; save them with --bad FILE",
-        "  posts.jsonl:5: not valid JSON (Expecting value at character 1)",
-        "note: 3 posts have no 'id'; the row serves as id.",
-    ]
+BOTH = jsonl(REPEATED, NEARLY)
+FAULTS = jsonl({"id": "a", "text": REPEATED}, NEARLY, OTHER, OTHER) + "broken\n"
 
 
-def test_nothing_to_remove_is_said(run: Run, tmp_path: Path) -> None:
-    """As is what was left out."""
+@pytest.mark.parametrize(
+    ("posts", "options", "said"),
+    [
+        (
+            FAULTS,
+            [],
+            (
+                "Removed 2 of 4 (50.0 %): 1 exact, 1 near. Kept 2 in posts.kept.jsonl.\n"
+                "1 bad line: neither kept nor removed; save them with --bad FILE\n"
+                "  posts.jsonl:5: not valid JSON (Expecting value at character 1)\n"
+                "note: 3 posts have no 'id'; the row serves as id.\n"
+            ),
+        ),
+        (
+            jsonl(OTHER, ""),
+            ["-c", "drop.yaml"],
+            "Removed none of 2. Kept 1 in posts.kept.jsonl. Left out 1 without text.\n",
+        ),
+        (
+            BOTH,
+            ["--dry-run", "--removed", "removed.jsonl", "--bad", "bad.jsonl"],
+            "Would remove 1 of 2 (50.0 %): 0 exact, 1 near. Would keep 1. Dry run: nothing was written.\n",
+        ),
+        (BOTH, ["--quiet"], ""),
+    ],
+)
+def test_the_last_lines_say_what_became_of_the_posts(
+    run: Run, tmp_path: Path, posts: str, options: list[str], said: str
+) -> None:
+    """In a sentence or two, then bad lines, then notes; nothing that only few want. A dry run writes nothing."""
     (tmp_path / "drop.yaml").write_text("without_text: drop\n")
-    name = write_posts(tmp_path / "posts.jsonl", OTHER, "")
-    ran = run("dedupe", name, "-c", "drop.yaml")
-    assert ran.err == "Removed none of 2. Kept 1 in posts.kept.jsonl. Left out 1 without text.\n"
+    (tmp_path / "posts.jsonl").write_text(posts, "utf-8")
+    ran = run("dedupe", "posts.jsonl", *options)
+    assert (ran.out, ran.err) == ("", said)
+    kept = [] if "--dry-run" in options else ["posts.kept.jsonl"]
+    assert names(tmp_path) == ["drop.yaml", "posts.jsonl", *kept]
 
 
 def test_limits_that_were_hit_are_told(run: Run, tmp_path: Path) -> None:
@@ -221,12 +223,6 @@ def test_a_verbose_run_shows_tables_of_counts_steps_and_settings(run: Run, tmp_p
     assert [label for label in labels if f"\n{label}  " not in f"\n{ran.err}"] == []
     assert ran.err.splitlines()[-1].startswith("Removed 2 of 4")
     assert "\x1b" not in ran.err
-
-
-def test_quiet_says_nothing(run: Run, tmp_path: Path) -> None:
-    """Neither progress nor summary."""
-    ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY), "--quiet")
-    assert (ran.code, ran.out, ran.err) == (0, "", "")
 
 
 def test_the_summary_for_machines_has_counts_settings_and_bad_records(run: Run, tmp_path: Path) -> None:
@@ -255,14 +251,6 @@ def test_a_file_name_that_is_not_utf8_goes_into_the_summary_for_machines(run: Ru
     assert run("dedupe", name, "-o", "kept.jsonl", "--summary", "summary.json", "--quiet").code == 1
     summary = json.loads((tmp_path / "summary.json").read_bytes())
     assert (summary["inputs"], summary["bad_records"][0]["source"]) == ([name], name)
-
-
-def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
-    """It shows the summary."""
-    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
-    ran = run("dedupe", name, "--dry-run", "--removed", "removed.jsonl", "--bad", "bad.jsonl")
-    assert ran.err == ("Would remove 1 of 2 (50.0 %): 0 exact, 1 near. Would keep 1. Dry run: nothing was written.\n")
-    assert names(tmp_path) == ["posts.jsonl"]
 
 
 # Bad lines
@@ -306,19 +294,6 @@ def test_strict_stops_at_the_first_bad_line(run: Run, tmp_path: Path) -> None:
     assert ran.code == 2
     assert ran.err.startswith("error: posts.jsonl:2: not valid JSON")
     assert names(tmp_path) == ["posts.jsonl"]
-
-
-# Same answer
-
-
-def test_workers_do_not_change_the_output(run: Run, tmp_path: Path) -> None:
-    """Not by a byte, and compressed outputs neither."""
-    texts = [f"{REPEATED}{i % 7}" if i % 3 else f"{OTHER} {i * 7919}" for i in range(300)]
-    name = write_posts(tmp_path / "posts.jsonl", *texts)
-    for workers in ("1", "2"):
-        run("dedupe", name, "-o", f"kept{workers}.jsonl.gz", "--removed", f"removed{workers}", "--workers", workers)
-    assert (tmp_path / "kept1.jsonl.gz").read_bytes() == (tmp_path / "kept2.jsonl.gz").read_bytes()
-    assert (tmp_path / "removed1").read_bytes() == (tmp_path / "removed2").read_bytes()
 
 
 @pytest.mark.parametrize("strict", [False, True])

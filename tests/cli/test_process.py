@@ -102,12 +102,13 @@ def test_a_reader_that_stops_reading_is_no_error(start: Start, tmp_path: Path) -
     assert process.wait(60) == 141
 
 
-def test_pipes_work_from_end_to_end(start: Start) -> None:
-    """Posts in, kept posts out, progress aside."""
+def test_pipes_work_from_end_to_end(start: Start, tmp_path: Path) -> None:
+    """Posts in, kept posts out, progress aside, and nothing on disk."""
     posts = jsonl(REPEATED, OTHER, NEARLY).encode()
     out, error = start("dedupe", "-", stdin=subprocess.PIPE).communicate(posts, timeout=120)
     assert out == jsonl(REPEATED, OTHER).encode()
     assert b"1 near" in error
+    assert names(tmp_path) == []
 
 
 def test_a_bar_is_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:

@@ -144,32 +144,8 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
         ("lengths: []", "1: lengths must be a list of at least 1, each item a mapping with up_to, exact_only, "),
         ("lengths: 3", "1: lengths must be a list of at least 1, each item a mapping with up_to, exact_only, "),
         (
-            "lengths: [3]",
-            "1: lengths[0] must be a mapping with up_to, exact_only, max_hamming_distance, verifier, ",
-        ),
-        (
-            f"lengths: [{{up_to: 140, {NEAR}}}]",
-            "1: lengths[0].up_to must be left out of the last band, so that longer te",
-        ),
-        (f"lengths:\n- {{{NEAR}}}\n- {{{NEAR}}}", "2: lengths[0].up_to is missing; only the last band may be open."),
-        (f"lengths:\n- {{up_to: 0, {NEAR}}}\n- {{{NEAR}}}", "2: lengths[0].up_to must be an int of at least 1; got 0."),
-        (
-            f"lengths:\n- {{up_to: 6, {NEAR}}}\n- {{up_to: 6, {NEAR}}}\n- {{{NEAR}}}",
-            "3: lengths[1].up_to must be above 6, the end of the band before it; got 6.",
-        ),
-        ("lengths: [{}]", "1: lengths[0].verifier is missing; set it, or set exact_only: true."),
-        ("lengths: [{max_hamming_distance: 3}]", "1: lengths[0].verifier is missing; set it, or set exact_only: true."),
-        (
-            f"lengths: [{{exact_only: true, {NEAR}}}]",
-            "1: lengths[0].max_hamming_distance must be left out where exact_only is true; got 3.",
-        ),
-        (
             f"fingerprint: {{bits: 64}}\nlengths: [{{{NEAR.replace('3', '64')}}}]",
             "2: lengths[0].max_hamming_distance must be below fingerprint.bits, which is 64; got 64.",
-        ),
-        (
-            "lengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: 3}]",
-            "1: lengths[0].numbers_must_match must be true or false; got 3.",
         ),
         (
             "normalizer: {digits: mask}\nlengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: true}]",
@@ -207,6 +183,28 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
 def test_fault_says_place_and_range_and_value(faults: Faults, text: str, message: str) -> None:
     """The message of each kind of fault, with file and line."""
     assert faults(text)[0].startswith(f"posts.yaml:{message}")
+
+
+@pytest.mark.parametrize(
+    ("bands", "message"),
+    [
+        ("3", "[0] must be a mapping with up_to, exact_only, max_hamming_distance, verifier, "),
+        (f"{{up_to: 140, {NEAR}}}", "[0].up_to must be left out of the last band, so that longer texts have a band to"),
+        (f"{{{NEAR}}}, {{{NEAR}}}", "[0].up_to is missing; only the last band may be open."),
+        (f"{{up_to: 0, {NEAR}}}, {{{NEAR}}}", "[0].up_to must be an int of at least 1; got 0."),
+        (
+            f"{{up_to: 6, {NEAR}}}, {{up_to: 6, {NEAR}}}, {{{NEAR}}}",
+            "[1].up_to must be above 6, the end of the band b",
+        ),
+        ("{}", "[0].verifier is missing; set it, or set exact_only: true."),
+        ("{max_hamming_distance: 3}", "[0].verifier is missing; set it, or set exact_only: true."),
+        (f"{{exact_only: true, {NEAR}}}", "[0].max_hamming_distance must be left out where exact_only is true; got 3."),
+        (f"{{numbers_must_match: 3, {NEAR}}}", "[0].numbers_must_match must be true or false; got 3."),
+    ],
+)
+def test_fault_of_a_length_band_says_which(faults: Faults, bands: str, message: str) -> None:
+    """Also what is wrong between two of them."""
+    assert faults(f"lengths: [{bands}]")[0].startswith(f"posts.yaml:1: lengths{message}")
 
 
 @pytest.mark.parametrize(

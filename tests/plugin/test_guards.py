@@ -163,14 +163,20 @@ def test_built_ins_are_not_guarded() -> None:
     assert type(registry.create_by_name("normalizer", "none")).__name__ == "NoNormalizer"
 
 
-def test_tokenizer_that_does_not_say_holds_the_interpreter() -> None:
-    """Left out, holds_interpreter is True: processes, which are right for any tokenizer."""
-    assert guarded("tokenizer", tokenize_batch=TOKENS).holds_interpreter is True
-
-
-def test_weighter_that_does_not_say_needs_no_fit() -> None:
-    """Left out, needs_fit is False."""
-    assert guarded("weighter", fit=None, weigh_batch=None).needs_fit is False
+@pytest.mark.parametrize(
+    ("role", "attribute", "default"),
+    [
+        ("tokenizer", "holds_interpreter", True),
+        ("weighter", "needs_fit", False),
+        ("block_index", "max_bucket_size", 0),
+        ("block_index", "max_candidates", 0),
+        ("block_index", "is_complete", False),
+        ("block_index", "probes_others", False),
+    ],
+)
+def test_attribute_that_is_left_out_has_a_default(role: str, attribute: str, default: object) -> None:
+    """Processes, which are right for any tokenizer; nothing to learn; no limits, and nothing promised."""
+    assert getattr(guarded(role, **dict.fromkeys(ROLES[role].methods)), attribute) is default
 
 
 def test_what_a_component_says_goes_before_the_default() -> None:
@@ -213,12 +219,6 @@ def test_right_keys_pass() -> None:
     for width in (0, 1, 5):
         keys = np.arange(2 * width, dtype=np.uint64).reshape(2, width)
         assert block_index(keys=keys).keys(["a", "b"], np.zeros((2, 1), np.uint64)).tolist() == keys.tolist()
-
-
-def test_attributes_of_a_block_index_have_defaults() -> None:
-    """Without limits, nothing promised, and looked up by its own keys."""
-    index = block_index()
-    assert (index.max_bucket_size, index.max_candidates, index.is_complete, index.probes_others) == (0, 0, False, False)
 
 
 # --- what a verifier says that pairs have in common at least ---

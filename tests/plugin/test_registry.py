@@ -138,62 +138,51 @@ def test_replacing_on_purpose_takes_the_name_over(registry: Registry) -> None:
     assert registry.find("tokenizer", "shout").owner.plugin == "more"
 
 
-@pytest.mark.parametrize("name", ["", "two words", "7up", "ü", "a.b"])
-def test_name_that_no_configuration_can_hold_is_refused(registry: Registry, name: str) -> None:
-    """Names are plain, so that YAML and the command line need no quotes."""
-    with pytest.raises(PluginError, match="a name is a letter, then letters, digits, '_' or '-'"):
-        registry.add_tokenizer(name, shout)
+def with_methods(*names: str) -> Any:
+    """A class with methods of these names."""
+    return type("Some", (), dict.fromkeys(names, print))
+
+
+NO_NAME = "a name is a letter, then letters, digits, '_' or '-'"
+NO_PATH = "an import path looks like 'package.module:Name'"
+OF_WEIGHTS = "a function (tokens: list[str]) -> list[float], or a class with fit() and weigh_batch(); got 7."
+PER_RUN = ("weighter", "verifier", "block_index")
 
 
 @pytest.mark.parametrize(
-    ("role", "component", "allowed"),
+    ("role", "name", "component", "message"),
     [
-        ("tokenizer", 7, "a function (text: str) -> list[str], or a class or instance with tokenize_batch(); got 7."),
-        ("normalizer", None, "a function (text: str) -> str, or a class or instance with normalize_batch(); got None."),
+        *(("tokenizer", name, shout, NO_NAME) for name in ("", "two words", "7up", "ü", "a.b")),
+        *(("tokenizer", "x", path, NO_PATH) for path in ("module", "module:", "module.Name", "a b:c", ":Name")),
+        ("tokenizer", "x", 7, "a function (text: str) -> list[str], or a class or instance with tokenize_batch(); got"),
         (
-            "weighter",
-            7,
-            "a function (tokens: list[str]) -> list[float], or a class with fit() and weigh_batch(); got 7.",
+            "normalizer",
+            "x",
+            None,
+            "a function (text: str) -> str, or a class or instance with normalize_batch(); got",
         ),
-        ("hasher", (), "a function (token: str, bits: int) -> int, or a class or instance with hash_batch(); got ()."),
-        ("verifier", 7, "a function (a: str, b: str) -> float, or a class with prepare() and score_pairs() and "),
-        ("block_index", 7, "a function (text: str) -> list[int], or a class with keys() and probes() and prepare()"),
-        ("reader", 7, "a class or instance with read(); got 7."),
-        ("writer", 7, "a class or instance with check() and write(); got 7."),
+        ("weighter", "x", 7, OF_WEIGHTS),
+        (
+            "hasher",
+            "x",
+            (),
+            "a function (token: str, bits: int) -> int, or a class or instance with hash_batch(); got",
+        ),
+        ("verifier", "x", 7, "a function (a: str, b: str) -> float, or a class with prepare() and score_pairs() and "),
+        ("block_index", "x", 7, "a function (text: str) -> list[int], or a class with keys() and probes() and prepare"),
+        ("block_index", "x", with_methods("prepare", "keys"), "has no probes, describe, learn, learned, use_learned."),
+        ("reader", "x", 7, "a class or instance with read(); got 7."),
+        ("writer", "x", 7, "a class or instance with check() and write(); got 7."),
+        *((role, "x", with_methods(*ROLES[role].methods)(), "register the class, not an instance") for role in PER_RUN),
     ],
 )
-def test_component_that_cannot_fill_its_role_is_refused(role: str, component: object, allowed: str) -> None:
-    """The message says what the role asks for, at registration."""
+def test_component_that_cannot_be_used_is_refused_when_it_is_registered(
+    role: str, name: str, component: object, message: str
+) -> None:
+    """Names are plain, so that YAML needs no quotes; what fills no role is told what it lacks."""
     with pytest.raises(PluginError) as caught:
-        getattr(Registry(), f"add_{role}")("wrong", component)
-    assert allowed in str(caught.value)
-
-
-def test_class_with_some_of_the_methods_is_told_which_are_missing() -> None:
-    """A half-written block index names what it lacks."""
-
-    class Half:
-        def prepare(self, bits: int, max_hamming_distance: int) -> None: ...
-        def keys(self, texts: object, bits: object) -> None: ...
-
-    with pytest.raises(PluginError, match=r"which has no probes, describe, learn, learned, use_learned\.$"):
-        Registry().add_block_index("half", Half)
-
-
-@pytest.mark.parametrize("role", ["weighter", "verifier", "block_index"])
-def test_instance_of_a_role_that_learns_from_a_run_is_refused(role: str) -> None:
-    """What keeps state is made anew for each run, so its class is registered."""
-    methods = {name: lambda *_: None for name in ROLES[role].methods}
-    instance = type("Stateful", (), methods)()
-    with pytest.raises(PluginError, match="register the class, not an instance of it, because each run"):
-        getattr(Registry(), f"add_{role}")("stateful", instance)
-
-
-@pytest.mark.parametrize("path", ["module", "module:", "module.Name", "a b:c", ":Name"])
-def test_import_path_that_is_none_is_refused(path: str) -> None:
-    """A path has a module, a colon and a name."""
-    with pytest.raises(PluginError, match=r"an import path looks like 'package\.module:Name'"):
-        Registry().add_tokenizer("wrong", path)
+        getattr(Registry(), f"add_{role}")(name, component)
+    assert message in str(caught.value)
 
 
 def test_each_wrong_option_is_reported_with_its_owner(registry: Registry) -> None:
