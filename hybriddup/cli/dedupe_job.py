@@ -134,13 +134,7 @@ def marking_writer(inputs: Inputs) -> MarkingWriter:
 
 
 def default_output(name: str, what: str = "kept") -> str:
-    """Return where posts go when nothing was said.
-
-    Examples
-    --------
-    >>> default_output("posts.jsonl.gz")
-    'posts.kept.jsonl.gz'
-    """
+    """Return where posts go when nothing was said."""
     path = Path(name)
     if name == STANDARD_INPUT or (path.exists() and not path.is_file()):
         return STANDARD_OUTPUT

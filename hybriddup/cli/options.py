@@ -39,13 +39,7 @@ A_SIZE = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
 
 
 def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
-    """Return a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``, from 1 to 63 bits.
-
-    Examples
-    --------
-    >>> parse_number("50M", "--posts", COUNTS, ""), parse_number("1.5 KiB", "--memory", BYTES, "")
-    (50000000, 1536)
-    """
+    """Return a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError where there is none."""
     match = NUMBER.fullmatch(text.strip())
     unit = units.get(match[2].lower()) if match else None
     value = round(float(re.sub("[_,]", "", match[1])) * unit, 6) if match and unit else 0

@@ -23,14 +23,7 @@ def print_table(
 
 
 def plain_table(rows: Rows, *, headers: Sequence[str] = (), title: str = "", right: Sequence[int] = ()) -> str:
-    """Return rows of cells as aligned text.
-
-    Examples
-    --------
-    >>> print(plain_table([["read", "12"], ["kept", "9"]], right=[1]), end="")
-    read  12
-    kept   9
-    """
+    """Return rows of cells as aligned text."""
     lines = [list(map(str, row)) for row in ([headers] if headers else []) + list(rows)]
     n_columns = max(map(len, lines), default=0)
     widths = [max(_width(line[i]) for line in lines if i < len(line)) for i in range(n_columns)]

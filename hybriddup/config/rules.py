@@ -181,13 +181,7 @@ def _verifier_faults(path: Path, verifier: Any) -> Iterator[Fault]:
 
 
 def default_limit(bits: int, up_to: int | None) -> int:
-    """Return the Hamming limit of a band that sets none.
-
-    Examples
-    --------
-    >>> default_limit(128, 200), default_limit(128, None), default_limit(64, 30)
-    (44, 40, 22)
-    """
+    """Return the Hamming limit of a band that sets none."""
     limit = LIMIT_OF_SHORT if up_to is not None and up_to <= SHORT else LIMIT_OF_LONG
     return round(limit * bits / 128)
 

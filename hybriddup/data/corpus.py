@@ -45,13 +45,7 @@ class PackedIds(Sequence[Any]):
 
 
 def pack_ids(ids: list[Any]) -> NDArray[Any] | list[Any]:
-    """Return ids of one kind as an array; others, which no array could give back as they are, unchanged.
-
-    Examples
-    --------
-    >>> pack_ids([7, 8]), pack_ids([7, "x"])
-    (array([7, 8]), [7, 'x'])
-    """
+    """Return ids of one kind as an array; others, which no array could give back as they are, unchanged."""
     kinds = set(map(type, ids))
     try:
         if kinds == {str}:

@@ -34,13 +34,7 @@ GZIP = 31
 
 
 def split_compression(name: str) -> tuple[str, Compression]:
-    """Return a file name without its compression suffix, and the compression that the suffix stands for.
-
-    Examples
-    --------
-    >>> split_compression("posts.jsonl.gz")
-    ('posts.jsonl', 'gz')
-    """
+    """Return a file name without its compression suffix, and the compression that the suffix stands for."""
     suffix = PurePath(name).suffix.lower()
     compression = SUFFIXES.get(suffix, "")
     return (name[: -len(suffix)], compression) if compression else (name, "")
