@@ -113,18 +113,14 @@ class AllVerifiers(CombinedVerifier):
     """Several verifiers that must all accept a pair; each may itself be a combination."""
 
     combine = "all"
-    all: tuple[VerifierSettings, ...] = Field(
-        min_length=1, description="The verifiers, or combinations of them, cheapest first."
-    )
+    all: _Members
 
 
 class AnyVerifier(CombinedVerifier):
     """Several verifiers of which one must accept a pair; each may itself be a combination."""
 
     combine = "any"
-    any: tuple[VerifierSettings, ...] = Field(
-        min_length=1, description="The verifiers, or combinations of them, cheapest first."
-    )
+    any: _Members
 
 
 def _verifier_kind(value: Any) -> str:
@@ -136,6 +132,10 @@ VerifierSettings = Annotated[
     | Annotated[AllVerifiers, Tag("all of")]
     | Annotated[AnyVerifier, Tag("any of")],
     Discriminator(_verifier_kind),
+]
+_Members = Annotated[
+    tuple[VerifierSettings, ...],
+    Field(min_length=1, description="The verifiers, or combinations of them, cheapest first."),
 ]
 AllVerifiers.model_rebuild()
 AnyVerifier.model_rebuild()

@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from hybriddup.cli.app import app
-from tests.cli.support import ROOT, Ran, Run
+from tests.cli.support import ROOT, Ran, Run, Start
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
+def start(tmp_path: Path) -> Start:
     """Return a function that starts the command line as a process, in a new directory."""
 
     def popen(*arguments: str, stdin: int = subprocess.DEVNULL, **environment: str) -> subprocess.Popen[bytes]:

@@ -30,6 +30,7 @@ class Ran(NamedTuple):
 
 
 Run = Callable[..., Ran]
+Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
 def distinct_texts(n: int) -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.support import Run
+from tests.cli.support import Run, read_objects, write_posts
 from tests.posts import generated_posts
 
 POSTS = [text for text in dict.fromkeys(generated_posts(8, 300)) if text.isprintable()]
@@ -18,14 +17,7 @@ PAIRS = "pairs.jsonl"
 @pytest.fixture
 def posts(tmp_path: Path) -> str:
     """A file of posts."""
-    file = tmp_path / "posts.jsonl"
-    file.write_text("".join(json.dumps({"text": text}) + "\n" for text in POSTS))
-    return file.name
-
-
-def answers(folder: Path) -> list[dict[str, Any]]:
-    """What was written."""
-    return [json.loads(line) for line in (folder / PAIRS).read_text("utf-8").splitlines()]
+    return write_posts(tmp_path / "posts.jsonl", *POSTS)
 
 
 def typed(*letters: str) -> bytes:
@@ -37,7 +29,7 @@ def test_answers_are_written_and_the_end_of_the_input_ends_it(run: Run, posts: s
     """Each pair once, with both posts as they are; what is no answer is asked again."""
     ran = run("label", posts, "-o", PAIRS, stdin=typed("y", "n", "what?", "Yes", "u"))
     assert ran.code == 0
-    written = answers(tmp_path)
+    written = read_objects(tmp_path / PAIRS)
     assert [at["label"] for at in written] == [1, 0, 1, "unsure"]
     assert {at[side] for at in written for side in "ab"} <= set(POSTS)
     assert len({frozenset((at["a"], at["b"])) for at in written}) == 4
@@ -47,15 +39,15 @@ def test_answers_are_written_and_the_end_of_the_input_ends_it(run: Run, posts: s
 def test_back_asks_about_the_pair_before_again(run: Run, posts: str, tmp_path: Path) -> None:
     """Its answer is taken back; before the first one there is none."""
     run("label", posts, "-o", PAIRS, stdin=typed("b", "y", "y", "b", "n", "q", "y"))
-    assert [at["label"] for at in answers(tmp_path)] == [1, 0]
+    assert [at["label"] for at in read_objects(tmp_path / PAIRS)] == [1, 0]
 
 
 def test_the_same_command_goes_on(run: Run, posts: str, tmp_path: Path) -> None:
     """No pair is asked about twice."""
     run("label", posts, "-o", PAIRS, stdin=typed(*"yny"))
-    before = answers(tmp_path)
+    before = read_objects(tmp_path / PAIRS)
     run("label", posts, "-o", PAIRS, stdin=typed(*"nn"))
-    after = answers(tmp_path)
+    after = read_objects(tmp_path / PAIRS)
     assert after[:3] == before
     assert len({frozenset((at["a"], at["b"])) for at in after}) == len(after) == 5
 
@@ -64,7 +56,7 @@ def test_pairs_of_all_scores_come_first(run: Run, posts: str, tmp_path: Path) ->
     """So that it is seen where judgement turns, and a hundred answers can be tuned with."""
     judge = {}
     run("label", posts, "-o", PAIRS, stdin=typed(*"u" * 33))
-    for at in answers(tmp_path):
+    for at in read_objects(tmp_path / PAIRS):
         explained = json.loads(run("explain", at["a"], at["b"], "--json").out)
         judge[round(10 * explained["score"])] = True
     assert len(judge) >= 8
@@ -89,8 +81,13 @@ def test_a_file_of_something_else_is_left_alone(run: Run, posts: str, tmp_path: 
 
 def test_posts_that_have_nothing_in_common_are_an_error(run: Run, tmp_path: Path) -> None:
     """There is nothing to ask about."""
-    (tmp_path / "posts.jsonl").write_text('{"text": "今天天气真好啊"}\n{"text": "a quite different matter"}\n')
-    ran = run("label", "posts.jsonl", "-o", PAIRS, stdin=typed("y"))
+    ran = run(
+        "label",
+        write_posts(tmp_path / "posts.jsonl", "今天天气真好啊", "a quite different matter"),
+        "-o",
+        PAIRS,
+        stdin=typed("y"),
+    )
     assert ran.code == 2
     assert "no two of the posts have anything in common" in ran.err
     assert not (tmp_path / PAIRS).exists()

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from tests.cli.support import (
     OTHER,
     REPEATED,
     ROOT,
+    Start,
     distinct_texts,
     jsonl,
     names,
@@ -25,8 +25,6 @@ from tests.cli.support import (
     run_at_terminal,
     write_posts,
 )
-
-Start = Callable[..., "subprocess.Popen[bytes]"]
 
 SLOW = {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"}
 SLOW |= {"starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from unittest.mock import Mock
@@ -20,9 +19,7 @@ from hybriddup.cli.warm_up_job import made_up_posts
 from hybriddup.config.read import shipped_names
 from hybriddup.kernels.cache import anchor
 from hybriddup.run.progress import MESSAGE, note_compiling
-from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, distinct_texts, names, write_posts
-
-Start = Callable[..., "subprocess.Popen[bytes]"]
+from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, Start, distinct_texts, names, write_posts
 
 needs_compiler = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled")
 

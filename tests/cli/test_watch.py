@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,7 @@ import pytest
 
 from hybriddup.cli.watch_job import recall_line
 from hybriddup.window import AuditCounts, Window, WindowStats
-from tests.cli.support import NEARLY, OTHER, REPEATED, distinct_texts, jsonl
-
-Start = Callable[..., "subprocess.Popen[bytes]"]
+from tests.cli.support import NEARLY, OTHER, REPEATED, Start, distinct_texts, jsonl
 
 
 def answers(out: bytes) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 WriteModule = Callable[[str, str], None]
-Install = Callable[[str, str, str], None]
+Install = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)

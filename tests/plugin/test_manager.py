@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +12,7 @@ import pytest
 import hybriddup
 from hybriddup.errors import PluginError
 from hybriddup.plugin.manager import create_plugin_manager
+from tests.plugin.conftest import Install, WriteModule
 
 SHOUT = """
     import hybriddup
@@ -24,9 +24,6 @@ SHOUT = """
     def hybriddup_register(registry):
         registry.add_tokenizer("shout", shout)
 """
-
-WriteModule = Callable[[str, str], None]
-Install = Callable[..., None]
 
 
 def load_error(*modules: str | ModuleType, entry_points: bool = False) -> str:

@@ -5,15 +5,13 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hybriddup.plugin.source import source_recipe
-
-WriteModule = Callable[[str, str], None]
+from tests.plugin.conftest import WriteModule
 
 PLUGIN = """
     import hybriddup
