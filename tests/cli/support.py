@@ -74,6 +74,15 @@ def names(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
+def failed(run: Run, *arguments: str) -> str:
+    """Run a command that must fail with exit code 2, write nothing and show no traceback; return its message."""
+    before = names(Path())
+    ran = run(*arguments)
+    assert (ran.code, ran.out, names(Path())) == (2, "", before)
+    assert "Traceback" not in ran.err
+    return ran.err
+
+
 def run_at_terminal(*arguments: str, columns: int, directory: Path | None = None) -> str:
     """Return what the program shows at a terminal of this width, with its control sequences."""
     pty = pytest.importorskip("pty")

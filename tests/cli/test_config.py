@@ -11,7 +11,7 @@ import yaml
 
 from hybriddup.config import load_settings
 from hybriddup.config.read import SCHEMA_FILE, shipped_directory, shipped_names
-from tests.cli.support import Run
+from tests.cli.support import Run, failed
 
 
 def test_the_shown_settings_are_a_configuration_again(run: Run, tmp_path: Path) -> None:
@@ -81,9 +81,7 @@ def test_a_shipped_configuration_can_be_had_to_edit(run: Run, tmp_path: Path, na
 
 def test_a_configuration_that_is_not_shipped_cannot_be_had(run: Run) -> None:
     """Those that are are named."""
-    ran = run("config", "init", "wiebo")
-    assert (ran.code, ran.out) == (2, "")
-    assert "no shipped configuration is called 'wiebo'. Did you mean 'weibo'?" in ran.err
+    assert "no shipped configuration is called 'wiebo'. Did you mean 'weibo'?" in failed(run, "config", "init", "wiebo")
 
 
 def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_path: Path) -> None:

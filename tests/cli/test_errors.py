@@ -7,15 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, jsonl, names, write_posts
-
-
-def failed(run: Run, *arguments: str) -> str:
-    """Run a command that must fail with exit code 2, and return its message."""
-    ran = run(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert "Traceback" not in ran.err
-    return ran.err
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, failed, jsonl, write_posts
 
 
 @pytest.mark.parametrize(
@@ -77,9 +69,7 @@ def test_an_error_is_one_message_and_nothing_is_written(
     (tmp_path / "short.jsonl.gz").write_bytes(bytes.fromhex("1f8b0800"))
     (tmp_path / "mine.yaml").touch()
     (tmp_path / "empty").mkdir()
-    before = names(tmp_path)
     assert message in failed(run, "dedupe", *arguments)
-    assert names(tmp_path) == before
 
 
 def test_outputs_are_checked_before_anything_is_read(run: Run, tmp_path: Path) -> None:
@@ -97,7 +87,6 @@ def test_a_text_field_that_no_record_has_is_an_error_that_names_the_fields(
     message = failed(run, "dedupe", "posts.jsonl", *arguments)
     assert "posts.jsonl:2: field 'text' is missing (fields: 'id', 'body'); not one record is a post." in message
     assert "--text-field" in message
-    assert names(tmp_path) == ["posts.jsonl"]
 
 
 def test_a_record_without_the_text_field_is_a_bad_line_where_others_have_it(run: Run, tmp_path: Path) -> None:
@@ -123,7 +112,6 @@ def test_a_field_of_keep_highest_that_no_post_has_is_an_error(
     (tmp_path / "liked.yaml").write_text("keep: {highest: likess}\n", "utf-8")
     message = failed(run, "dedupe", name, "--config", "liked.yaml")
     assert "keep: {highest: likess} needs posts with the field 'likess', but not one of 2 has it" in message
-    assert names(tmp_path) == sorted(["liked.yaml", name])
 
 
 def test_a_full_disk_is_an_error_that_leaves_outputs_as_they_were(run: Run, tmp_path: Path) -> None:
@@ -139,7 +127,6 @@ def test_a_full_disk_is_an_error_that_leaves_outputs_as_they_were(run: Run, tmp_
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert message.startswith("error: kept.jsonl could not be written: File too large.")
     assert (tmp_path / "kept.jsonl").read_bytes() == b"before"
-    assert names(tmp_path) == ["few.jsonl", "kept.jsonl", "posts.jsonl"]
 
 
 def test_debug_shows_the_traceback_of_an_error(run: Run) -> None:
@@ -179,4 +166,3 @@ def test_an_input_that_changes_during_the_run_is_an_error(
 
     monkeypatch.setattr(dedupe_job, "decide", decide_slowly)
     assert "posts.jsonl changed while it was being deduplicated" in failed(run, "dedupe", name, "--quiet")
-    assert names(tmp_path) == ["posts.jsonl"]

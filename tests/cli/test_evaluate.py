@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, write_posts, write_table
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, write_posts, write_table
 
 
 def pair(a: str, b: str, label: object) -> dict[str, Any]:
@@ -47,9 +47,8 @@ def test_fields_may_have_any_name(run: Run, tmp_path: Path) -> None:
     names = ("--a-field", "first", "--b-field", "second", "--label-field", "same")
     evaluation = json.loads(run("evaluate", "pairs.jsonl", *names, "--json").out)
     assert evaluation["total"]["decision"]["n_found"] == 4
-    ran = run("evaluate", "pairs.jsonl", "--a-field", "first", "--b-field", "second")
-    assert ran.code == 2
-    assert "no pair with the texts first and second and a label" in ran.err
+    said = failed(run, "evaluate", "pairs.jsonl", "--a-field", "first", "--b-field", "second")
+    assert "no pair with the texts first and second and a label" in said
 
 
 def test_the_curve_tells_what_each_threshold_would_reach(run: Run, tmp_path: Path) -> None:
@@ -126,8 +125,7 @@ def test_a_file_without_a_usable_pair_is_an_error_that_says_which_field_is_missi
 ) -> None:
     """And names those found; no option is mentioned that only dedupe has. A label may be a number."""
     write_table(tmp_path / name, [pairs] if pairs else [])
-    ran = run("evaluate", name)
-    assert (ran.code, ran.out) == (2, "")
-    assert f"{name} holds no pair with the texts a and b and a label" in ran.err
-    assert fault in ran.err
-    assert "--text-field" not in ran.err
+    said = failed(run, "evaluate", name)
+    assert f"{name} holds no pair with the texts a and b and a label" in said
+    assert fault in said
+    assert "--text-field" not in said

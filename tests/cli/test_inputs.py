@@ -11,20 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, jsonl, names, read_objects, write_posts
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, failed, jsonl, read_objects, write_posts
 
 TABLE = "id;正文\n" + "".join(
     f"{i};{text}\n" for i, text in enumerate([REPEATED, OTHER, NEARLY] + [f"第{i}" for i in range(20)])
 )
 LINES = TABLE.splitlines(keepends=True)
-
-
-def error_of(run: Run, *arguments: str) -> str:
-    """Return the message of a command that writes nothing."""
-    before = names(Path())
-    ran = run(*arguments)
-    assert (ran.code, ran.out, names(Path())) == (2, "", before)
-    return ran.err
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "gbk", "auto", "utf-8"])
@@ -67,7 +59,7 @@ def test_a_file_in_another_encoding_is_refused_with_the_one_it_looks_like(
     """Though its English posts could be read: what is left of it would look like a success."""
     posts = [f"今天的天气真的很好，我们去哪里玩{i}" for i in range(200)] + distinct_texts(300)
     (tmp_path / "posts.jsonl").write_bytes(jsonl(*posts).encode("gb18030"))
-    message = error_of(run, "dedupe", "posts.jsonl", *encoding)
+    message = failed(run, "dedupe", "posts.jsonl", *encoding)
     assert "posts.jsonl looks like gb18030; give --encoding gb18030." in message
 
 
@@ -103,7 +95,7 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(
 ) -> None:
     """An empty output would look like a success; what may help is said."""
     (tmp_path / name).write_bytes(content)
-    said = error_of(run, "dedupe", name, "--text-field", field)
+    said = failed(run, "dedupe", name, "--text-field", field)
     assert name in said
     assert [message for message in messages if message not in said] == []
 
@@ -121,7 +113,7 @@ def test_files_of_several_encodings_are_not_one_output(run: Run, tmp_path: Path)
     (tmp_path / "b.txt").write_text("hello\n")
     assert run("dedupe", "a.txt", "b.txt", "-o", "both.txt", "--encoding", "auto").code == 0
     (tmp_path / "c.txt").write_text(text, "utf-8")
-    message = error_of(run, "dedupe", "a.txt", "b.txt", "c.txt", "-o", "all.txt", "--encoding", "auto")
+    message = failed(run, "dedupe", "a.txt", "b.txt", "c.txt", "-o", "all.txt", "--encoding", "auto")
     assert "got a.txt (gb18030), c.txt (utf-8)" in message
 
 
@@ -152,10 +144,8 @@ def test_arrays_and_lines_are_not_one_output(run: Run, tmp_path: Path) -> None:
     """It is said before the run; so is the name of the output that does not fit an array."""
     write_posts(tmp_path / "a.jsonl", OTHER)
     (tmp_path / "b.jsonl").write_text(json.dumps([{"text": OTHER}]))
-    assert "got a.jsonl (lines), b.jsonl (array)" in error_of(run, "dedupe", "a.jsonl", "b.jsonl", "-o", "c.jsonl")
-    assert "but the inputs are json. Convert them to UTF-8" in error_of(
-        run, "dedupe", "b.jsonl", "--encoding", "gb18030"
-    )
+    assert "got a.jsonl (lines), b.jsonl (array)" in failed(run, "dedupe", "a.jsonl", "b.jsonl", "-o", "c.jsonl")
+    assert "but the inputs are json. Convert them to UTF-8" in failed(run, "dedupe", "b.jsonl", "--encoding", "gb18030")
 
 
 @pytest.mark.parametrize(("suffix", "module"), [(".bz2", bz2), (".xz", lzma)])
@@ -168,9 +158,9 @@ def test_bz2_and_xz_go_in_and_out(run: Run, tmp_path: Path, suffix: str, module:
     assert module.decompress(kept).decode() == jsonl(REPEATED, OTHER)
     assert run("dedupe", "-", stdin=packed).out == jsonl(REPEATED, OTHER)
     (tmp_path / f"short.jsonl{suffix}").write_bytes(packed[:-12])
-    assert f"short.jsonl{suffix} ends in the middle" in error_of(run, "dedupe", f"short.jsonl{suffix}")
+    assert f"short.jsonl{suffix} ends in the middle" in failed(run, "dedupe", f"short.jsonl{suffix}")
     (tmp_path / f"wrong.jsonl{suffix}").write_bytes(b"not packed at all")
-    assert f"wrong.jsonl{suffix} cannot be decompressed" in error_of(run, "dedupe", f"wrong.jsonl{suffix}")
+    assert f"wrong.jsonl{suffix} cannot be decompressed" in failed(run, "dedupe", f"wrong.jsonl{suffix}")
 
 
 def test_the_files_of_a_directory_are_one_corpus(run: Run, tmp_path: Path) -> None:
@@ -190,7 +180,7 @@ def test_the_files_of_a_directory_are_one_corpus(run: Run, tmp_path: Path) -> No
         in ran.err
     )
     assert (tmp_path / "kept.jsonl").read_text("utf-8") == jsonl(REPEATED, OTHER)
-    assert "-o crawl/b.jsonl is also an input" in error_of(run, "dedupe", "crawl", "-o", "crawl/b.jsonl", "-f")
+    assert "-o crawl/b.jsonl is also an input" in failed(run, "dedupe", "crawl", "-o", "crawl/b.jsonl", "-f")
 
 
 def test_of_a_directory_only_files_of_the_named_format_are_taken(run: Run, tmp_path: Path) -> None:
@@ -199,8 +189,8 @@ def test_of_a_directory_only_files_of_the_named_format_are_taken(run: Run, tmp_p
     write_posts(tmp_path / "crawl" / "a.jsonl", OTHER)
     (tmp_path / "crawl" / "readme.txt").write_text("about")
     assert run("dedupe", "crawl", "-o", "kept.jsonl", "--format", "jsonl").code == 0
-    assert "several inputs must have the same format" in error_of(run, "dedupe", "crawl", "-o", "all.jsonl")
-    assert "crawl holds no file of posts (known: .parquet, .pq)" in error_of(
+    assert "several inputs must have the same format" in failed(run, "dedupe", "crawl", "-o", "all.jsonl")
+    assert "crawl holds no file of posts (known: .parquet, .pq)" in failed(
         run, "dedupe", "crawl", "--format", "parquet"
     )
 
@@ -243,6 +233,6 @@ def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None
     ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *posts), "--per", "user.id")
     assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(posts[0], posts[1], posts[3])
     assert "repeats are looked for within each of the 2 values of 'user.id'." in ran.err
-    assert "--per by needs posts with the field 'by', but not one of 4 has it" in error_of(
+    assert "--per by needs posts with the field 'by', but not one of 4 has it" in failed(
         run, "dedupe", "posts.jsonl", "--per", "by", "-o", "x.jsonl"
     )

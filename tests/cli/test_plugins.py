@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Run
+from tests.cli.support import Run, failed
 
 COMMAND = """
 import hybriddup
@@ -73,13 +73,9 @@ def test_a_broken_plugin_does_not_hide_the_help(run: Run, installed: Path) -> No
 def test_a_broken_plugin_stops_a_run(run: Run, installed: Path) -> None:
     """Without it, results could differ in silence."""
     installed.write_text("raise RuntimeError('broken')")
-    ran = run("dedupe", "posts.jsonl")
-    assert ran.code == 2
-    assert "cannot be imported: RuntimeError: broken" in ran.err
+    assert "cannot be imported: RuntimeError: broken" in failed(run, "dedupe", "posts.jsonl")
 
 
 def test_an_unknown_command_is_an_error(run: Run) -> None:
     """With exit code 2, as any wrong usage."""
-    ran = run("dedup")
-    assert ran.code == 2
-    assert "No such command 'dedup'" in ran.err
+    assert "No such command 'dedup'" in failed(run, "dedup")
