@@ -65,11 +65,12 @@ class Watcher:
         """Decide lines and write an answer to each; those written are flushed."""
         read = [self.read(line, number) for number, line in enumerate(lines, self.n_lines + 1) if line.strip()]
         self.n_lines += len(lines)
-        bad = next((place for place, one in enumerate(read) if isinstance(one, BadLine)), None)
+        bad = next((one for one in read if isinstance(one, BadLine)), None)
         if self.strict and bad is not None:
-            self.write(read[:bad])
+            self.write(read[: read.index(bad)])
             raise InputError(
-                self.told(read[bad]) + " Stopped there because of --strict; the lines before are answered."
+                f"standard input, line {bad.line}: {bad.error.rstrip('.')}. "
+                "Stopped there because of --strict; the lines before are answered."
             )
         self.write(read)
 
@@ -114,11 +115,6 @@ class Watcher:
         self.n_bad += 1
         if len(self.first_bad) < SHOWN_BAD_LINES:
             self.first_bad.append(BadRecord("standard input", answer.line, answer.line - 1, answer.error))
-
-    def told(self, bad: Post | BadLine) -> str:
-        """Return a message about a bad line."""
-        assert isinstance(bad, BadLine)  # noqa: S101  it was looked for
-        return f"standard input, line {bad.line}: {bad.error.rstrip('.')}."
 
 
 def perform(

@@ -122,7 +122,7 @@ def _records(table: ParquetFile, fields: Fields, kinds: Container[str]) -> Itera
             if text is None or type(text) is str:
                 yield Record(text or "", record_id, tuple(order_values))
             else:
-                yield BadRow(row, _explain(text, fields.text))
+                yield BadRow(row, f"column {fields.text!r} is not valid UTF-8")
 
 
 def _column(batch: Any, name: str) -> list[Any]:
@@ -158,10 +158,6 @@ def _value(scalar: Any) -> Any:
         return scalar.as_py()
     except UnicodeDecodeError:
         return b""
-
-
-def _explain(text: Any, text_field: str) -> str:
-    return f"column {text_field!r} is null" if text is None else f"column {text_field!r} is not valid UTF-8"
 
 
 class ParquetWriter:

@@ -29,11 +29,6 @@ from hybriddup.plugin.roles import RoleName
 from hybriddup.steps.blocks import BlockIndex
 
 
-def adapt(found: Registered, function: Callable[..., Any]) -> Any:
-    """Return the function as a batch component of a role that has an adapter."""
-    return _ADAPTERS[found.role](function, found)
-
-
 class _Adapter(PluginPart):
     """What all adapters share: calling the function, and naming what it failed on."""
 
@@ -203,7 +198,7 @@ class BlockIndexAdapter(_Adapter, BlockIndex):
         return self._label
 
 
-_ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
+ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "normalizer": NormalizerAdapter,
     "tokenizer": TokenizerAdapter,
     "weighter": WeighterAdapter,
@@ -211,6 +206,7 @@ _ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "block_index": BlockIndexAdapter,
     "verifier": VerifierAdapter,
 }
+"""What makes a batch component of a function, by the roles that have such an adapter."""
 
 
 def _shorten(arguments: tuple[Any, ...]) -> str:

@@ -25,11 +25,6 @@ from hybriddup.plugin.registered import PluginPart, Registered, blamed_on, kind_
 from hybriddup.plugin.roles import ROLES, RoleName
 
 
-def guard(found: Registered, component: Any) -> Any:
-    """Return the component with its answers checked."""
-    return _GUARDS.get(found.role, Guard)(component, found)
-
-
 class Guard(PluginPart):
     """A component whose attributes are reached as if the guard were not there, or are its role's defaults.
 
@@ -182,7 +177,7 @@ class ReaderGuard(Guard):
             yield from self.part.read(*arguments)
 
 
-_GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {
+GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "normalizer": NormalizerGuard,
     "tokenizer": TokenizerGuard,
     "weighter": WeighterGuard,
@@ -191,6 +186,7 @@ _GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "verifier": VerifierGuard,
     "reader": ReaderGuard,
 }
+"""What checks the answers of a component, by the roles that have more to check than what it raises."""
 
 
 def _describe(value: object) -> str:

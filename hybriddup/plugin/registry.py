@@ -207,15 +207,15 @@ class Registry:
 
 def make_batch_component(found: Registered, component: Any) -> Any:
     """Return an instance that has its role's batch methods: what a plugin made, guarded, or its function, adapted."""
-    from hybriddup.plugin.adapters import adapt  # these bring numpy, which listing components does without
-    from hybriddup.plugin.guards import guard
+    from hybriddup.plugin.adapters import ADAPTERS  # these bring numpy, which listing components does without
+    from hybriddup.plugin.guards import GUARDS, Guard
 
     role = ROLES[found.role]
     missing = missing_methods(component, role)
     if not missing:
         if absent := [name for name in role.attributes if not hasattr(component, name)]:
             raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(absent)}.")
-        return component if found.owner.plugin == BUILTINS else guard(found, component)
+        return component if found.owner.plugin == BUILTINS else GUARDS.get(found.role, Guard)(component, found)
     if not (role.per_text and callable(component)):
         raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(missing)}.")
-    return adapt(found, component)
+    return ADAPTERS[found.role](component, found)
