@@ -196,11 +196,8 @@ def _lines_of(root: yaml.Node) -> dict[Path, int]:
         if len(lines) + len(pending) > MAX_NODES:
             raise _fail(root, f"the file holds more than {MAX_NODES} values, aliases counted each time.")
         if isinstance(node, yaml.MappingNode):
-            pending += [((*path, key.value), value, key.start_mark.line + 1) for key, value in _scalar_keys(node)]
+            scalar_keys = [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+            pending += [((*path, key.value), value, key.start_mark.line + 1) for key, value in scalar_keys]
         elif isinstance(node, yaml.SequenceNode):
             pending += [((*path, place), item, item.start_mark.line + 1) for place, item in enumerate(node.value)]
     return lines
-
-
-def _scalar_keys(node: yaml.MappingNode) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
-    return [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]

@@ -66,11 +66,6 @@ class RemovedPosts(Sequence[Removed]):
         """int64[n]: the input row of each removed post, rising."""
         return self.corpus.rows[self.columns.posts]
 
-    @property
-    def keeper_rows(self) -> Int64s:
-        """int64[n]: the input row of the keeper of each."""
-        return self.corpus.rows[self.columns.keepers]
-
     def __len__(self) -> int:
         return len(self.columns.posts)
 
@@ -144,7 +139,7 @@ def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
     """Return int64[n] twice: the rows of removed posts and of their keepers, where these are not of another corpus."""
     if isinstance(removed, RemovedPosts):
         is_own = removed.columns.keepers >= removed.corpus.n_against
-        return removed.rows[is_own], removed.keeper_rows[is_own]
+        return removed.rows[is_own], removed.corpus.rows[removed.columns.keepers[is_own]]
     own = [(post.row, post.keeper_row) for post in removed if post.keeper_source is None]
     rows = np.array(own, np.int64).reshape(-1, 2)
     return rows[:, 0], rows[:, 1]

@@ -48,7 +48,8 @@ class Guard(PluginPart):
         return partial(self._ask, name) if name in self._methods else value
 
     def _ask(self, method: str, *arguments: Any, **named: Any) -> Any:
-        return self._call(partial(getattr(self.part, method), **named), f"failed in {method}", *arguments)
+        with blamed_on(self._label, f"failed in {method}"):
+            return getattr(self.part, method)(*arguments, **named)
 
     def _demand(self, holds: object, method: str, allowed: str, given: object) -> None:
         if not holds:

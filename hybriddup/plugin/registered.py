@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -88,10 +88,6 @@ class PluginPart:
         """Return what the part adds to the recipe id: its own ``recipe()``, or `Owner.recipe`."""
         own = getattr(self.part, "recipe", None)
         return dict(own()) if callable(own) else self._owner.recipe(self.part)
-
-    def _call(self, function: Callable[..., Any], what: str, *arguments: Any) -> Any:
-        with blamed_on(self._label, what):
-            return function(*arguments)
 
     def _wrong(self, method: str, allowed: str, given: object, arguments: str = "") -> PluginError:
         """Return the error to raise where an answer is not what is allowed."""
