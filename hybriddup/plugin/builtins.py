@@ -43,9 +43,9 @@ def _register_stage_1(registry: Registry) -> None:
 
 def _register_verifiers(registry: Registry) -> None:
     registry.add_verifier("edit", "hybriddup.steps.verifiers.edit:Edit")
-    registry.add_verifier("lcs", "hybriddup.steps.verifiers.lcs:Lcs")
+    registry.add_verifier("lcs", "hybriddup.steps.verifiers.edit:Lcs")
     registry.add_verifier("cosine", "hybriddup.steps.verifiers.cosine:Cosine")
-    registry.add_verifier("jaccard", "hybriddup.steps.verifiers.jaccard:Jaccard")
+    registry.add_verifier("jaccard", "hybriddup.steps.verifiers.features:Jaccard")
     registry.add_verifier("post", "hybriddup.steps.verifiers.post.verifier:Post")
     registry.add_verifier("hamming", "hybriddup.steps.verifiers.hamming:Hamming")
 

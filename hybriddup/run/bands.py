@@ -23,8 +23,7 @@ from hybriddup.data.records import (
     VerifiedPairs,
 )
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext, keeps_learning
-from hybriddup.steps.verifiers.combined import AllOf, AnyOf
-from hybriddup.steps.verifiers.judges import Judge, PairJudgement, SingleJudge
+from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, PairJudgement, SingleJudge
 from hybriddup.steps.verifiers.number_guard import have_same_numbers, number_keys
 
 EXACT_ONLY = -1

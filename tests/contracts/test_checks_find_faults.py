@@ -24,10 +24,8 @@ from hybriddup.files.lines import LinesReader, LinesWriter
 from hybriddup.files.sources import Source
 from hybriddup.steps.blocks.scan import Scan
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.cosine import Cosine
-from hybriddup.steps.verifiers.document_frequencies import InverseDocumentFrequencies
-from hybriddup.steps.verifiers.edit import Edit
-from hybriddup.steps.verifiers.lcs import Lcs
+from hybriddup.steps.verifiers.cosine import Cosine, InverseDocumentFrequencies
+from hybriddup.steps.verifiers.edit import Edit, Lcs
 from hybriddup.testing import (
     ContractError,
     check_block_index,

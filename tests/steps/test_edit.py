@@ -14,7 +14,7 @@ from rapidfuzz.distance import Indel, Levenshtein
 
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.verifiers import VerifierContext, edit
-from hybriddup.steps.verifiers.edit import Edit, longest_indel_partners
+from hybriddup.steps.verifiers.edit import Edit
 from tests import reference
 from tests.builders import make_pairs
 from tests.steps.test_verifiers import THRESHOLDS
@@ -78,11 +78,6 @@ def test_pair_on_the_threshold_is_within_the_longest_partner(distance: Distance,
     shorter = np.array([len(a) for a, _ in pairs], np.int32)
     longest = Edit(Edit.Options(distance=distance)).max_partner_lengths(shorter, float(threshold))
     assert longest.tolist() == [len(b) for _, b in pairs]
-
-
-def test_partner_of_eight_characters_is_twelve_at_four_fifths() -> None:
-    """12 x 0.8 / 1.2 is 8.000000000000002 in floating point, and its ceiling is 9."""
-    assert longest_indel_partners(np.array([8], np.int32), 0.8).tolist() == [12]
 
 
 # --- equal to the twins ---
@@ -158,16 +153,10 @@ def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pyt
             assert [score if score >= threshold else None for score in scores] == expected
 
 
-@distances
-def test_empty_texts_are_the_same(distance: Distance) -> None:
-    """And an empty text has nothing in common with another."""
-    assert (score_one("", "", 0.0, distance), score_one("", "a", 0.0, distance)) == (1.0, 0.0)
-
-
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=20), st.sampled_from(THRESHOLDS))
 def test_longest_partner_equals_trying_each_length(lengths: list[int], threshold: Fraction) -> None:
     """The last partner length whose quotient, as the score computes it, reaches the threshold."""
-    longest = longest_indel_partners(np.array(lengths, np.int32), float(threshold)).tolist()
+    longest = Edit(Edit.Options()).max_partner_lengths(np.array(lengths, np.int32), float(threshold)).tolist()
     for length, partner in zip(lengths, longest, strict=True):
         assert partner >= length
         if length:

@@ -11,15 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hybriddup.kernels.characters import count_lacking
-from hybriddup.kernels.ring_texts import least_common
+from hybriddup.kernels.pair_limits import least_common
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext
-from hybriddup.steps.verifiers.combined import AllOf, AnyOf
-from hybriddup.steps.verifiers.edit import Edit
-from hybriddup.steps.verifiers.jaccard import Jaccard
-from hybriddup.steps.verifiers.judges import Judge, SingleJudge
-from hybriddup.steps.verifiers.lcs import Lcs
+from hybriddup.steps.verifiers.edit import Edit, Lcs
+from hybriddup.steps.verifiers.features import Jaccard
+from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, SingleJudge
 from tests.builders import make_pairs
 
 ALL_SCORES = 0.0
@@ -127,15 +125,6 @@ def test_pair_that_members_accept_is_listed(
     assert is_listed(judge, context) or not is_accepted(judge)
 
 
-@settings(max_examples=300)
-@given(texts=pairs_of_texts(), name=st.sampled_from(TELLING), threshold=st.floats(0.0, 1.0))
-def test_pair_at_or_above_any_threshold_is_listed(texts: tuple[str, str], name: str, threshold: float) -> None:
-    """Whatever the threshold, also ones that float32 cannot hold."""
-    context = context_of(texts)
-    judge = judge_of(name, threshold, context)
-    assert is_listed(judge, context) or not is_accepted(judge)
-
-
 def pairs_on(name: str, threshold: Fraction) -> Iterator[tuple[str, str]]:
     """Pairs of which the longer text holds all of the shorter, with a score that is exactly the threshold."""
     for n in range(1, 254):
@@ -176,65 +165,8 @@ def other_letter(text: str, n: int) -> str:
     raise AssertionError("every letter shares a bit with the text")
 
 
-def test_verifiers_tell_their_own_shares() -> None:
-    """Of both texts for indel distances, of the text that is divided by for the others."""
-    told = {name: judge_of(name, 0.8, context_of([])).least_in_common() for name in TELLING}
-    assert told == {
-        "edit-indel": LeastInCommon(0.4, 0.4),
-        "edit-levenshtein": LeastInCommon(0.0, 0.8),
-        "lcs-longer": LeastInCommon(0.0, 0.8),
-        "lcs-shorter": LeastInCommon(0.8, 0.0),
-    }
-
-
-@pytest.mark.parametrize("name", ["jaccard", "cosine", "hamming"])
-def test_verifier_that_does_not_tell_asks_for_nothing(name: str) -> None:
-    """Distinct n-grams, and bits, say nothing of how often characters stand in a text."""
-    verifier = Jaccard(Jaccard.Options()) if name == "jaccard" else object()
-    assert SingleJudge(verifier, 0, name, 0.9).least_in_common() == LeastInCommon(0.0, 0.0)  # type: ignore[arg-type]
-
-
-SHARES = st.tuples(st.floats(0.0, 0.5), st.floats(0.0, 0.5)).map(lambda shares: LeastInCommon(*shares))
-
-
-class Telling:
-    """Tells what it is told to."""
-
-    def __init__(self, told: LeastInCommon) -> None:
-        self.told = told
-
-    def least_in_common(self, threshold: float) -> LeastInCommon:  # noqa: ARG002  (a stand-in)
-        return self.told
-
-
-def judges_telling(told: Sequence[LeastInCommon]) -> list[SingleJudge]:
-    return [SingleJudge(Telling(shares), 0, "v", 0.5) for shares in told]  # type: ignore[arg-type]
-
-
-def asked(shares: LeastInCommon, shorter: int, longer: int) -> float:
-    return shares.of_shorter * shorter + shares.of_longer * longer
-
-
-@given(st.lists(SHARES, min_size=1, max_size=4), st.integers(0, 100), st.integers(0, 100))
-def test_all_asks_for_no_more_than_its_strictest_member(told: list[LeastInCommon], shorter: int, extra: int) -> None:
-    """And for as much where both texts are of one length."""
-    combined = AllOf(judges_telling(told)).least_in_common()
-    longer = shorter + extra
-    assert asked(combined, shorter, longer) <= max(asked(shares, shorter, longer) for shares in told) + 1e-9
-    assert asked(combined, shorter, shorter) == pytest.approx(max(asked(shares, shorter, shorter) for shares in told))
-
-
-@given(st.lists(SHARES, min_size=1, max_size=4), st.integers(0, 100), st.integers(0, 100))
-def test_any_asks_for_no_more_than_its_most_lenient_member(told: list[LeastInCommon], shorter: int, extra: int) -> None:
-    """A pair that this one accepts is listed whatever the others say."""
-    combined = AnyOf(judges_telling(told)).least_in_common()
-    longer = shorter + extra
-    assert asked(combined, shorter, longer) <= min(asked(shares, shorter, longer) for shares in told) + 1e-9
-
-
-def test_any_with_a_member_that_does_not_tell_asks_for_nothing() -> None:
-    """That member could accept any pair."""
-    silent = SingleJudge(object(), 0, "v", 0.9)  # type: ignore[arg-type]
-    strict = judges_telling([LeastInCommon(0.5, 0.5)])
-    assert AnyOf([*strict, silent]).least_in_common() == LeastInCommon(0.0, 0.0)
-    assert AllOf([*strict, silent]).least_in_common() == LeastInCommon(0.5, 0.5)
+@pytest.mark.parametrize(("combined", "asked"), [(AllOf, LeastInCommon(0.4, 0.4)), (AnyOf, LeastInCommon(0.0, 0.0))])
+def test_of_a_member_that_does_not_tell_any_pair_is_listed(combined: type[AllOf | AnyOf], asked: LeastInCommon) -> None:
+    """With `any`, where it could accept the pair; `all` goes by the others."""
+    members = [judge_of(name, 0.8, context_of([])) for name in ("edit-indel", "jaccard")]
+    assert combined(members).least_in_common() == asked

@@ -16,8 +16,7 @@ from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.errors import PluginError
 from hybriddup.run.bands import plan_judges
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.combined import AllOf, AnyOf
-from hybriddup.steps.verifiers.judges import SingleJudge
+from hybriddup.steps.verifiers.judges import AllOf, AnyOf, SingleJudge
 
 
 class Recorded:

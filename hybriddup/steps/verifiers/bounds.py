@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
 
 from hybriddup.data.limits import NO_BOUND
-from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.records import Float64s, Int32s, Int64s
 
 CLOSE_TOGETHER = 128
 """Among so many times as many texts as pairs have, marking theirs takes less time than sorting them."""
-CODE_POINTS_A_BATCH = 2**18
-"""Both texts of a batch of pairs, together: keeps what a batch needs beside the texts to some ten megabytes."""
 
 
-def unbounded(lengths: Int32s) -> Int32s:
+def unbounded(lengths: Int32s | Int64s) -> Int32s:
     """Return `NO_BOUND` for each length."""
     return np.full(len(lengths), NO_BOUND, np.int32)
 
 
-def longest_partners(lengths: Int32s, threshold: float) -> Int32s:
+def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
     """Return the longest partner, inclusive, with which ``length / partner_length`` still reaches the threshold.
 
-    Parameters
-    ----------
-    lengths
-        int32[n]: code points of the shorter texts.
-    threshold
-        0.0 to 1.0; at 0.0 there is no bound.
-
-    Notes
-    -----
-    The quotient is floating point, as a score is: that 12 x 0.8 / 1.2 is 8.000000000000002 there is why the answer is
-    tried, not computed. One division is off by less than one partner length, so the next two below are enough to try.
+    ``lengths`` are the code points of the shorter texts; there is no bound at the threshold 0.0. The quotient is
+    floating point, as a score is: that 12 x 0.8 / 1.2 is 8.000000000000002 there is why the answer is tried, not
+    computed. One division is off by less than one partner length, so the next two below are enough to try.
 
     Examples
     --------
@@ -88,16 +77,3 @@ def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s
     positions, places = np.flatnonzero(is_there), np.empty(n, np.int64)
     places[positions] = np.arange(len(positions))
     return positions + least, places[earlier - least], places[later - least]
-
-
-def lengths_of(texts: Sequence[str]) -> Int64s:
-    """Return int64[n]: the code points of each text."""
-    return np.fromiter(map(len, texts), np.int64, len(texts))
-
-
-def batches(texts: Sequence[str], pairs: CandidatePairs) -> list[tuple[int, int]]:
-    """Return the bounds of slices that together cover the pairs, each of about `CODE_POINTS_A_BATCH` or one pair."""
-    lengths = lengths_of(texts_at(texts, pairs.earlier)) + lengths_of(texts_at(texts, pairs.later))
-    batch_of_pair = np.cumsum(lengths) // CODE_POINTS_A_BATCH
-    bounds = [0, *(np.flatnonzero(np.diff(batch_of_pair)) + 1).tolist(), len(pairs)]
-    return [(first, last) for first, last in pairwise(bounds) if first < last]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from hybriddup.data.limits import round_onto
-from hybriddup.data.records import CandidatePairs, Float64s, Int32s
+from hybriddup.data.records import CandidatePairs, Float64s, Int64s, Tokens, UInt64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.bounds import texts_at, unbounded
-from hybriddup.steps.verifiers.document_frequencies import InverseDocumentFrequencies
+from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.features import (
     FeatureOptions,
-    FeatureSource,
+    FeatureVerifier,
     TextPairs,
-    score_in_batches,
+    count_features,
     settle_featureless,
 )
 
@@ -27,7 +27,7 @@ TEXTS_A_BATCH = 1024
 """Texts split at a time while learning."""
 
 
-class Cosine:
+class Cosine(FeatureVerifier):
     """Scores a pair by the cosine of its TF-IDF vectors: 1.0 = same direction, 0.0 = no feature shared; symmetric.
 
     TF is how often a text holds a feature, IDF is scikit-learn's smoothed one, learned from the texts of the run.
@@ -45,24 +45,25 @@ class Cosine:
             description="Texts that IDF is learned from, spread evenly over the run and split once more; 0 = all.",
         )
 
+    options: Options
+    _frequencies: InverseDocumentFrequencies
+
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    _source: FeatureSource
-    _frequencies: InverseDocumentFrequencies
-
     def prepare(self, context: VerifierContext) -> None:
         """Learn IDF from the texts of the run."""
-        self._source = FeatureSource.of_run(context, self.options)
+        self._context = context
         self._frequencies = InverseDocumentFrequencies()
         if self.options.idf:
-            sample = self._sample(context.texts)
+            n, texts = self.options.idf_sample, context.texts
+            sample = texts_at(texts, spread_rows(len(texts), n)) if n else texts
             batches = [sample[first : first + TEXTS_A_BATCH] for first in range(0, len(sample), TEXTS_A_BATCH)]
-            self._frequencies.learn(self._source.split_all(batches))
+            self._frequencies.learn(self._split_all(batches))
 
     def renew(self, context: VerifierContext) -> None:
         """Look at other texts, and keep the IDF."""
-        self._source = FeatureSource.of_run(context, self.options)
+        self._context = context
 
     def learned(self) -> dict[str, NDArray[Any]]:
         """Return the counts behind the IDF."""
@@ -72,18 +73,15 @@ class Cosine:
         """Score by the IDF that `learned` returned elsewhere."""
         self._frequencies = InverseDocumentFrequencies.from_arrays(learned)
 
-    def _sample(self, texts: Sequence[str]) -> Sequence[str]:
-        n = self.options.idf_sample
-        return texts_at(texts, spread_rows(len(texts), n)) if n else texts
-
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs], rounded so that a pair exactly on its threshold is on it."""
-        return round_onto(score_in_batches(pairs, self._source, self._cosines), thresholds)
+        return round_onto(super().score_pairs(pairs, thresholds), thresholds)
 
-    def _cosines(self, pairs: TextPairs) -> Float64s:
+    def score_features(self, pairs: TextPairs) -> Float64s:
+        """Return float64[n_pairs]: the cosines."""
         vectors = pairs.counts.astype(np.float64)
         if self.options.idf:
-            vectors.data *= self._frequencies.look_up(pairs.features)[vectors.indices]
+            vectors.data *= self._frequencies.look_up(pairs.keys)[vectors.indices]
         squares = vectors.multiply(vectors).sum(axis=1)
         products = vectors[pairs.earlier].multiply(vectors[pairs.later]).sum(axis=1)
         # The square root of the product, not the product of square roots: of whole numbers it is often exact.
@@ -92,6 +90,57 @@ class Cosine:
         sizes = np.diff(pairs.counts.indptr)
         return settle_featureless(cosines, pairs, sizes[pairs.earlier] + sizes[pairs.later])
 
-    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
-        """Return no bound: a text said twice has the same direction as said once."""
-        return unbounded(lengths)
+
+@dataclass
+class InverseDocumentFrequencies:
+    """Inverse document frequencies, ``ln((1 + n_texts) / (1 + n_texts_with_feature)) + 1``, by feature.
+
+    Notes
+    -----
+    The formula is that of scikit-learn's ``TfidfTransformer(smooth_idf=True)``; a feature never seen counts as held by
+    no text. Features are kept as their 64-bit XXH3: among ten million of them, the odds that any two share an entry
+    are about one in 400,000, and what they would share is a frequency.
+    """
+
+    n_texts: int = 0
+    keys: UInt64s = field(default_factory=lambda: np.empty(0, np.uint64))
+    """uint64[n], rising: the features."""
+    n_with: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64[n]: how many of the texts hold each."""
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the frequencies that `arrays` returned."""
+        return cls(int(arrays["n_texts"]), arrays["keys"].astype(np.uint64), arrays["n_with"].astype(np.int64))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned as arrays by name."""
+        return {"n_texts": np.array(self.n_texts), "keys": self.keys, "n_with": self.n_with}
+
+    def learn(self, batches: Iterable[Tokens]) -> None:
+        """Count the texts that hold each feature, given the features of some texts at a time."""
+        waiting: list[tuple[UInt64s, Int64s]] = []
+        for tokens in batches:
+            counts, keys = count_features(tokens)
+            waiting.append((keys, np.bincount(counts.indices, minlength=len(keys))))
+            self.n_texts += tokens.n_texts
+            # Merging only when as much waits as is there keeps the cost linear, up to a logarithm.
+            if sum(len(some) for some, _ in waiting) > len(self.keys):
+                self._merge(waiting)
+                waiting = []
+        self._merge(waiting)
+
+    def look_up(self, keys: UInt64s) -> Float64s:
+        """Return float64[n_features]: the inverse document frequency of each, 1.0 where every text holds it."""
+        places = np.searchsorted(self.keys, keys).clip(max=max(len(self.keys) - 1, 0))
+        n_with = np.zeros(len(keys), np.int64)
+        if len(self.keys):
+            n_with = np.where(self.keys[places] == keys, self.n_with[places], 0)
+        return np.asarray(np.log((1 + self.n_texts) / (1 + n_with)) + 1.0)
+
+    def _merge(self, waiting: list[tuple[UInt64s, Int64s]]) -> None:
+        keys = np.concatenate([self.keys, *(some for some, _ in waiting)])
+        n_with = np.concatenate([self.n_with, *(counts for _, counts in waiting)])
+        self.keys, places = np.unique(keys, return_inverse=True)
+        self.n_with = np.zeros(len(self.keys), np.int64)
+        np.add.at(self.n_with, places, n_with)

@@ -1,28 +1,21 @@
-"""The `edit` verifier: how few characters must be inserted, deleted or replaced to turn one text into the other."""
+"""The verifiers `edit` and `lcs`: how much of two texts stands in both, in the same order."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 from rapidfuzz.process import cpdist
 
-from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, encode_texts
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import (
-    longest_partners,
-    positions_of,
-    smallest_counts,
-    texts_at,
-    unbounded,
-)
+from hybriddup.steps.verifiers.bounds import longest_partners, positions_of, smallest_counts, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import as_symbols, lengths_in_common
-from hybriddup.steps.verifiers.lcs import common_length
 
 LONGEST_BY_KERNEL = 8192
 """Code points: the compiled kernel keeps a table of the later text by symbol, which grows with its length; longer
@@ -32,25 +25,8 @@ SMALLEST_SLICE = 256
 """Pairs that are worth another thread: each makes tables of its own."""
 
 
-class Edit:
-    """Scores a pair by its edit distance: 1.0 = same, 0.0 = no character in common; symmetric.
-
-    ``indel`` counts insertions and deletions: ``2 * LCS / (length a + length b)``. ``levenshtein`` counts
-    replacements too: ``(longer - distance) / longer``. Each is one division of whole numbers, so that a pair exactly
-    on the threshold is on it. Two empty texts score 1.0.
-    """
-
-    class Options(ComponentOptions):
-        """Which edits count."""
-
-        distance: Literal["indel", "levenshtein"] = Field(
-            "indel",
-            description="indel: insertions and deletions, a replacement being one of each; levenshtein: replacements "
-            "count once.",
-        )
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
+class CommonSubsequence:
+    """What both go by: the longest common subsequence, characters in the same order, not necessarily adjacent."""
 
     _context: VerifierContext
 
@@ -58,35 +34,10 @@ class Edit:
         """Note the texts."""
         self._context = context
 
-    def _lengths(self, texts: Int64s) -> Int64s:
-        return self._context.lengths[texts].astype(np.int64)
-
-    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
-        if self.options.distance == "indel":
-            return self._score_indel(pairs, thresholds)
-        return self._score_levenshtein(pairs, thresholds)
-
-    def _score_indel(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        totals = self._lengths(pairs.earlier) + self._lengths(pairs.later)
-        common = self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2)
-        return divide_or_one(2 * common, totals)
-
-    def _score_levenshtein(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        # every character of the longer text that is not in the common subsequence costs at least one edit
-        longer = np.maximum(self._lengths(pairs.earlier), self._lengths(pairs.later))
-        needed = smallest_counts(thresholds, longer)
-        unchanged = self._in_common(pairs, needed)
-        is_open = np.flatnonzero(unchanged >= needed)
-        distances = cpdist(
-            texts_at(self._context.texts, pairs.earlier[is_open]),
-            texts_at(self._context.texts, pairs.later[is_open]),
-            scorer=Levenshtein.distance,
-            dtype=np.int64,
-            workers=self._context.workers,
-        )
-        unchanged[is_open] = longer[is_open] - distances
-        return divide_or_one(unchanged, longer)
+    def _shorter_and_longer(self, pairs: CandidatePairs) -> tuple[Int64s, Int64s]:
+        """Return int64[n_pairs] twice: the lengths of the shorter and of the longer texts."""
+        earlier, later = self._context.lengths[pairs.earlier], self._context.lengths[pairs.later]
+        return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
         """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed`` where it is."""
@@ -111,11 +62,59 @@ class Edit:
         slices = map_slices(measure_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0, np.int64), *slices])
 
+
+class Edit(CommonSubsequence):
+    """Scores a pair by its edit distance: 1.0 = same, 0.0 = no character in common; symmetric.
+
+    ``indel`` counts insertions and deletions: ``2 * LCS / (length a + length b)``. ``levenshtein`` counts
+    replacements too: ``(longer - distance) / longer``. Each is one division of whole numbers, so that a pair exactly
+    on the threshold is on it. Two empty texts score 1.0.
+    """
+
+    class Options(ComponentOptions):
+        """Which edits count."""
+
+        distance: Literal["indel", "levenshtein"] = Field(
+            "indel",
+            description="indel: insertions and deletions, a replacement being one of each; levenshtein: replacements "
+            "count once.",
+        )
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
+        shorter, longer = self._shorter_and_longer(pairs)
+        if self.options.distance == "levenshtein":
+            return divide_or_one(self._unchanged(pairs, smallest_counts(thresholds, longer), longer), longer)
+        totals = shorter + longer
+        return divide_or_one(2 * self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2), totals)
+
+    def _unchanged(self, pairs: CandidatePairs, needed: Int64s, longer: Int64s) -> Int64s:
+        """Return int64[n_pairs]: characters of the longer texts less the edits; a bound where that is under ``needed``.
+
+        Every character of the longer text that is not in the common subsequence costs at least one edit.
+        """
+        unchanged = self._in_common(pairs, needed)
+        is_open = np.flatnonzero(unchanged >= needed)
+        distances = cpdist(
+            texts_at(self._context.texts, pairs.earlier[is_open]),
+            texts_at(self._context.texts, pairs.later[is_open]),
+            scorer=Levenshtein.distance,
+            dtype=np.int64,
+            workers=self._context.workers,
+        )
+        unchanged[is_open] = longer[is_open] - distances
+        return unchanged
+
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
         """Return the longest partner: all of the shorter text in common is the best that a pair can do."""
         if self.options.distance == "levenshtein":
             return longest_partners(lengths, threshold)
-        return longest_indel_partners(lengths, threshold)
+        if threshold <= 0.0:
+            return unbounded(lengths)
+        return longest_partners(2 * lengths.astype(np.int64), threshold) - lengths
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
         """Return what the definition of the score asks for when the common characters were all in order."""
@@ -124,23 +123,52 @@ class Edit:
         return LeastInCommon(of_shorter=threshold / 2, of_longer=threshold / 2)
 
 
-def longest_indel_partners(lengths: Int32s, threshold: float) -> Int32s:
-    """Return the longest partner, inclusive, with which ``2 * length / (length + partner)`` reaches the threshold.
+class Lcs(CommonSubsequence):
+    """Scores a pair by its longest common subsequence: 1.0 = all of the longer text, or of the shorter by the option.
 
-    The quotient is tried as the score computes it, because 12 x 0.8 / 1.2 is 8.000000000000002 in floating point.
-
-    Examples
-    --------
-    >>> longest_indel_partners(np.array([8, 10], np.int32), 0.8).tolist()
-    [12, 15]
+    0.0 = no character in common; symmetric. Each score is one division of whole numbers.
     """
-    if threshold <= 0.0:
-        return unbounded(lengths)
-    shorter = lengths.astype(np.float64)
-    partners = np.floor(shorter * (2.0 - threshold) / threshold) + 1.0
-    for _ in range(2):
-        partners -= 2.0 * shorter / (shorter + partners).clip(1.0) < threshold
-    return partners.clip(0.0, NO_BOUND).astype(np.int32)
+
+    class Options(ComponentOptions):
+        """What the common characters are a share of."""
+
+        relative_to: Literal["longer", "shorter"] = Field(
+            "longer",
+            description="The text whose length the common characters are divided by; with `shorter`, a text that is "
+            "contained in the other one scores 1.0.",
+        )
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
+        shorter, longer = self._shorter_and_longer(pairs)
+        totals = longer if self.options.relative_to == "longer" else shorter
+        scores = divide_or_one(self._in_common(pairs, smallest_counts(thresholds, totals)), totals)
+        # An empty text is contained in any other; only another empty text is the same.
+        scores[(totals == 0) & (longer > 0)] = 0.0
+        return scores
+
+    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
+        """Return the longest partner: all of the shorter text in common is the best that a pair can do."""
+        return unbounded(lengths) if self.options.relative_to == "shorter" else longest_partners(lengths, threshold)
+
+    def least_in_common(self, threshold: float) -> LeastInCommon:
+        """Return the threshold, as a share of the text that the common characters are divided by."""
+        if self.options.relative_to == "shorter":
+            return LeastInCommon(of_shorter=threshold)
+        return LeastInCommon(of_longer=threshold)
+
+
+def common_length(a: str, b: str, needed: int) -> int:
+    """Return the length of the longest common subsequence, or any smaller number than ``needed`` where it is smaller.
+
+    The characters in common, whatever their order, bound it from above and take linear time.
+    """
+    if (Counter(a) & Counter(b)).total() < needed:
+        return 0
+    return int(LCSseq.similarity(a, b, score_cutoff=needed))
 
 
 def divide_or_one(counts: Int64s, totals: Int64s) -> Float64s:

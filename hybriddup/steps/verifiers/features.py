@@ -1,27 +1,27 @@
-"""Features of texts as sparse counts: what the `jaccard` and `cosine` verifiers compare."""
+"""Features of texts as sparse counts, what the verifiers `jaccard` and `cosine` compare; and the first of these."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
 
-from hybriddup.data.records import CandidatePairs, Float64s, Int64s, Tokens, encode_texts
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, Tokens, UInt64s, encode_texts
 from hybriddup.steps.options import Options
-from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.bounds import batches, positions_of, texts_at
+from hybriddup.steps.verifiers.bounds import positions_of, texts_at, unbounded
+from hybriddup.steps.weighters import token_keys
 
 SparseCounts = Any
 """scipy.sparse.csr_array[n_texts, n_features], indices sorted; scipy publishes no types."""
 
-PACKED_LENGTH = 3
-"""Tokens of up to this many code points, of 21 bits each, are told apart as one 64-bit number."""
+CODE_POINTS_A_BATCH = 2**18
+"""Both texts of a batch of pairs, together: keeps what a batch needs beside the texts to some ten megabytes."""
 
 
 class FeatureOptions(Options):
@@ -38,8 +38,8 @@ class TextPairs(NamedTuple):
 
     counts: SparseCounts
     """How often each text holds each feature: int64 csr_array[n_texts, n_features]."""
-    features: Tokens
-    """The distinct features, one text of them, in the order of the columns."""
+    keys: UInt64s
+    """uint64[n_features]: those of the columns, as `hybriddup.steps.weighters.token_keys` has them."""
     earlier: Int64s
     """int64[n_pairs]: rows of ``counts``."""
     later: Int64s
@@ -47,41 +47,77 @@ class TextPairs(NamedTuple):
     """Whether the texts of a pair are the same string."""
 
 
-@dataclass(frozen=True)
-class FeatureSource:
-    """Where the features of a run's texts come from."""
+class FeatureVerifier(ABC):
+    """Scores pairs by the features of their texts.
 
-    texts: Sequence[str]
-    tokenizer: Tokenizer
+    Scores depend on their pair alone: columns are in an order that does too, and rows are summed along them.
+    """
+
     options: FeatureOptions
-    workers: int
+    _context: VerifierContext
 
-    @classmethod
-    def of_run(cls, context: VerifierContext, options: FeatureOptions) -> FeatureSource:
-        """Return the source for the texts of a run."""
-        return cls(context.texts, context.tokenizer, options, context.workers)
+    @abstractmethod
+    def score_features(self, pairs: TextPairs) -> Float64s:
+        """Return float64[n_pairs]: the scores of some pairs."""
 
-    def split(self, texts: Sequence[str]) -> Tokens:
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - no cheaper bound
+        """Return float64[n_pairs]: the scores, computed for some at a time so that memory does not grow with them."""
+        lengths = self._context.lengths
+        batch_of_pair = np.cumsum(lengths[pairs.earlier] + lengths[pairs.later], dtype=np.int64) // CODE_POINTS_A_BATCH
+        batches = np.split(np.arange(len(pairs)), np.flatnonzero(np.diff(batch_of_pair)) + 1)
+        return np.concatenate([self.score_features(self._look_at(pairs.take(batch))) for batch in batches])
+
+    def _look_at(self, pairs: CandidatePairs) -> TextPairs:
+        """Return the pairs with the features of their texts."""
+        positions, earlier, later = positions_of(pairs.earlier, pairs.later)
+        texts = texts_at(self._context.texts, positions)
+        counts, keys = count_features(self._split(texts))
+        return TextPairs(counts, keys, earlier, later, lambda pair: texts[earlier[pair]] == texts[later[pair]])
+
+    def _split(self, texts: Sequence[str]) -> Tokens:
         """Return the features of each text, in order, as often as they occur."""
         if self.options.features == "tokens":
-            return self.tokenizer.tokenize_batch(texts)
+            return self._context.tokenizer.tokenize_batch(texts)
         return char_ngrams(texts, self.options.size)
 
-    def split_all(self, text_batches: Sequence[Sequence[str]]) -> Iterator[Tokens]:
+    def _split_all(self, text_batches: Sequence[Sequence[str]]) -> Iterator[Tokens]:
         """Yield the features of each batch of texts, in several processes where splitting runs in the interpreter."""
-        if self.options.features == "tokens" and self.tokenizer.holds_interpreter:
-            return tokenize_in_processes(self.tokenizer, text_batches, self.workers)
-        return map(self.split, text_batches)
+        if self.options.features == "tokens" and self._context.tokenizer.holds_interpreter:
+            return tokenize_in_processes(self._context.tokenizer, text_batches, self._context.workers)
+        return map(self._split, text_batches)
+
+    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
+        """Return no bound: a text said twice has the same features, in the same proportions, as said once."""
+        return unbounded(lengths)
+
+
+class Jaccard(FeatureVerifier):
+    """Scores a pair by shared over all distinct features: 1.0 = same set, 0.0 = nothing in common; symmetric.
+
+    How often a text repeats a feature, and in which order, does not count.
+    """
+
+    class Options(FeatureOptions):
+        """Which features the sets are made of."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def prepare(self, context: VerifierContext) -> None:
+        """Note the texts and how the run splits them."""
+        self._context = context
+
+    def score_features(self, pairs: TextPairs) -> Float64s:
+        """Return float64[n_pairs]: features in both texts over features in either, one division of whole numbers."""
+        in_both = pairs.counts[pairs.earlier].multiply(pairs.counts[pairs.later]).tocsr()
+        sizes = np.diff(pairs.counts.indptr).astype(np.int64)
+        n_shared = np.diff(in_both.indptr).astype(np.int64)
+        n_either = sizes[pairs.earlier] + sizes[pairs.later] - n_shared
+        return settle_featureless(n_shared / n_either.clip(1), pairs, n_either)
 
 
 def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
-    """Return the overlapping pieces of ``size`` code points; a shorter text is one piece, an empty one has none.
-
-    Examples
-    --------
-    >>> char_ngrams(["abc", "a", ""], 2).strings(0)
-    ['ab', 'bc']
-    """
+    """Return the overlapping pieces of ``size`` code points; a shorter text is one piece, an empty one has none."""
     encoded = encode_texts(texts)
     lengths = encoded.lengths
     n_pieces = np.where(lengths > 0, (lengths - size + 1).clip(1), 0)
@@ -91,76 +127,17 @@ def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
     return Tokens(encoded.code_points, starts, lengths.clip(max=size)[text_of_piece].astype(np.int32), offsets)
 
 
-def number_tokens(tokens: Tokens) -> tuple[Int64s, Int64s]:
-    """Return a number for each token, equal exactly where the tokens are, and for each number one of its tokens.
+def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
+    """Return how often each text holds each distinct token, and the key of each column's token, rising.
 
-    Returns
-    -------
-    ids
-        int64[n_tokens], 0 to n_distinct - 1. Their order depends on the tokens alone, not on which texts hold them.
-    examples
-        int64[n_distinct]: places in ``tokens.starts``.
+    Tokens are told apart by their 64-bit hash alone: that any two of a batch share a column happens to less than one
+    batch in a hundred million.
     """
-    ids = np.empty(len(tokens.starts), np.int64)
-    examples: list[Int64s] = []
-    n_distinct = 0
-    for length in (0, *np.unique(tokens.lengths[tokens.lengths > PACKED_LENGTH]).tolist()):
-        chosen = np.flatnonzero(tokens.lengths == length if length else tokens.lengths <= PACKED_LENGTH)
-        keys = spell_tokens(tokens, chosen, length) if length else pack_tokens(tokens, chosen)
-        _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
-        ids[chosen] = numbers + n_distinct
-        examples.append(chosen[firsts])
-        n_distinct += len(firsts)
-    return ids, np.concatenate(examples)
-
-
-def pack_tokens(tokens: Tokens, chosen: Int64s) -> Any:
-    """Return uint64[n]: tokens of up to `PACKED_LENGTH` code points as numbers; 21 zero bits are no code point."""
-    packed = np.zeros(len(chosen), np.uint64)
-    starts, lengths = tokens.starts[chosen], tokens.lengths[chosen]
-    for place in range(PACKED_LENGTH):
-        there = np.flatnonzero(lengths > place)
-        code_points = tokens.code_points[starts[there] + place].astype(np.uint64) + np.uint64(1)
-        packed[there] |= code_points << np.uint64(21 * place)
-    return packed
-
-
-def spell_tokens(tokens: Tokens, chosen: Int64s, length: int) -> Any:
-    """Return str_[n]: tokens that all have ``length`` code points, as numpy strings.
-
-    Numpy drops NUL at the end of strings; among strings of one length that cannot make two of them equal.
-    """
-    places = tokens.starts[chosen][:, None] + np.arange(length)
-    return tokens.code_points[places].astype("<u4", copy=False).view(f"<U{length}").ravel()
-
-
-def count_features(tokens: Tokens) -> tuple[SparseCounts, Tokens]:
-    """Return how often each text holds each distinct token, and the distinct tokens in the order of the columns."""
-    ids, examples = number_tokens(tokens)
-    shape = (tokens.n_texts, len(examples))
-    counts = csr_array((np.ones(len(ids), np.int64), ids, tokens.offsets.copy()), shape=shape)
+    keys, columns = np.unique(token_keys(tokens), return_inverse=True)
+    shape = (tokens.n_texts, len(keys))
+    counts = csr_array((np.ones(len(columns), np.int64), columns, tokens.offsets.copy()), shape=shape)
     counts.sum_duplicates()
-    one_text = np.array([0, len(examples)], np.int64)
-    return counts, Tokens(tokens.code_points, tokens.starts[examples], tokens.lengths[examples], one_text)
-
-
-def score_in_batches(pairs: CandidatePairs, source: FeatureSource, score: Callable[[TextPairs], Float64s]) -> Float64s:
-    """Return float64[n_pairs]: ``score`` of the pairs, some at a time so that memory does not grow with them.
-
-    A score depends on its pair alone: columns are in an order that does too, and rows are summed along them.
-    """
-    parts = [
-        score(look_at_pairs(pairs.take(np.arange(first, last)), source)) for first, last in batches(source.texts, pairs)
-    ]
-    return np.concatenate([np.empty(0), *parts])
-
-
-def look_at_pairs(pairs: CandidatePairs, source: FeatureSource) -> TextPairs:
-    """Return the pairs with the features of their texts."""
-    positions, earlier, later = positions_of(pairs.earlier, pairs.later)
-    texts = texts_at(source.texts, positions)
-    counts, features = count_features(source.split(texts))
-    return TextPairs(counts, features, earlier, later, lambda pair: texts[earlier[pair]] == texts[later[pair]])
+    return counts, keys
 
 
 def settle_featureless(scores: Float64s, pairs: TextPairs, n_features: Int64s) -> Float64s:
