@@ -78,13 +78,24 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
 """Options worth checking besides the defaults, and for block indexes the distance to check at."""
 
 
-def built_ins(role: str) -> list[Any]:
-    """Import path and options of each built-in of a role."""
-    registered = [one for one in create_plugin_manager(entry_points=False).registry.registered() if one.role == role]
+CHECKS = {
+    "normalizer": check_normalizer,
+    "tokenizer": check_tokenizer,
+    "weighter": check_weighter,
+    "hasher": check_hasher,
+    "block_index": check_block_index,
+    "verifier": check_verifier,
+}
+"""The check of each role whose components need nothing but their options."""
+
+
+def built_ins() -> list[Any]:
+    """Role, import path and options of each built-in of these roles."""
     return [
-        pytest.param(one.component, options, id="-".join([one.name, *map(str, options.values())]))
-        for one in registered
-        for options in OPTIONS.get((role, one.name), [{}])
+        pytest.param(one.role, one.component, options, id="-".join([one.role, one.name, *map(str, options.values())]))
+        for one in create_plugin_manager(entry_points=False).registry.registered()
+        if one.role in CHECKS
+        for options in OPTIONS.get((one.role, one.name), [{}])
     ]
 
 
@@ -96,51 +107,16 @@ def formats() -> list[Any]:
     return [pytest.param(*pair, SAMPLES[name], id=name) for name, pair in zip(names, pairs, strict=True)]
 
 
-@pytest.mark.parametrize(("component", "options"), built_ins("normalizer"))
-def test_normalizer_keeps_its_contract(component: str, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("role", "component", "options"), built_ins())
+def test_built_in_keeps_the_contract_of_its_role(role: str, component: str, options: dict[str, Any]) -> None:
     """The shared check passes."""
-    check_normalizer(component, **options)
-
-
-@pytest.mark.parametrize(("component", "options"), built_ins("tokenizer"))
-def test_tokenizer_keeps_its_contract(component: str, options: dict[str, Any]) -> None:
-    """The shared check passes."""
-    check_tokenizer(component, **options)
-
-
-@pytest.mark.parametrize(("component", "options"), built_ins("weighter"))
-def test_weighter_keeps_its_contract(component: str, options: dict[str, Any]) -> None:
-    """The shared check passes."""
-    check_weighter(component, **options)
-
-
-@pytest.mark.parametrize(("component", "options"), built_ins("hasher"))
-def test_hasher_keeps_its_contract(component: str, options: dict[str, Any]) -> None:
-    """The shared check passes."""
-    check_hasher(component, **options)
-
-
-@pytest.mark.parametrize(("component", "options"), built_ins("block_index"))
-def test_block_index_keeps_its_contract(component: str, options: dict[str, Any]) -> None:
-    """The shared check passes at 64 and 128 bits."""
-    check_block_index(component, **options)
-
-
-@pytest.mark.parametrize(("component", "options"), built_ins("verifier"))
-def test_verifier_keeps_its_contract(component: str, options: dict[str, Any]) -> None:
-    """The shared check passes."""
-    check_verifier(component, **options)
+    CHECKS[role](component, **options)
 
 
 @pytest.mark.parametrize(("reader", "writer", "sample"), formats())
-def test_reader_keeps_its_contract(reader: str, writer: str, sample: Callable[[], bytes]) -> None:
-    """The shared check passes on a small file of the format."""
+def test_reader_and_writer_keep_their_contracts(reader: str, writer: str, sample: Callable[[], bytes]) -> None:
+    """The shared checks pass on a small file of the format."""
     check_reader(reader, content=sample(), texts=TEXTS)
-
-
-@pytest.mark.parametrize(("reader", "writer", "sample"), formats())
-def test_writer_keeps_its_contract(reader: str, writer: str, sample: Callable[[], bytes]) -> None:
-    """The shared check passes on a small file of the format."""
     check_writer(writer, reader=reader, content=sample())
 
 
@@ -160,4 +136,4 @@ def test_every_role_has_built_ins_that_are_checked() -> None:
     registry: Registry = create_plugin_manager(entry_points=False).registry
 
     assert all(registry.names(role.name) for role in ROLES.values())
-    assert {f"test_{role}_keeps_its_contract" for role in ROLES} <= set(globals())
+    assert {*CHECKS, "reader", "writer", "window"} == set(ROLES)

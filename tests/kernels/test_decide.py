@@ -92,14 +92,6 @@ def test_decisions_equal_the_greedy_rule(pairs: set[Pair], refused: set[Pair], n
     assert len(set(asked)) == len(asked)
 
 
-def test_removed_text_removes_nothing() -> None:
-    """In a chain A-B-C, B goes for A, and C, which matches only B, stays."""
-    contest = make_contest([(0, 1), (1, 2)], 3)
-    course = make_course(contest)
-    settle(contest, course, {(0, 1), (1, 2)})
-    assert course.status.tolist() == [KEPT, NEAR, KEPT]
-
-
 def test_before_the_last_pairs_only_matches_decide() -> None:
     """There may be more pairs to come: a text without a match is left undecided."""
     contest = make_contest([(-1, 0), (-1, 1)], 2)

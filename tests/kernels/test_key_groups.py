@@ -14,9 +14,7 @@ from hybriddup.kernels.key_groups import (
     NO_KEY,
     DealtKeys,
     deal_keys,
-    find_groups,
     keys_of_groups,
-    note_keys,
     number_keys,
     part_of,
     write_groups,
@@ -106,16 +104,3 @@ def test_each_group_has_a_key_and_may_be_marked(groups: list[list[int]], data: s
     )
     assert keys.tolist() == [[[10, 11, 12, 13, NONE][place] for place in places_] for places_ in places]
     assert has_marked.tolist() == [any(marked[place] for place in places_) for places_ in places]
-
-
-@given(tables_of_keys, tables_of_keys)
-def test_noted_keys_are_found_and_no_others(keys: np.ndarray, others: np.ndarray) -> None:
-    """A key without a group is not noted."""
-    group_of = {key: number for number, key in enumerate(dict.fromkeys(keys.ravel().tolist())) if number % 3}
-    group_of.pop(NONE, None)
-    groups = np.array([group_of.get(key, int(NO_GROUP)) for key in keys.ravel().tolist()], np.uint32)
-    table, numbers = np.full(256, NO_KEY, np.uint64), np.full(256, NO_GROUP, np.uint32)
-    note_keys(keys, groups.reshape(keys.shape), table, numbers)
-    for asked in (keys, others):
-        expected = [group_of.get(key, int(NO_GROUP)) for key in asked.ravel().tolist()]
-        assert find_groups(asked, table, numbers).ravel().tolist() == expected

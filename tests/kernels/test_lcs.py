@@ -27,7 +27,7 @@ def kernel_lengths(texts: list[str]) -> list[int]:
     return lcs_lengths(*as_symbols(encode_texts(texts)), *all_against_all(len(texts))).tolist()
 
 
-@given(st.lists(few_letters, min_size=1, max_size=4))
+@given(st.lists(few_letters, max_size=4))
 def test_short_texts_equal_the_textbook_table(texts: list[str]) -> None:
     """Every pair, empty texts and a text with itself included, in one call."""
     assert kernel_lengths(texts) == [reference.lcs_length(a, b) for b in texts for a in texts]
@@ -76,13 +76,6 @@ def test_order_of_pairs_does_not_matter(texts: list[str], random: object) -> Non
     assert shuffled.tolist() == np.array(kernel_lengths(texts))[order].tolist()
 
 
-def test_no_pairs_have_no_lengths() -> None:
-    """Nothing to compare is nothing to stumble over."""
-    none = np.zeros(0, np.int64)
-    assert lcs_lengths(*as_symbols(encode_texts(["abc"])), none, none).tolist() == []
-    assert lcs_lengths(*as_symbols(encode_texts([])), none, none).tolist() == []
-
-
 def in_common(texts: list[str], needed: int) -> list[int]:
     """The symbols in common of every ordered pair, or a number below the needed one."""
     pairs = all_against_all(len(texts))
@@ -90,16 +83,10 @@ def in_common(texts: list[str], needed: int) -> list[int]:
     return symbols_in_common(*as_symbols(encode_texts(texts)), *pairs, wanted).tolist()
 
 
-@given(st.lists(few_letters, min_size=1, max_size=4), st.integers(0, 10))
+@given(st.lists(few_letters, max_size=4), st.integers(0, 10))
 def test_symbols_in_common_are_counted_as_far_as_they_are_needed(texts: list[str], needed: int) -> None:
     """As often as both have them, whatever their order; so few that it does not matter how many are told by fewer."""
     truth = [reference.characters_in_common(a, b) for b in texts for a in texts]
     for found, expected in zip(in_common(texts, needed), truth, strict=True):
         assert found == expected or (expected < needed and found < needed)
     assert in_common(texts, 0) == truth
-
-
-def test_symbols_in_common_do_not_depend_on_the_pair_before() -> None:
-    """A pair that is given up in the middle leaves nothing behind, nor does a text longer than the other."""
-    texts = ["aaaabbb", "abbcccc", "cb", ""]
-    assert in_common(texts, 3) == [in_common([a, b], 3)[2] for b in texts for a in texts]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Float32s, Int64s, Tokens, UInt32s, encode_texts
-from hybriddup.kernels.ngrams import IS_DENSE, script_ngrams
+from hybriddup.kernels.ngrams import script_ngrams
 from hybriddup.kernels.token_table import build_table, look_up_dense
 
 DENSE_RANGES = (
@@ -56,16 +55,6 @@ def test_ngrams_equal_their_plain_twin(texts: list[str], dense: tuple[int, int],
     assert kernel_ngrams(texts, dense, other) == [plain_ngrams(text, dense, other) for text in texts]
 
 
-def test_ngrams_never_cross_scripts() -> None:
-    """A Latin word keeps its tokens whatever Chinese stands beside it."""
-    assert kernel_ngrams(["我用iPhone拍"], (2, 2), (3, 3)) == [["我用", "iPh", "Pho", "hon", "one", "拍"]]
-
-
-def test_text_shorter_than_the_ngram_is_its_own_token() -> None:
-    """So two short texts do not share one signature by having none."""
-    assert kernel_ngrams(["ab", "cd", "é"], (2, 2), (3, 4)) == [["ab"], ["cd"], ["é"]]
-
-
 def weights_by_script(text: str, starts: list[int]) -> list[float]:
     """What tokens that begin there and weigh 2.0 weigh when those of other scripts get 7.0."""
     return weigh(encode_texts([text]).code_points, np.array(starts, np.int64)).tolist()
@@ -76,18 +65,6 @@ def weigh(code_points: UInt32s, starts: Int64s) -> Float32s:
     table, hashes = build_table(np.zeros(0, np.uint64), np.zeros(0, np.float32)), np.ones((len(starts), 1), np.uint64)
     weights: Float32s = look_up_dense(*table, hashes, np.float32(2.0), code_points, starts, np.float32(7.0))
     return weights
-
-
-@pytest.mark.parametrize("character", ["猫", "の", "カ", "한", "，", "“", "。", "😀", "☔", "𠮷", "Ａ"])
-def test_character_that_carries_a_word_is_dense(character: str) -> None:
-    """Han, kana, hangul, their punctuation, full-width forms and emoji: their tokens keep their weight."""
-    assert weights_by_script(character, [0]) == [2.0]
-
-
-@pytest.mark.parametrize("character", ["a", "é", "7", " ", "я", "ب", "ש", "ไ", "\0", "\ud800"])
-def test_character_of_an_alphabet_is_not_dense(character: str) -> None:
-    """Latin, Cyrillic, Arabic, Hebrew, Thai, digits, and what is no character at all."""
-    assert weights_by_script(character, [0]) == [7.0]
 
 
 def test_token_is_dense_by_its_first_character() -> None:
@@ -102,10 +79,3 @@ def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
         expected[low : high + 1] = True
     weights = weigh(np.arange(0x110000, dtype=np.uint32), np.arange(0x110000))
     assert np.flatnonzero((weights == 2.0) != expected).tolist() == []
-
-
-def test_ranges_fill_groups_of_sixteen() -> None:
-    """Or the table, which has one entry a group, would round them."""
-    low_plane = [(low, high) for low, high in DENSE_RANGES if high < 0x10000]
-    assert all(low % 16 == 0 and high % 16 == 15 for low, high in low_plane)
-    assert np.count_nonzero(IS_DENSE) == sum((high - low + 1) // 16 for low, high in low_plane)

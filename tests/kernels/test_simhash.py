@@ -98,14 +98,6 @@ def test_text_after_a_full_block_begins_with_nothing() -> None:
     assert numbers_of(bits) == [2**64 - 1, 0, 2**64 - 1]
 
 
-@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(1, LARGEST_WEIGHT)), max_size=9), st.randoms())
-def test_order_of_tokens_does_not_matter(tokens: list[tuple[int, int]], random: object) -> None:
-    """Sums of whole numbers are the same in any order."""
-    shuffled = sorted(tokens, key=lambda _: random.random())  # type: ignore[attr-defined]
-    given_order, other_order = (one_text([h for h, _ in t], [w for _, w in t], 1) for t in (tokens, shuffled))
-    assert given_order == other_order
-
-
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=3), max_size=5))
 def test_texts_of_a_batch_do_not_touch_each_other(texts: list[list[int]]) -> None:
     """A text gets the fingerprint that it gets alone, also beside texts without tokens."""

@@ -113,9 +113,3 @@ def test_table_is_at_most_an_eighth_full(n_keys: int) -> None:
     assert table_keys.shape[1] == BUCKET
     assert 8 * np.count_nonzero(table_keys) <= table_keys.size
     assert np.count_nonzero(table_keys) == n_keys
-
-
-def test_empty_table_holds_nothing() -> None:
-    """A sample without common tokens leaves a table that answers all the same."""
-    table = build_table(np.zeros(0, np.uint64), np.zeros(0, np.float32))
-    assert look_up(*table, np.array([[0], [7]], np.uint64), np.float32(5.0)).tolist() == [5.0, 5.0]

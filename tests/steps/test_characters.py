@@ -52,14 +52,6 @@ def test_every_text_of_a_large_corpus_is_sketched(n_texts: int, workers: int) ->
     assert np.bitwise_count(sketch_texts(texts, workers)).any(axis=1).all()
 
 
-@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
-def test_texts_without_characters_have_none(texts: list[str]) -> None:
-    """And no bit each."""
-    symbols, offsets, n_symbols = as_symbols(encode_texts(texts))
-    assert (len(symbols), offsets.tolist(), n_symbols) == (0, [0] * (len(texts) + 1), 0)
-    assert sketch_texts(texts, 1).tolist() == [[0] * SKETCH_WORDS] * len(texts)
-
-
 @given(texts_of_all_kinds)
 def test_offsets_are_where_texts_begin_one_after_another(texts: list[str]) -> None:
     """In code points, lone surrogates being one each."""

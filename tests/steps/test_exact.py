@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,17 +48,6 @@ def test_nothing_is_parted_where_every_text_has_tokens() -> None:
     """The usual case costs nothing."""
     equal = EqualTexts.of(np.array([0, 0, 2]))
     assert part_without_tokens(equal, np.array([True, True]), ["a", "A", "b"]) is equal
-
-
-@pytest.mark.parametrize("config", ["weibo", "benchmark"])
-def test_exact_repeats_name_the_first_of_them(config: str) -> None:
-    """With the evidence of an exact repeat: no bit differs, and the score is that of equality."""
-    posts = ["今天天气真好", "别的", "今天天气真好", "今天天气真好"]
-    found = [
-        (post.row, post.keeper_row, post.reason, post.hamming_distance, post.verifier, post.score, post.threshold)
-        for post in hybriddup.dedupe(posts, config=config).removed
-    ]
-    assert found == [(2, 0, "exact", 0, "equal", 1.0, 1.0), (3, 0, "exact", 0, "equal", 1.0, 1.0)]
 
 
 def test_repeat_of_a_near_repeat_names_the_kept_post() -> None:

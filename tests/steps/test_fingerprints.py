@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Tokens, encode_texts
+from hybriddup.data.records import Tokens
 from hybriddup.kernels.simhash import count_weights
 from hybriddup.steps import fingerprints
 from hybriddup.steps.fingerprints import FIT_SAMPLE, Fingerprinter
@@ -20,8 +19,6 @@ from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.weighters import MAX_WEIGHT, TermFrequency, TfIdf
 from tests import reference
 from tests.builders import numbers_of
-
-texts_of_few_letters = st.lists(st.text(alphabet="ab猫喊 😀", max_size=10), max_size=6)
 
 
 def make_fingerprinter(n_bits: int = 64, workers: int = 1, weighter: object = None) -> Fingerprinter:
@@ -52,13 +49,6 @@ def test_fingerprint_equals_the_five_steps(n_bits: int, text: str) -> None:
         hash_of=hash_of(n_bits),  # type: ignore[arg-type]
     )
     assert numbers_of(make_fingerprinter(n_bits).fingerprint([text]).bits) == [expected]
-
-
-def test_wider_fingerprint_begins_with_the_narrower() -> None:
-    """Word 0 is hashed alike whatever the width."""
-    text = "你妈妈喊你回家吃饭哦"
-    narrow, wide = (make_fingerprinter(n_bits).fingerprint([text]).bits for n_bits in (64, 256))
-    assert wide[0, 0] == narrow[0, 0]
 
 
 def test_text_without_tokens_is_marked() -> None:
@@ -112,14 +102,6 @@ def test_weights_are_counted_in_units_of_1_in_256(weights: Sequence[float]) -> N
     units = count_weights(np.array(weights, np.float32))
     assert units.dtype == np.int32
     assert units.tolist() == [min(max(round(weight * 256), 1), 256_000) for weight in weights]
-
-
-@given(texts_of_few_letters)
-def test_encoded_texts_can_be_read_back(texts: list[str]) -> None:
-    """Code points and offsets say all that the texts said."""
-    code_points, offsets = encode_texts(texts)
-    characters = "".join(map(chr, code_points.tolist()))
-    assert [characters[a:b] for a, b in pairwise(offsets)] == texts
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 50])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import pickle
+import sys
 from typing import Any
 
 import pytest
@@ -98,14 +98,7 @@ def test_what_is_no_pattern_is_an_error(residue: Any, message: str) -> None:
 
 def test_a_missing_engine_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only where there are patterns."""
-    real_import = builtins.__import__
-
-    def without_re2(name: str, *rest: Any) -> Any:
-        if name == "re2":
-            raise ImportError(name)
-        return real_import(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without_re2)
+    monkeypatch.setitem(sys.modules, "re2", None)
     assert hybriddup.dedupe(["早上好"], config={"normalizer": {"residue": "drop"}}).kept == [0]
     with pytest.raises(ConfigError, match=r"needs google-re2.*pip install 'hybriddup\[residue\]'"):
         hybriddup.dedupe(["早上好"], config={"normalizer": {"residue": ["早"]}})

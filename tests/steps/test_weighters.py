@@ -98,25 +98,14 @@ def test_weighing_before_fitting_is_an_error(weighter: Weighter) -> None:
 
 
 def test_recipe_tells_fitted_tables_apart() -> None:
-    """Fingerprints of another corpus may have other weights behind them."""
-    recipes = []
-    for sample in ([["猫"], ["狗"]] * 50, [["猫"]] * 50, [["猫"], ["狗"]] * 50):
-        weighter = make_tfidf(clip=[0.1, 5])
-        weighter.fit(tokens_from_lists(sample))
-        recipes.append(weighter.recipe())
-    assert recipes[0] != recipes[1]
-    assert recipes[0] == recipes[2]
-
-
-def test_fitted_table_does_not_depend_on_the_order_of_texts() -> None:
-    """The same frequencies give the same checksum."""
+    """Another corpus has other weights; the order of its texts does not matter."""
     texts = [["猫", "狗"], ["狗"], ["鸟", "猫"], ["狗"]] * 20
     recipes = []
-    for sample in (texts, texts[::-1]):
+    for sample in (texts, texts[::-1], [["猫"]] * 50):
         weighter = make_tfidf(clip=[0.1, 5])
         weighter.fit(tokens_from_lists(sample))
         recipes.append(weighter.recipe())
-    assert recipes[0] == recipes[1]
+    assert recipes[0] == recipes[1] != recipes[2]
 
 
 @pytest.mark.parametrize("clip", [[5, 2], [0, 5], [2, 1001], [-1, 5]])
