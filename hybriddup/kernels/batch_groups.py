@@ -9,6 +9,7 @@ from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.kernels.popcount import power_of_two
 from hybriddup.kernels.rings import add_to_ring
 from hybriddup.kernels.vectors import fetch_early
 
@@ -30,9 +31,7 @@ def number_batch(keys: UInt64s) -> tuple[UInt32s, int]:
     numbers
         uint32[n, m] from 0 on, `NO_GROUP` for all other keys.
     """
-    n_places = 2
-    while n_places < 2 * keys.size:
-        n_places *= 2
+    n_places = power_of_two(max(2 * keys.size, 2))
     table, number_at = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.uint32)
     numbers, n = np.full(keys.shape, NO_GROUP, np.uint32), np.uint32(0)
     flat, flat_numbers = keys.ravel(), numbers.ravel()
@@ -67,17 +66,11 @@ def number_shared(numbers: UInt32s, n_numbers: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def count_groups(own: UInt32s, n_groups: int) -> UInt32s:
-    """Return uint32[n_groups]: how many texts each group has.
+def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
+    """Return uint32[n_groups + 1]: how many texts each group has, and then how many keys have no group.
 
     ``own`` is uint32[n, n_keys]: the groups of each text, `NO_GROUP` for none.
     """
-    return count_keys(own, n_groups)[:n_groups]
-
-
-@njit(cache=True, nogil=True)
-def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
-    """Return the same, and then how many keys have no group."""
     counts, flat = np.zeros(n_groups + 1, np.uint32), own.ravel()
     for entry in range(len(flat)):
         counts[place_of_group(flat[entry], n_groups)] += np.uint32(1)

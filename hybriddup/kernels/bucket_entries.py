@@ -4,7 +4,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.hamming import differing_bits
+from hybriddup.kernels.popcount import differing_bits
 
 
 @njit(cache=True, nogil=True)

@@ -13,16 +13,88 @@ import logging
 import multiprocessing
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from threading import RLock
+from typing import IO, Any, ParamSpec, TypeVar
 
 import numba
 import xxhash
 from numba import config
 
-from hybriddup.kernels.cache_lock import CacheLock
+P = ParamSpec("P")
+R = TypeVar("R")
+FILE = "hybriddup-kernels.lock"
+
+
+class CacheLock:
+    """Held by one thread of one process at a time; the thread that holds it may take it again.
+
+    numba numbers the files of a kernel's types by how many there are. Two processes that compile one kernel for
+    different types at the same moment can take the same number, and from then on calls of one type run the code of the
+    other; of six processes that began together, one in twenty did. The system releases the lock of a process that ends.
+
+    Where no file can be locked in ``folder``, or that is None, only the threads of this process wait for each other.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._threads = RLock()
+        self._depth = 0
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> None:
+        self._threads.acquire()
+        self._depth += 1
+        if self._depth == 1 and self._folder is not None:
+            self._file = _locked(self._folder / FILE)
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._file is not None:
+            self._file.close()
+            self._file = None
+        self._threads.release()
+
+    def around(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return the function, to be called by one at a time."""
+
+        def locked(*arguments: P.args, **options: P.kwargs) -> R:
+            with self:
+                return function(*arguments, **options)
+
+        return locked
+
+
+def _locked(path: Path) -> IO[bytes] | None:
+    """Return a file when nobody else has locked it; None where that cannot be done."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("ab")
+        try:
+            _wait_for(file)
+        except OSError:
+            file.close()
+        else:
+            return file
+    return None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _wait_for(file: IO[bytes]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+
+else:
+    import fcntl
+
+    def _wait_for(file: IO[bytes]) -> None:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+
 
 KERNELS = Path(__file__).parent
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -65,13 +137,10 @@ LOCK = CacheLock(cache_folder())
 def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
     """Return numba's decorator of that name, which keeps what it compiles where there is a directory for it.
 
-    Parameters
-    ----------
-    inner
-        Whether other kernels call this one again and again, and it makes no arrays nor views of them. It becomes part
-        of its callers then, and counts no references: handing over the arrays of a few NamedTuples takes sixty words a
-        call, and a reference more and less to each an access that all cores have to agree on. Adding to posting lists
-        takes a third of the time, and a look-up half.
+    An ``inner`` kernel is one that others call again and again, and that makes no arrays nor views of them. It becomes
+    part of its callers then, and counts no references: handing over the arrays of a few NamedTuples takes sixty words a
+    call, and a reference more and less to each an access that all cores have to agree on. Adding to posting lists takes
+    a third of the time, and a look-up half.
     """
     if inner:
         options |= {"_nrt": False, "forceinline": True}

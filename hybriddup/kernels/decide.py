@@ -1,9 +1,7 @@
-"""The rule of removal, for the texts of one batch.
+"""The rule of removal, which `hybriddup.steps.deciding` explains, for the texts of one batch, in order.
 
-Texts are decided in order. A text is removed when it equals an earlier kept text, or when one of its candidates
-matches: an earlier *kept* text that stands among the newest of a key that both share. Its keeper is the earliest of
-these. Verifying is what costs, so a candidate is verified when it is its turn: the kernel decides what it can, says
-which pairs it wants verified, and is called again.
+Verifying is what costs, so a candidate is verified when it is its turn: the kernel decides what it can, says which
+pairs it wants verified, and is called again.
 """
 
 from typing import NamedTuple
@@ -13,7 +11,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Float64s, Int8s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest_pairs import choose_nearest
+from hybriddup.kernels.nearest import choose_nearest
 
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 """What is known of a pair: nothing yet, that the verifier accepts it, that it does not or need not be asked."""
@@ -254,15 +252,10 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
 def guess_text(
     contest: Contest, course: Course, depths: Int64s, row: int, n_at_a_time: int, wanted: Int64s, n_wanted: int
 ) -> int:
-    """Ask for the next pairs of a text that has too many, while none of those that seem to be its candidates matches.
+    """Ask for pairs of a text that has too many, while none that seems a candidate matches; return how many are wanted.
 
     Its nearest candidates are known when all texts before it are decided. A few pairs find the match of a copy. Of a
     text without a match `SPARE` times the most are verified, so that deciding it hardly waits then.
-
-    Returns
-    -------
-    n_wanted
-        How many pairs are wanted in all.
     """
     first, n = contest.offsets[row], np.int64(0)
     is_near = seem_nearest(contest, course, depths, row, contest.most_pairs[row])

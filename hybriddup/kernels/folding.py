@@ -21,7 +21,6 @@ ENDS_LITERAL = np.uint32(1 << 24)
 NUMBER_SHIFT = np.uint32(25)
 """From here up, an entry holds how many entries of `FoldingTable.several` stand for the character, or which is the
 first literal that ends with it."""
-MAX_NUMBER = (1 << 7) - 1
 MAX_SEVERAL = 4
 """Characters that one character may become at most, so that callers know how much room to give."""
 

@@ -8,15 +8,15 @@ from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest_hits import (
+from hybriddup.kernels.nearest import (
     MANY_HITS,
     NO_LIMIT,
     keep_distinct,
     keep_nearest,
-    power_of_two,
 )
 from hybriddup.kernels.pair_limits import Facts, TextColumns, distance_within, may_be_within
-from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, power_of_two
+from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.rings import (
     FETCH_HEADS,
     FETCH_REST,
@@ -40,14 +40,6 @@ FITTING_TOGETHER = 64
 """So many texts of fitting lengths are waited for before the first fingerprint is read: all are fetched meanwhile."""
 
 
-class SearchCounts(NamedTuple):
-    """What looking some texts up took."""
-
-    n_look_ups: int
-    n_comparisons: int
-    largest_group: int
-
-
 class Asked(NamedTuple):
     """Texts that are looked up, and where."""
 
@@ -60,7 +52,7 @@ class Asked(NamedTuple):
     widest: Int32s
     """int32[n]: no pair with more differing bits is wanted."""
     most_pairs: Int64s
-    """int64[n]: of each text's candidates so many are verified; no rows = all. See `hybriddup.kernels.nearest_hits`."""
+    """int64[n]: of each text's candidates so many are verified; no rows = all. See `hybriddup.kernels.nearest`."""
     n_newer: Int64s
     """int64[n]: texts that may be added to the rings before each is decided, at most; no rows with ``most_pairs``."""
     max_bucket_size: int
@@ -73,7 +65,7 @@ class Asked(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt64s) -> tuple[NearPairs, SearchCounts]:
+def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt64s) -> tuple[NearPairs, LookUpCounts]:
     """Return the pairs of some texts with those in the rings that they look into.
 
     Parameters
@@ -129,7 +121,7 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
         if n_pairs + n_hits > len(found.earlier):
             found = larger_pairs(found, n_pairs, n_hits)
         n_pairs = keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
-    return first_pairs(found, n_pairs), SearchCounts(n_look_ups, n_comparisons, largest)
+    return first_pairs(found, n_pairs), LookUpCounts(n_comparisons, n_look_ups, largest)
 
 
 @njit(cache=True, nogil=True)
@@ -147,28 +139,21 @@ def with_limit(wanted: Wanted, limit: np.int32) -> Wanted:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(facts: Facts, row: int, hits: UInt64s, n_hits: int, slots: UInt64s, stamp: np.uint64) -> int:
-    """Keep the hits of a text that may be its pairs, each text once; return how many there are."""
+    """Keep the hits of a text that a few bytes do not rule out as its pairs, each text once; return how many."""
     n_hits = keep_distinct(hits, n_hits, slots, stamp)
-    fetch_facts(facts, hits, n_hits)
-    return keep_possible(hits, n_hits, facts, row)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def fetch_facts(facts: Facts, hits: UInt64s, n_hits: int) -> None:
-    """Fetch the facts of the texts that were hit."""
     for i in range(n_hits):
         fetch_early(facts, hits[i] >> HALF)
+    n = np.int64(0)
+    for i in range(n_hits):
+        other = np.int64(hits[i] >> HALF)
+        hits[n] = hits[i]
+        n += other != row and may_be_within(facts, other, row)
+    return n
 
 
 @njit(cache=True, nogil=True)
 def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, n_hits: int) -> tuple[int, np.int32]:
-    """Keep those of a text's hits that are pairs and may be among its nearest: more than are verified come in.
-
-    Returns
-    -------
-    n_hits, limit
-        How many are left, and how far these are: whatever else is hit later, what is farther away is not verified.
-    """
+    """Keep those of a text's hits that are pairs and may be among its nearest; return as `keep_nearest` does."""
     distances, is_sure, most = np.empty(n_hits, np.int32), np.ones(n_hits, np.bool_), asked.max_bucket_size
     n_near = np.int64(0)
     for hit in range(n_hits):
@@ -183,23 +168,10 @@ def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) -> Wanted:
     """Return what rings are asked for a text; none is as far away as ``widest`` -1."""
-    least, longest = (
-        np.int64(shortest[row]),
-        max(np.int64(texts.facts[row]["max_partner_length"]), np.int64(texts.facts[row]["length"])),
-    )
+    least = np.int64(shortest[row])
+    longest = max(np.int64(texts.facts[row]["max_partner_length"]), np.int64(texts.facts[row]["length"]))
     first_word, second_word = two_words(texts.bits, row)
     return Wanted(first_word, second_word, np.uint64(max(widest, 0)), np.uint64(least), np.uint64(longest - least))
-
-
-@njit(cache=True, nogil=True, inner=True)
-def keep_possible(hits: UInt64s, n_hits: int, facts: Facts, row: int) -> int:
-    """Keep the hits that a few bytes do not rule out as pairs of a text, in place; return how many there are."""
-    n = np.int64(0)
-    for i in range(n_hits):
-        other = np.int64(hits[i] >> HALF)
-        hits[n] = hits[i]
-        n += other != row and may_be_within(facts, other, row)
-    return n
 
 
 @njit(cache=True, nogil=True, inner=True)

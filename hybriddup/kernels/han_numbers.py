@@ -66,14 +66,9 @@ def is_weekday_mark(points: UInt32s, first: int, place: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def han_number(points: UInt32s, first: int, place: int, end: int) -> int:
-    """Return the number that is told from here on by Han characters; -1 = none.
+    """Return the number that Han characters tell from ``place`` on; -1 = none.
 
-    Parameters
-    ----------
-    points
-        uint32[n]: code points, of simplified characters.
-    first, place, end
-        Where the post begins, the character that is looked at, and where the post ends.
+    ``points`` are the simplified characters of a post from ``first`` on, before ``end``.
     """
     if is_weekday_mark(points, first, place):
         return weekday(points, place + 1, end)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s, UInts
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import ONE
+from hybriddup.kernels.popcount import ONE, power_of_two
 
 NO_KEY = np.uint64(2**64 - 1)
 """Stands where a text has no more keys."""
@@ -88,9 +88,7 @@ def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
     numbers, sizes
         uint32[n] from 0 on; uint32[n_numbers].
     """
-    n_places = 2
-    while n_places < 2 * len(keys):
-        n_places *= 2
+    n_places = power_of_two(max(2 * len(keys), 2))
     table, counts = np.empty(n_places, keys.dtype), np.zeros(n_places, np.uint32)
     numbers, mask = np.empty(len(keys), np.uint32), np.uint64(n_places - 1)
     for i in range(len(keys)):

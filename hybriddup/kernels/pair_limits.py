@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from hybriddup.data.records import NO_SKETCHES, SKETCH_WORDS, Int32s, Int64s, PairLimits, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.hamming import differing_bits
-from hybriddup.kernels.popcount import popcount
-from hybriddup.kernels.ring_texts import least_common
+from hybriddup.kernels.popcount import differing_bits, popcount
 
 FACT = np.dtype(
     [
@@ -91,10 +89,7 @@ def text_columns(bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETC
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_within(facts: Facts, a: int, b: int) -> bool:
-    """Return whether the lengths of two texts and the sketches of their characters leave a pair possible.
-
-    Texts without sketches have all zeros, which lack nothing.
-    """
+    """Return whether the lengths of two texts and the sketches of their characters leave a pair possible."""
     a_is_shorter = facts[a]["length"] < facts[b]["length"]
     shorter, longer = facts[a if a_is_shorter else b], facts[b if a_is_shorter else a]
     if longer["length"] > shorter["max_partner_length"]:
@@ -128,3 +123,43 @@ def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
         if may_be_within(texts.facts, a[pair], b[pair]):
             distances[pair] = distance_within(texts, a[pair], b[pair])
     return distances
+
+
+@njit(cache=True, nogil=True, inner=True)
+def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
+    """Return a number that the characters in common of a pair within its limits are not below.
+
+    Float32 rounds a share by less than 1e-7 of it, which a millionth of the characters makes up for.
+    """
+    slack = 1e-6 * (shorter + longer) + 1e-3
+    return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack
+
+
+CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
+"""Classes of lengths from one to its double, and the largest."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def length_class(length: int) -> int:
+    """Return a number from 0 to 255 that never falls with the length, and rises by one where this rises by a sixteenth.
+
+    Lengths below 32 have a class each, those from 31 * 2**14 on the last one.
+    """
+    doublings = np.int64(0)
+    while length >> doublings >= 2 * CLASSES_OF_DOUBLING:
+        doublings += 1
+    return min((length >> doublings) + CLASSES_OF_DOUBLING * doublings, LAST_CLASS)
+
+
+def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
+    """Return int32[longest + 1]: the shortest text that one of each length may match; its own length where none may be.
+
+    Parameters
+    ----------
+    lengths, reaches
+        int32[n], int32[n]: of the texts, up to ``longest``, and the longest partner of each. These need not rise with
+        the length where bands differ.
+    """
+    farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
+    np.maximum.at(farthest, lengths, reaches)
+    return np.minimum(np.searchsorted(np.maximum.accumulate(farthest), every), every).astype(np.int32)

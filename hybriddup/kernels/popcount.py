@@ -1,4 +1,4 @@
-"""Bits of a word: one machine instruction each when compiled, plain Python when the JIT is off."""
+"""Bits of words: one machine instruction each when compiled, plain Python when the JIT is off."""
 
 from typing import Any
 
@@ -6,6 +6,9 @@ import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
+
+from hybriddup.data.records import UInt64s
+from hybriddup.kernels.cache import njit
 
 HALF, LOW_HALF, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
 """The bits of half a word, a word in which the lower half is set, and one in which the lowest bit is."""
@@ -39,3 +42,21 @@ else:
             return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
         return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True, inner=True)
+def differing_bits(a: UInt64s, row_a: int, b: UInt64s, row_b: int) -> int:
+    """Return the Hamming distance of two rows of fingerprints uint64[n, words]."""
+    distance = np.int64(0)
+    for word in range(a.shape[1]):
+        distance += np.int64(popcount(a[row_a, word] ^ b[row_b, word]))
+    return distance
+
+
+@njit(cache=True, nogil=True, inner=True)
+def power_of_two(least: int) -> int:
+    """Return the smallest power of two that is not less."""
+    power = np.int64(1)
+    while power < least:
+        power *= 2
+    return power

@@ -52,7 +52,7 @@ class Postings(NamedTuple):
     """uint32[n]: the blocks of all lists."""
     length_classes: UInt8s
     """uint8[n]: for each word that is a number, the class of its text's length, 0 to 255, as
-    `hybriddup.kernels.lengths.length_class` returns it; `ANY_LENGTH` where that is not known."""
+    `hybriddup.kernels.pair_limits.length_class` returns it; `ANY_LENGTH` where that is not known."""
     book: Int64s
     """int64[N_BOOK]."""
     class_words: Int64s
@@ -168,10 +168,7 @@ def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_length: np.uint64, age: Age) -> np.uint64:
-    """Add a number to a list, with the class of its text's length; return the block that the list is in now.
-
-    It is 0, and nothing was done, where there is no room.
-    """
+    """Add a number to a list, with its length's class; return the list's block, 0 where there was no room for it."""
     words, ring = postings.words, np.uint64(postings.ring_size)
     start = block << BLOCK_BITS
     its_class, n, oldest = read_header(words, start, postings.ring_size)
@@ -200,10 +197,7 @@ def write_number(postings: Postings, at: np.uint64, number: np.uint64, class_of_
 
 @njit(cache=True, nogil=True, inner=True)
 def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: np.uint64) -> np.uint64:
-    """Keep the newest numbers of a list, fewer than a ring has; return its block, which is of the class given.
-
-    It is 0, and nothing was done, where there is no room.
-    """
+    """Keep the newest numbers of a list, fewer than a ring has, in a block of a class; return as `append` does."""
     words, ring_size = postings.words, postings.ring_size
     start = block << BLOCK_BITS
     old_class, n, oldest = read_header(words, start, ring_size)

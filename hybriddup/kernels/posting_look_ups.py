@@ -6,17 +6,18 @@ So what one text needs is fetched while those before it are compared.
 
 import numpy as np
 
-from hybriddup.data.records import Enough, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import Enough, Int32s, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.key_groups import NO_KEY
-from hybriddup.kernels.nearest_hits import MANY_HITS, NO_LIMIT, keep_distinct, keep_nearest, power_of_two
-from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE
+from hybriddup.kernels.key_groups import NO_KEY, place_of_key
+from hybriddup.kernels.nearest import MANY_HITS, NO_LIMIT, keep_distinct, keep_nearest
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, power_of_two
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
     BLOCK_BITS,
     NUMBER_MASK,
     Postings,
+    number_at,
     read_header,
     word_of,
 )
@@ -28,7 +29,6 @@ from hybriddup.kernels.ring_reads import (
     compare_read,
     fetch_texts,
     keep_least_depths,
-    slot_of_place,
 )
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
@@ -37,8 +37,10 @@ from hybriddup.kernels.ring_texts import (
     classes_of_partners,
     distance_in_ring,
     select_in_ring,
+    slot_of_place,
     widest_limit,
 )
+from hybriddup.kernels.rings import table_of
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
@@ -121,13 +123,7 @@ def keep_nearest_in_ring(
     row: int,
     enough: Enough,
 ) -> tuple[int, np.int32]:
-    """Keep those of a later text's hits that are pairs and may be among its nearest, each once, in place.
-
-    Returns
-    -------
-    n, limit
-        As `hybriddup.kernels.nearest_hits.keep_nearest` does.
-    """
+    """Keep those of a later text's hits that may be its nearest pairs, each once; return as `keep_nearest` does."""
     n_hits = keep_distinct(hits, len(hits), np.zeros(power_of_two(2 * len(hits)), np.uint64), ONE)
     distances, is_sure, n = np.empty(n_hits, np.int32), np.empty(n_hits, np.bool_), np.int64(0)
     deepest = postings.ring_size - 1 - enough.n_newer[row]
@@ -145,12 +141,8 @@ def keep_nearest_in_ring(
 def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
     """Bring three rows one step farther each: their slots, their lists, and the lines of these are fetched.
 
-    Parameters
-    ----------
-    values
-        uint64[N_STAGES, n_keys]: of the slots of each row's keys, 0 where a key is not in the table.
-    step
-        The row whose slots are fetched; those before it are ahead of it.
+    ``step`` is the row whose slots are fetched; those before it are ahead of it. ``values`` uint64[N_STAGES, n_keys]
+    are those of the slots of each row's keys, 0 where a key is not in the table.
     """
     for i in range(keys.shape[1]):
         if step < len(keys) and keys[step, i] != NO_KEY:
@@ -200,17 +192,12 @@ def read_list(
     value
         Of the slot of the key.
     read
-        uint64[READ_AT_ONCE]: what was read before; place among the texts of the ring in the upper 32 bits, depth in the
-        lower.
+        uint64[READ_AT_ONCE]: place among the texts of the ring in the upper 32 bits, depth in the lower.
     n_read, depth
-        How many there are in ``read``, and how many of this list were read before.
+        How many there are in ``read``, and how many of this list were read before. Both are returned as they are after
+        it, and whether the list is read; ``read`` is full where it is not.
     lengths
         As `classes_of_partners` returns them.
-
-    Returns
-    -------
-    n_read, depth, is_read
-        The same after it, and whether the list is read; ``read`` is full where it is not.
     """
     words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
     n, end, first_new = np.uint64(value != 0), np.uint64(1), n_read
@@ -232,3 +219,56 @@ def read_list(
         n_read += np.uint64((class_of_length - lengths[0] <= lengths[1]) | (class_of_length == ANY_LENGTH))
     fetch_texts(bits, read, first_new, n_read, live)
     return n_read, depth, depth >= n
+
+
+IN_NO_LIST = np.int64(2**40)
+"""A number that lists do not hold."""
+
+
+@njit(cache=True, nogil=True)
+def depths_by_key(
+    postings: Postings, keys: UInt64s, rows: Int64s, numbers: Int64s, next_number: int, first_live: int
+) -> Int32s:
+    """Return int32[n, n_keys]: the depth of some texts in the lists of the keys of later ones.
+
+    It is 0 where the text is not among the newest that are read, or is not live, and for `NO_KEY`.
+
+    Parameters
+    ----------
+    keys
+        uint64[n_later, n_keys]: of the later texts.
+    rows, numbers
+        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
+    next_number, first_live
+        Numbers from the second on and before the first are live.
+    """
+    depths = np.zeros((len(rows), keys.shape[1]), np.int32)
+    told = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
+    first = 0
+    while first < len(rows):
+        last = first
+        while last < len(rows) and rows[last] == rows[first]:
+            last += 1
+        table, places = table_of(told, first, last)
+        for i in range(keys.shape[1]):
+            if keys[rows[first], i] != NO_KEY:
+                note_depths(postings, value_of(postings, keys[rows[first], i]), table, places, depths[:, i])
+        first = last
+    return depths
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
+    """Write the depths of the numbers of a list that stand in a table, each at its place."""
+    n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
+    if value & IS_LIST:
+        start = (value ^ IS_LIST) << BLOCK_BITS
+        _, n, oldest = read_header(postings.words, start, postings.ring_size)
+        newest, n = oldest + n, min(n, np.uint64(postings.ring_size - 1))
+    for depth in range(np.uint64(1), n + np.uint64(1)):
+        number = value
+        if value & IS_LIST:
+            number = number_at(postings.words, start, newest - np.uint64(depth), postings.ring_size)
+        at = place_of_key(table, np.uint64(number))
+        if table[at] == np.uint64(number):
+            depths[places[at]] = np.int32(depth)

@@ -13,7 +13,7 @@ import numpy as np
 from hybriddup.data.records import SKETCH_WORDS, Float32s, Int32s, Int64s, NearPairs, PairLimits, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
-from hybriddup.kernels.lengths import length_class
+from hybriddup.kernels.pair_limits import least_common, length_class
 from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
 from hybriddup.kernels.vectors import fetch_early
 
@@ -166,10 +166,7 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 @njit(cache=True, nogil=True)
 def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
-    """Return int64[n]: the number of the first text that is not before each position.
-
-    Where all are before it, the number is ``next_number``. Only texts from number ``first`` on are looked at.
-    """
+    """Return int64[n]: the number of the first text that is not before each position, as `first_from` tells it."""
     numbers = np.empty(len(positions), np.int64)
     for row in range(len(positions)):
         block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS
@@ -213,10 +210,10 @@ def classes_of_partners(later: LaterTexts, row: int, partners: Partners) -> tupl
     return np.uint64(first), np.uint64(last - first)
 
 
-@njit(cache=True, nogil=True)
-def slot_at(near: np.uint64, first_slot: int, capacity: int) -> int:
-    """Return the slot of a text, whose place among those of the ring is in the lower 32 bits."""
-    slot = np.int64(first_slot) + np.int64(near & LOW_HALF)
+@njit(cache=True, nogil=True, inner=True)
+def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
+    """Return the slot of a text, of which the place among those of the ring is given."""
+    slot = first_slot + place
     return slot - capacity if slot >= capacity else slot
 
 
@@ -236,18 +233,18 @@ def select_in_ring(
         The slot of place 0.
     """
     bits, length_numbers, offsets, anchors, sketches = columns
-    capacity, flat_bits, flat_sketches = len(bits), bits.ravel(), sketches.ravel()
-    n_words = np.uint64(bits.shape[1])
+    flat_bits, flat_sketches, n_words = bits.ravel(), sketches.ravel(), np.uint64(bits.shape[1])
+    first, capacity = np.uint64(first_slot), np.uint64(len(bits))
     earlier, later_rows = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
     distances, found_depths, n = np.empty(len(near), np.int32), np.empty(len(near), np.int64), np.int64(0)
     for i in range(len(near)):
-        soon = np.uint64(slot_at(near[min(i + FETCH_SOON, len(near) - 1)], first_slot, capacity))
+        soon = slot_of_place(near[min(i + FETCH_SOON, len(near) - 1)] & LOW_HALF, first, capacity)
         fetch_early(offsets, soon)
         fetch_early(length_numbers, soon)
         fetch_early(flat_bits, soon * n_words)
         if len(sketches) > 0:
             fetch_early(flat_sketches, soon * np.uint64(SKETCH_WORDS))
-        row, slot = np.int64(near[i] >> HALF), slot_at(near[i], first_slot, capacity)
+        row, slot = np.int64(near[i] >> HALF), np.int64(slot_of_place(near[i] & LOW_HALF, first, capacity))
         distance = distance_in_ring(columns, rows, slot, later, row)
         if distance >= 0:
             earlier[n], later_rows[n] = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot]), row
@@ -284,13 +281,3 @@ def distance_in_ring(columns: RingColumns, rows: PairLimits, slot: int, later: L
         if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
             return np.int32(-1)
     return distance
-
-
-@njit(cache=True, nogil=True, inner=True)
-def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
-    """Return a number that the characters in common of a pair within its limits are not below.
-
-    Float32 rounds a share by less than 1e-7 of it, which a millionth of the characters makes up for.
-    """
-    slack = 1e-6 * (shorter + longer) + 1e-3
-    return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack

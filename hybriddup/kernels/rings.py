@@ -17,7 +17,7 @@ from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
-from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit, popcount
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit, popcount, power_of_two
 from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
 
 START_UNIT = 2
@@ -294,9 +294,7 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: UInt6
 @njit(cache=True, nogil=True)
 def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
     """Return some texts as a hash table, and int64[n]: at the place of each in it, its place among the texts."""
-    n_places = 2
-    while n_places < 2 * (last - first):
-        n_places *= 2
+    n_places = power_of_two(2 * (last - first))
     table, places = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.int64)
     for i in range(first, last):
         place = place_of_key(table, np.uint64(texts[i]))

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Int64s, NearPairs, PairLimits, UInt32s, UInt64s
-from hybriddup.kernels.bucket_keys import BucketKeys, buckets_of, list_buckets
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import HALF, ONE, popcount
@@ -23,20 +22,72 @@ from hybriddup.kernels.ring_reads import (
     LiveTexts,
     LookUpCounts,
     compare_read,
+    compare_slots,
     fetch_texts,
     keep_least_depths,
-    slot_of_place,
 )
-from hybriddup.kernels.ring_scan import compare_slots
 from hybriddup.kernels.ring_texts import (
     LaterTexts,
     Partners,
     RingColumns,
     select_in_ring,
+    slot_of_place,
     widest_limit,
 )
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
+
+ROWS_AT_A_TIME = 1024
+"""Texts whose key bits are looked at together, bit by bit: as many as stay in the fastest cache."""
+
+
+class BucketKeys(NamedTuple):
+    """The keys of all tables, one table after another."""
+
+    positions: Int64s
+    """int64[n]: bit positions."""
+    starts: Int64s
+    """int64[n_tables + 1]: where those of each table begin."""
+    offsets: UInt32s
+    """uint32[m]: the offsets of the buckets that are looked into, the first of each table 0."""
+    offset_starts: Int64s
+    """int64[n_tables + 1]: where those of each table begin."""
+    bucket_bits: int
+
+
+@njit(cache=True, nogil=True)
+def buckets_of(bits: UInt64s, keys: BucketKeys, table: int) -> UInt32s:
+    """Return uint32[n]: the bucket in one table of each fingerprint uint64[n, words].
+
+    Bit by bit over some fingerprints at a time, word by word next to each other, so that many go into one instruction.
+    """
+    buckets = np.zeros(len(bits), np.uint32)
+    positions = keys.positions[keys.starts[table] : keys.starts[table + 1]]
+    columns = np.empty((bits.shape[1], ROWS_AT_A_TIME), np.uint64)
+    for start in range(0, len(bits), ROWS_AT_A_TIME):
+        first, n = np.uint64(start), min(ROWS_AT_A_TIME, len(bits) - start)
+        for word in range(bits.shape[1]):
+            for i in range(n):
+                columns[word, np.uint64(i)] = bits[first + np.uint64(i), word]
+        for bit in range(len(positions)):
+            word, shift = np.uint64(positions[bit] >> 6), np.uint64(positions[bit] & 63)
+            for i in range(n):
+                its_bit = (columns[word, np.uint64(i)] >> shift) & np.uint64(1)
+                buckets[first + np.uint64(i)] |= np.uint32(its_bit << np.uint64(bit))
+    return buckets
+
+
+@njit(cache=True, nogil=True)
+def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
+    """Return uint64[n, n_probes]: the buckets that texts look into, numbered through all tables."""
+    listed = np.empty((len(bits), len(keys.offsets)), np.uint64)
+    for table in range(len(keys.starts) - 1):
+        own, first = buckets_of(bits, keys, table), np.uint64(table) << np.uint64(keys.bucket_bits)
+        for probe in range(keys.offset_starts[table], keys.offset_starts[table + 1]):
+            for row in range(len(bits)):
+                listed[row, probe] = first | np.uint64(own[row] ^ keys.offsets[probe])
+    return listed
+
 
 PLACE_BITS = np.uint64(20)
 LARGEST_SEGMENT = 1 << 20
@@ -103,10 +154,7 @@ def build_segments(segments: Segments, keys: BucketKeys, bits: UInt64s, live: Li
 def build_segment(
     segments: Segments, keys: BucketKeys, ring_bits: UInt64s, live: LiveTexts, bounds: Int64s, row: int, place: int
 ) -> None:
-    """Sort the live texts of a segment by their buckets.
-
-    ``bounds`` is int64[2]: the first number of the segment, and the first after it.
-    """
+    """Sort the live texts of a segment by their buckets; its numbers are ``bounds[0]`` to before ``bounds[1]``."""
     first_live = np.int64(live.next_number - live.span)
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))
     bits = np.empty((bounds[1] - first, ring_bits.shape[1]), np.uint64)
@@ -201,10 +249,7 @@ def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> tuple[int, int]:
-    """Fetch the first entries of the buckets that a text looks into, if there is such a row.
-
-    Return how many entries there are, and the most of one bucket.
-    """
+    """Fetch the first entries of a row's buckets, if there is one; return how many there are, and the most of one."""
     n_entries, largest = np.int64(0), np.int64(0)
     for probe in range(listed.shape[1] if 0 <= row < len(listed) else 0):
         n_before = n_entries

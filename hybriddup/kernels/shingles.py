@@ -165,12 +165,8 @@ def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32
     """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return how many there are now.
 
     Those that stand before are left out. Of most texts only the smallest shingles are sorted, some more than are wanted
-    and few enough to be ranked: that takes half the time of putting each shingle in its place.
-
-    Parameters
-    ----------
-    small
-        uint32[n], n being ``n_shingles`` + 2 * `N_RANKED` or more: room to work in.
+    and few enough to be ranked: that takes half the time of putting each shingle in its place. ``small`` is room to
+    work in, uint32[``n_shingles`` + 2 * `N_RANKED` or more].
     """
     limit, n_small = limit_of_small(shingles, len(kept)), np.uint64(0)
     for i in range(np.uint64(len(shingles))):

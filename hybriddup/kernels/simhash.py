@@ -4,8 +4,8 @@ import numpy as np
 
 from hybriddup.data.limits import MAX_WEIGHT
 from hybriddup.data.records import Float32s, Int16s, Int32s, Int64s, UInt64s
-from hybriddup.kernels.add_where import add_where
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.vectors import add_where
 
 WEIGHT_UNIT = 256
 """Weights are counted in units of 1/256, as whole numbers: sums are exact and the order of tokens cannot matter."""

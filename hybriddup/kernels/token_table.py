@@ -5,7 +5,7 @@ import numpy as np
 from hybriddup.data.records import Float32s, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.ngrams import is_dense_script
-from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit, power_of_two
 from hybriddup.kernels.vectors import equal_of_four
 
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
@@ -119,10 +119,7 @@ def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
 @njit(cache=True, nogil=True)
 def slots_for(n_keys: int) -> int:
     """Return a power of 2, at least 16 and twice the keys: half of the slots stay empty."""
-    n_slots = np.int64(16)
-    while n_slots < 2 * n_keys:
-        n_slots *= 2
-    return n_slots
+    return power_of_two(max(2 * n_keys, 16))
 
 
 @njit(cache=True, nogil=True)
@@ -137,9 +134,7 @@ def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
 
     An eighth full at most, so that hardly any bucket is: what does not fit goes to the next one.
     """
-    n_buckets = 4
-    while BUCKET * n_buckets < 8 * len(keys):
-        n_buckets *= 2
+    n_buckets = power_of_two(max(8 * len(keys) // BUCKET, 4))
     table_keys = np.zeros((n_buckets, BUCKET), np.uint64)
     table_values = np.zeros((n_buckets, BUCKET), np.float32)
     for index in range(len(keys)):
@@ -203,3 +198,37 @@ def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, abs
         if table_keys[bucket, LAST_SLOT] == EMPTY:
             return value
         bucket = (bucket + ONE) & np.uint64(n_buckets - 1)
+
+
+@njit(cache=True, nogil=True)
+def insert_hashes(keys: UInt64s, numbers: Int64s, hashes: UInt64s, new_numbers: Int64s) -> tuple[int, Int64s]:
+    """Give each hash uint64[n], not 0, its number int64[n], in place of an earlier one.
+
+    There must be an empty slot for each.
+
+    Returns
+    -------
+    n_new, replaced
+        How many hashes are new; and int64[n], the number that each had before, -1 = none.
+    """
+    n_new, replaced = np.int64(0), np.full(len(hashes), -1, np.int64)
+    for i in range(len(hashes)):
+        slot = find_slot(keys, hashes[i])
+        if keys[slot] == EMPTY:
+            n_new += 1
+        else:
+            replaced[i] = numbers[slot]
+        keys[slot] = hashes[i]
+        numbers[slot] = new_numbers[i]
+    return n_new, replaced
+
+
+@njit(cache=True, nogil=True)
+def find_hashes(keys: UInt64s, numbers: Int64s, hashes: UInt64s) -> Int64s:
+    """Return int64[n]: the number of each hash, -1 where it has none."""
+    found = np.full(len(hashes), -1, np.int64)
+    for i in range(len(hashes)):
+        slot = find_slot(keys, hashes[i])
+        if keys[slot] != EMPTY:
+            found[i] = numbers[slot]
+    return found

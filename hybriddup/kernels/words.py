@@ -30,8 +30,6 @@ def links(sides: np.uint8, middle: np.uint8) -> bool:
 def goes_on(earlier: np.uint8, before: np.uint8, here: np.uint8, after: np.uint8) -> bool:
     """Return whether a word goes on from class ``before`` to class ``here``, given those around them.
 
-    Notes
-    -----
     Rules WB5 to WB13b of Unicode Standard Annex 29, without those for Hebrew.
     """
     if before == OTHER or here == OTHER:

@@ -22,7 +22,7 @@ def hybriddup_register(registry: Registry) -> None:
 
 
 def _register_stage_1(registry: Registry) -> None:
-    registry.add_normalizer("none", "hybriddup.steps.normalizers.none:NoNormalizer")
+    registry.add_normalizer("none", "hybriddup.steps.normalizers:NoNormalizer")
     registry.add_normalizer("microblog", "hybriddup.steps.normalizers.microblog:MicroblogNormalizer")
     registry.add_normalizer("chat", "hybriddup.steps.normalizers.chat:Chat")
     registry.add_tokenizer("char_ngrams", "hybriddup.steps.tokenizers.char_ngrams:CharNgrams")
@@ -35,7 +35,7 @@ def _register_stage_1(registry: Registry) -> None:
     registry.add_hasher("xxh3", "hybriddup.steps.hashers:Xxh3")
     registry.add_hasher("md5", "hybriddup.steps.hashers:Md5")
     registry.add_hasher("polynomial", "hybriddup.steps.hashers:Polynomial")
-    registry.add_block_index("scan", "hybriddup.steps.blocks.scan:Scan")
+    registry.add_block_index("scan", "hybriddup.steps.blocks.pigeonhole:Scan")
     registry.add_block_index("blocks", "hybriddup.steps.blocks.pigeonhole:Blocks")
     registry.add_block_index("probing", "hybriddup.steps.blocks.pigeonhole:Probing")
     registry.add_block_index("shingles", "hybriddup.steps.blocks.shingles:Shingles")

@@ -22,7 +22,7 @@ from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.rings import add_kept, make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates.search import SearchedTexts
+from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8

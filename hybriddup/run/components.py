@@ -30,16 +30,13 @@ from hybriddup.run.recipe import (
     verifier_part,
 )
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.deciding.contest import Limits
-from hybriddup.steps.deciding.most_candidates import most_candidates
+from hybriddup.steps.deciding.contest import Limits, most_candidates
 from hybriddup.steps.fingerprints import Fingerprinter
-from hybriddup.steps.normalizers import Normalizer
-from hybriddup.steps.normalizers.chain import Chain
+from hybriddup.steps.normalizers import Chain, Normalizer
 from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
-from hybriddup.steps.weight_tables import FittedTable
-from hybriddup.steps.weighters import FittedWeighter
+from hybriddup.steps.weighters import FittedTable, FittedWeighter
 
 LEARNED_FROM = 6000
 """Texts that a block index learns from, spread evenly over the corpus."""

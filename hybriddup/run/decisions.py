@@ -12,7 +12,7 @@ from hybriddup.kernels.decide import NONE
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
 from hybriddup.steps.deciding.decider import Decider, Decisions
-from hybriddup.steps.deciding.pairs import join_candidates, join_verified, no_pairs, no_verified_pairs
+from hybriddup.steps.deciding.pairs import join_pairs, no_pairs, no_verified_pairs
 from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
 
@@ -103,8 +103,8 @@ class DecidedSoFar:
         return RunDecisions(
             self._kept & (self._exact == NONE),
             self._exact,
-            join_verified([no_verified_pairs(), *(part.deciding for part in self._parts)]),
-            join_candidates([no_pairs(), *(part.accepted for part in self._parts)]),
+            join_pairs([no_verified_pairs(), *(part.deciding for part in self._parts)]),
+            join_pairs([no_pairs(), *(part.accepted for part in self._parts)]),
             sum(part.n_verified for part in self._parts),
         )
 

@@ -28,13 +28,13 @@ from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.result import Assembler, Origin, Result
 from hybriddup.run.summary import Summary, notes_on_lengths
 from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
-from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.candidates.sketches import write_sketches
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
-from hybriddup.steps.deciding.pairs import join_verified, no_verified_pairs, pair_codes
+from hybriddup.steps.deciding.pairs import join_pairs, no_verified_pairs, pair_codes
 from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_by_scope, part_without_tokens
 from hybriddup.steps.parallel import available_workers, start_in_background, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
@@ -175,7 +175,7 @@ class Run:
             return np.zeros(len(pairs), np.bool_), no_verified_pairs()
 
         self.decide(texts, judge_and_keep_both, 0)
-        found, places = join_verified(judged), texts.equal.distinct
+        found, places = join_pairs(judged), texts.equal.distinct
         found = found.take(np.unique(pair_codes(found.earlier, found.later), return_index=True)[1])
         return replace(found, earlier=places[found.earlier], later=places[found.later])
 

@@ -72,10 +72,7 @@ def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
     """Return the equal texts with those parted that have no tokens and were not equal before normalizing.
 
-    Parameters
-    ----------
-    has_tokens
-        bool[n_distinct]: by text number.
+    ``has_tokens`` is bool[n_distinct], by text number.
     """
     if has_tokens.all():
         return equal

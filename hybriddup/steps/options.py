@@ -44,18 +44,10 @@ class Fault(NamedTuple):
 
 
 def parse_options(model: type[BaseModel], given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault]:
-    """Return the options that ``given`` stands for, or every fault in it.
+    """Return the options that ``given`` stands for by the ``model`` that declares them, or every fault in it.
 
-    Values are read as JSON would be: a list serves for a tuple, but text is never taken for a number.
-
-    Parameters
-    ----------
-    model
-        What declares the options.
-    given
-        Option values by name; those left out take their defaults.
-    path
-        Where the options stand in the configuration, for the faults to name.
+    Values are read as JSON would be: a list serves for a tuple, but text is never taken for a number. ``path`` says
+    where the options stand in the configuration.
     """
     try:
         return model.model_validate_json(json.dumps(dict(given), default=to_plain), strict=True)
@@ -196,13 +188,7 @@ def _follow(fragment: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
-    """Return in words what a JSON Schema allows.
-
-    Examples
-    --------
-    >>> describe({"type": "number", "minimum": 0, "maximum": 1}, {})
-    'a number in [0, 1]'
-    """
+    """Return in words what a JSON Schema allows, such as ``a number in [0, 1]``."""
     fragment = _follow(fragment, schema)
     if len(branches := _branches(fragment)) > 1:
         return _describe_choices([describe(branch, schema) for branch in branches if branch.get("type") != "null"])

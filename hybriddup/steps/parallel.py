@@ -40,13 +40,7 @@ def check_workers(workers: object) -> None:
 
 
 def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
-    """Return the bounds of contiguous slices, as many as asked for, that cover ``range(n)``; none is empty.
-
-    Examples
-    --------
-    >>> slices(5, 4)
-    [(0, 1), (1, 2), (2, 3), (3, 5)]
-    """
+    """Return the bounds of contiguous slices, as many as asked for, that cover ``range(n)``; none is empty."""
     n_slices = min(n, n_slices)
     bounds = [n * i // n_slices for i in range(n_slices + 1)] if n_slices else [0]
     return list(pairwise(bounds))
@@ -163,10 +157,7 @@ class SharedWork(Generic[T, R]):
     def results(self, n_workers: int, pool: ThreadPoolExecutor) -> Iterator[R]:
         """Yield the results in order, the calling thread being one of so many workers.
 
-        Raises
-        ------
-        Exception
-            What the function raised; the workers then end with the things that they are at.
+        What the function raises is raised here; the workers then end with the things that they are at.
         """
         helpers = [pool.submit(self._do_all) for _ in range(n_workers - 1)]
         try:

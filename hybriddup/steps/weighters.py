@@ -1,16 +1,22 @@
 """Weight: tokens -> weights, how strongly each token pulls the bits of the fingerprint."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
+import xxhash
+from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 
 from hybriddup.data.limits import MAX_WEIGHT
 from hybriddup.data.records import Float32s, Float64s, Int32s, Tokens, UInt64s
-from hybriddup.kernels.token_table import count_documents, count_occurrences, look_up, look_up_dense
+from hybriddup.kernels.token_table import build_table, count_documents, count_occurrences, look_up, look_up_dense
 from hybriddup.steps.hashers import Hasher, Xxh3
 from hybriddup.steps.options import Options as ComponentOptions
-from hybriddup.steps.weight_tables import FittedTable
 
 KEY_SEED = 0
 
@@ -66,6 +72,37 @@ def check_clip(clip: tuple[float, float]) -> tuple[float, float]:
     return clip
 
 
+@dataclass(frozen=True)
+class FittedTable:
+    """The weights of the common tokens of a corpus; every other token weighs ``rarest``."""
+
+    keys: UInt64s
+    """uint64[n]: the tokens' keys, rising."""
+    weights: Float32s
+    """float32[n]."""
+    rarest: float
+
+    @cached_property
+    def slots(self) -> tuple[UInt64s, Float32s]:
+        """The table as `hybriddup.kernels.token_table.look_up` takes it."""
+        slots: tuple[UInt64s, Float32s] = build_table(self.keys, self.weights)
+        return slots
+
+    def checksum(self) -> str:
+        """Return 32 hexadecimal digits, equal for equal weights."""
+        content = self.keys.astype("<u8").tobytes() + self.weights.astype("<f4").tobytes()
+        return xxhash.xxh3_128_hexdigest(content + np.float64(self.rarest).tobytes())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the table as arrays by name."""
+        return {"keys": self.keys, "weights": self.weights, "rarest": np.array(self.rarest)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> FittedTable:
+        """Return the table that `arrays` told."""
+        return cls(arrays["keys"], arrays["weights"], float(arrays["rarest"]))
+
+
 class FittedWeighter:
     """What weighters with a table of fitted weights share: building it, looking tokens up.
 
@@ -91,13 +128,7 @@ class FittedWeighter:
 
     @property
     def table(self) -> FittedTable:
-        """The fitted table.
-
-        Raises
-        ------
-        RuntimeError
-            Nothing was fitted or loaded yet.
-        """
+        """The fitted table; RuntimeError where nothing was fitted or loaded yet."""
         if self._table is None:
             raise RuntimeError("fit must be called before weigh_batch")
         return self._table

@@ -12,9 +12,7 @@ from hybriddup.config import Settings
 from hybriddup.config.rules import limit_warning
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
-from hybriddup.steps.blocks.radii import block_radii, count_neighbours
-from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan, block_radii, count_neighbours
 from hybriddup.steps.blocks.shingles import Shingles
 from hybriddup.study.edited_posts import EditedPairs, measure_edits
 

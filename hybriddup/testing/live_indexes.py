@@ -19,7 +19,7 @@ from hybriddup.data.records import (
     PairLimits,
     UInt64s,
 )
-from hybriddup.kernels.nearest_pairs import farthest_wanted
+from hybriddup.kernels.nearest import farthest_wanted
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.testing.contract import require
 from hybriddup.window.index import LiveIndex, LiveTexts

@@ -11,7 +11,7 @@ import numpy as np
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.data.removed import EQUAL
 from hybriddup.run.audit import wilson_interval
-from hybriddup.steps.deciding.most_candidates import most_candidates
+from hybriddup.steps.deciding.contest import most_candidates
 from hybriddup.steps.verifiers.judges import PairJudgement
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.looked_into import LookedInto

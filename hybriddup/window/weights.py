@@ -16,8 +16,7 @@ from hybriddup.errors import ConfigError, WindowError
 from hybriddup.run.components import Components
 from hybriddup.run.recipe import compare_recipes, pack_arrays, unpack_arrays
 from hybriddup.steps.fingerprints import FIT_SAMPLE
-from hybriddup.steps.weight_tables import FittedTable
-from hybriddup.steps.weighters import FittedWeighter
+from hybriddup.steps.weighters import FittedTable, FittedWeighter
 from hybriddup.window.meta import RECIPE, WEIGHTS
 
 FIT_AT = FIT_SAMPLE

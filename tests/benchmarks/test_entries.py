@@ -16,19 +16,13 @@ from tests.benchmarks.kernel_calls import Call, kernel_modules, public_kernels, 
 
 TEXTS = [post.text for post in generate("copies", 400, read_texts(), seed=10)]
 NOT_CALLED = {
-    "add_where",
-    "bucket_keys",
-    "cache_lock",
     "han_numbers",
     "growing_arrays",
-    "hamming",
-    "nearest_hits",
     "popcount",
     "post_notes",
     "post_reading",
     "post_spans",
     "posting_lists",
-    "ring_reads",
     "short_runs",
     "vectors",
 }

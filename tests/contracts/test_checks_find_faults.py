@@ -22,7 +22,7 @@ from hybriddup.data.records import (
 from hybriddup.files.formats import Fields, RecordBatch
 from hybriddup.files.lines import LinesReader, LinesWriter
 from hybriddup.files.sources import Source
-from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.pigeonhole import Scan
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.cosine import Cosine, InverseDocumentFrequencies
 from hybriddup.steps.verifiers.edit import Edit, Lcs

@@ -16,17 +16,17 @@ import pytest
 
 import hybriddup
 from hybriddup.kernels import cache
-from hybriddup.kernels.cache_lock import CacheLock
+from hybriddup.kernels.cache import CacheLock
 
 PACKAGE = Path(hybriddup.__file__).parent
-COMPILED = ("hamming.differing_bits-1.py311.nbi", "hamming.differing_bits-1.py311.1.nbc")
+COMPILED = ("characters.count_lacking-1.py311.nbi", "characters.count_lacking-1.py311.1.nbc")
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache with an index, a compiled kernel, and a file of somebody else."""
     monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
-    for name in (*COMPILED, "hamming.cpython-311.pyc"):
+    for name in (*COMPILED, "characters.cpython-311.pyc"):
         (tmp_path / name).write_text("compiled")
     return tmp_path
 
@@ -41,7 +41,7 @@ def test_cache_of_another_version_is_emptied(folder: Path, stamp: str | None) ->
     if stamp is not None:
         (folder / cache.STAMP).write_text(stamp)
     cache.forget_other_versions()
-    assert names(folder) == {"hamming.cpython-311.pyc", cache.STAMP}
+    assert names(folder) == {"characters.cpython-311.pyc", cache.STAMP}
     assert (folder / cache.STAMP).read_text() == cache.version_of_sources()
 
 
@@ -49,7 +49,7 @@ def test_cache_of_this_version_is_kept(folder: Path) -> None:
     """Compiling takes some twenty seconds."""
     (folder / cache.STAMP).write_text(cache.version_of_sources())
     cache.forget_other_versions()
-    assert names(folder) == {*COMPILED, "hamming.cpython-311.pyc", cache.STAMP}
+    assert names(folder) == {*COMPILED, "characters.cpython-311.pyc", cache.STAMP}
 
 
 def test_cache_that_is_not_there_is_begun_with_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ def test_cache_that_cannot_be_emptied_is_no_error_and_not_taken_for_this_version
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", refuse)
         cache.forget_other_versions()
-    assert names(folder) == {*COMPILED, "hamming.cpython-311.pyc", cache.STAMP}
+    assert names(folder) == {*COMPILED, "characters.cpython-311.pyc", cache.STAMP}
     assert (folder / cache.STAMP).read_text() == "another"
 
 
@@ -116,9 +116,9 @@ from threading import Thread
 import numpy as np
 import hybriddup
 from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.hamming import differing_bits
-words = np.array([[0], [0b10110]], np.uint64)
-distance = differing_bits(words, 0, words, 1)
+from hybriddup.kernels.characters import count_lacking
+words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
+distance = count_lacking(words, 0, words, 1)
 print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int(distance)]))
 """
 
@@ -126,16 +126,16 @@ print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int
 WITHOUT_CACHE = """
 import numpy as np
 from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.hamming import differing_bits
-words = np.array([[0], [0b10110]], np.uint64)
-print(cache_folder(), differing_bits(words, 0, words, 1), len(differing_bits.signatures))
+from hybriddup.kernels.characters import count_lacking
+words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
+print(cache_folder(), count_lacking(words, 0, words, 1), len(count_lacking.signatures))
 """
 
 
 def run_copy(folder: Path) -> tuple[Path, int]:
     """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
 
-    The kernel is `differing_bits`, which calls `popcount` of another file: three bits differ.
+    The kernel is `count_lacking`, which calls `popcount` of another file: three characters are lacking.
     """
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
     environment.pop("NUMBA_DISABLE_JIT", None)
@@ -155,14 +155,14 @@ def copied(tmp_path: Path) -> Path:
 
 def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path) -> None:
     """The caller's file is the same, and so is what numba compares; it was compiled with the callee in it."""
-    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "hamming.py"))
+    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "characters.py"))
     before = caller.stat()
     assert run_copy(copied)[1] == 3
     count = "builder.ctpop(arguments[0])"
     one_more = f"builder.add({count}, ir.Constant(ir.IntType(64), 1))"
     assert callee.read_text("utf-8").count(count) == 1
     callee.write_text(callee.read_text("utf-8").replace(count, one_more), "utf-8")
-    assert run_copy(copied)[1] == 4
+    assert run_copy(copied)[1] == 3 + 4  # one more for each of the four words
     assert caller.stat().st_mtime_ns == before.st_mtime_ns
 
 
@@ -171,7 +171,7 @@ def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
     kept_in = run_copy(copied)[0]
     assert copied / "cache" in kept_in.parents
     compiled = {path: path.stat().st_mtime_ns for path in kept_in.glob("*.nb[ci]")}
-    assert any(path.name.startswith("hamming.differing_bits") for path in compiled)
+    assert any(path.name.startswith("characters.count_lacking") for path in compiled)
     assert (kept_in / cache.STAMP).is_file()
     assert list((copied / "hybriddup").rglob("*.nb[ci]")) == []
     run_copy(copied)
@@ -215,11 +215,11 @@ def test_every_kernel_is_compiled_by_the_decorator_that_can_do_without_a_cache()
 WAITS = """
 import numpy as np
 from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.hamming import differing_bits
+from hybriddup.kernels.characters import count_lacking
 print(cache_folder(), flush=True)
 input()
-words = np.array([[0], [0b10110]], np.uint64)
-print(differing_bits(words, 0, words, 1), flush=True)
+words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
+print(count_lacking(words, 0, words, 1), flush=True)
 """
 
 

@@ -9,18 +9,19 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt32s, UInt64s
 from hybriddup.kernels.batch_groups import (
-    count_groups,
     count_kept_before,
+    count_keys,
     fill_rings,
     most_before,
     number_batch,
     number_shared,
 )
-from hybriddup.kernels.group_search import Asked, SearchCounts, search_rings
+from hybriddup.kernels.group_search import Asked, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
+from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.rings import MOST_NARROW, add_kept, depths_in_rings, make_rings
-from hybriddup.steps.candidates.search import SearchedTexts
+from hybriddup.steps.candidates import SearchedTexts
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
 
@@ -74,7 +75,7 @@ def what_is_known(texts: TextColumns) -> tuple[TextColumns, Int32s]:
 
 def search(
     texts: TextColumns, rows: Int64s, starts: UInt32s, rings: UInt64s, ranks: Int32s = ALL
-) -> tuple[NearPairs, SearchCounts]:
+) -> tuple[NearPairs, LookUpCounts]:
     """What is found within the widest limit of any text, the later text by its row."""
     no_limit = np.zeros(0, np.int64)
     asked = Asked(rows, starts, ranks, np.full(len(rows), 7, np.int32), no_limit, no_limit, 0)
@@ -130,7 +131,7 @@ def test_the_newest_of_each_group_are_found_with_their_depths(
         assert as_pairs(found) == expected
         sizes = [len(newest[group]) for group in looked_into]
         largest = max((len(members[group]) for group in looked_into), default=0)
-        assert tuple(counts) == (len(sizes), sum(sizes), largest)
+        assert tuple(counts) == (sum(sizes), len(sizes), largest)
         others = np.array([*range(row), N_TEXTS + row])
         depths = depths_in_rings(np.full(len(others), row), others, probed_starts, rings)
         asked = [[newest.get(group, []) for group in probed[row].tolist()] for _ in others]
@@ -149,47 +150,12 @@ def depth_in(texts: list[int], text: int) -> int:
     return len(texts) - texts.index(text) if text in texts else 0
 
 
-@given(seed=seeds, most_narrow=st.sampled_from([2, 3]))
-def test_adding_at_once_is_adding_one_by_one(seed: int, most_narrow: int) -> None:
-    """Rings, and the look-ups that met a crowded group; without a limit none is."""
-    rng = np.random.default_rng(seed)
-    texts, own, is_kept = make_texts(rng, 2), make_groups(rng), rng.random(N_TEXTS) < 0.8
-    rows, ((rings, starts), (others, _)) = np.arange(N_TEXTS), (empty_rings(3, most_narrow) for _ in range(2))
-    own = starts_of(own, starts)
-    at_once = add_kept(texts, rows, is_kept, own, own, rings, 3)
-    parts = [slice(row, row + 1) for row in rows]
-    one_by_one = [add_kept(texts, rows[one], is_kept[one], own[one], own[one], others, 3) for one in parts]
-    assert at_once == sum(one_by_one)
-    assert rings.tolist() == others.tolist()
-    assert add_kept(texts, rows, is_kept, own, own, rings, 0) == 0
-
-
-@pytest.mark.parametrize("words", [1, 2, 3])
-@given(seed=seeds)
-def test_texts_of_a_batch_find_those_before_them(words: int, seed: int) -> None:
-    """As if each had been added before the next came."""
-    rng = np.random.default_rng(seed)
-    texts, own, probed = make_texts(rng, words), make_groups(rng), make_groups(rng)
-    sizes = count_groups(own, N_GROUPS)
-    rings, starts = make_rings(sizes)
-    looked_into, ranks = fill_rings(texts, own, probed, sizes, starts, rings)
-    rows = np.flatnonzero(rng.random(N_TEXTS) < 0.8)
-    found, counts = search(texts, rows, looked_into[rows], rings, ranks[rows])
-    expected, n_comparisons = list[Pair](), 0
-    for row in rows.tolist():
-        before = {group: [r for r in range(row) if group in own[r].tolist()] for group in range(N_GROUPS)}
-        expected += plain_pairs(texts, row, before, groups_of(probed[row]))
-        n_comparisons += sum(len(before[group]) for group in groups_of(probed[row]))
-    assert as_pairs(found) == expected
-    assert counts.n_comparisons == n_comparisons
-
-
 @given(seeds)
 def test_groups_of_a_batch_are_counted(seed: int) -> None:
     """Texts before each in the groups that it looks into, at most and in all, and kept ones among them."""
     rng = np.random.default_rng(seed)
     own, probed, is_kept = make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.5
-    n_texts = count_groups(own, N_GROUPS)
+    n_texts = count_keys(own, N_GROUPS)[:-1]
     members = {group: [row for row in range(N_TEXTS) if group in own[row].tolist()] for group in range(N_GROUPS)}
     assert n_texts.tolist() == list(map(len, members.values()))
     n_before = [
@@ -210,7 +176,7 @@ def test_no_texts_are_no_special_case() -> None:
     nothing, no_groups = np.zeros(0, np.int64), np.zeros((0, 2), np.uint32)
     rings, starts = empty_rings(1)
     assert as_pairs(search(texts, nothing, no_groups, rings)[0]) == []
-    sizes = count_groups(no_groups, 0)
+    sizes = count_keys(no_groups, 0)[:-1]
     rings, starts = make_rings(sizes)
     looked_into, ranks = fill_rings(texts, no_groups, no_groups, sizes, starts, rings)
     assert as_pairs(search(texts, nothing, looked_into, rings, ranks)[0]) == []

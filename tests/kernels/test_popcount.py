@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from hybriddup.kernels.popcount import lowest_bit, popcount
+from hybriddup.kernels.popcount import differing_bits, lowest_bit, popcount
+from tests import reference
+from tests.builders import words_of
 
-words = st.one_of(st.integers(1, 2**64 - 1), st.integers(0, 63).map(lambda bit: 2**64 - 2**bit))
+bits = st.integers(0, 63)
+words = st.one_of(st.integers(1, 2**64 - 1), bits.map(lambda bit: 2**64 - 2**bit), bits.map(lambda bit: 2**bit))
 
 
 @njit
@@ -25,15 +28,10 @@ def call_lowest_bit(word: np.uint64) -> np.uint64:
     return lowest_bit(word)
 
 
-@given(words)
+@given(words | st.just(0))
 def test_ones_are_counted(word: int) -> None:
     """As Python counts them."""
     assert int(call_popcount(np.uint64(word))) == word.bit_count()
-
-
-def test_nothing_has_no_ones() -> None:
-    """0 is a word like any other."""
-    assert int(call_popcount(np.uint64(0))) == 0
 
 
 @given(words)
@@ -42,7 +40,11 @@ def test_lowest_bit_is_the_first_that_is_one(word: int) -> None:
     assert int(call_lowest_bit(np.uint64(word))) == next(bit for bit in range(64) if word >> bit & 1)
 
 
-@pytest.mark.parametrize("bit", range(64))
-def test_single_bit_is_the_lowest(bit: int) -> None:
-    """Whatever stands above it."""
-    assert [int(call_lowest_bit(np.uint64(word))) for word in (2**bit, 2**64 - 2**bit)] == [bit, bit]
+@pytest.mark.parametrize("words", [1, 2, 4])
+@given(data=st.data())
+def test_distances_equal_their_plain_twin(words: int, data: st.DataObject) -> None:
+    """Whatever the width, the compiled count is that of the differing binary digits."""
+    numbers = data.draw(st.lists(st.integers(0, 2 ** (64 * words) - 1), min_size=1, max_size=8))
+    bits = words_of(numbers, words)
+    for a, b in np.ndindex(len(numbers), len(numbers)):
+        assert differing_bits(bits, a, bits, b) == reference.hamming_distance(numbers[a], numbers[b])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.kernels.key_groups import NO_KEY
-from hybriddup.kernels.posting_adding import add_texts
+from hybriddup.kernels.posting_changes import add_texts
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
     BLOCK_BITS,

@@ -6,9 +6,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.bucket_keys import BucketKeys, list_buckets
 from hybriddup.kernels.ring_reads import LiveTexts
-from hybriddup.kernels.segments import PLACE_MASK, Segments, build_segments, list_segments, tag_of
+from hybriddup.kernels.segments import (
+    PLACE_MASK,
+    BucketKeys,
+    Segments,
+    build_segments,
+    list_buckets,
+    list_segments,
+    tag_of,
+)
 from tests.builders import make_prints, words_of
 
 SMALLEST, LARGEST, N_LARGEST = 4, 32, 5

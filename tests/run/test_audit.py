@@ -9,7 +9,7 @@ import hybriddup
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.run.audit import MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
-from hybriddup.steps.candidates.search import SearchedTexts
+from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
 from tests.builders import make_limits, words_of
 from tests.posts import load_sample

@@ -11,9 +11,9 @@ import numpy as np
 from hybriddup.data.records import NO_SKETCHES, Fingerprints, NearPairs, UInt64s
 from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
+from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
-from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.candidates.within_batch import group_batch
 from tests import reference

@@ -12,7 +12,7 @@ from hybriddup.steps.normalizers import patterns
 from hybriddup.steps.normalizers.folding import INVISIBLE
 from hybriddup.steps.normalizers.microblog import MASKS, MicroblogOptions
 from hybriddup.steps.normalizers.patterns import CUT, Pattern
-from hybriddup.steps.normalizers.traditional import simplified_characters
+from hybriddup.steps.normalizers.tables import simplified_characters
 
 
 def normalize_slowly(text: str, options: MicroblogOptions) -> str:

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.folder import Folder
-from hybriddup.steps.normalizers.folding import Folding, folded_characters
+from hybriddup.steps.normalizers.folding import Folder, Folding, folded_characters
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
 from hybriddup.steps.normalizers.patterns import BOUNDARY
 from tests.posts import load_sample
@@ -113,7 +112,7 @@ def test_no_pattern_matches_without_its_literal(text: str) -> None:
 
 
 def fold(text: str, folding: Folding) -> str:
-    return Folder(folding).fold([text]).texts[0]
+    return Folder(folding).fold([text])[0][0]
 
 
 @settings(max_examples=100, deadline=None)
@@ -139,15 +138,6 @@ def test_characters_that_join_the_one_before_go_the_slow_way(nfkc: bool) -> None
     assert all(characters.special[point] for point in joining)
     assert not joining.intersection(characters.points[~characters.special].tolist())
     assert not joining.intersection(map(ord, "".join(characters.several.values())))
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.characters(codec=None, categories=None))
-def test_the_table_agrees_with_a_single_character(character: str) -> None:
-    """Each character by itself folds as `fold_character` says, where it says so."""
-    folding = Folding(nfkc=True, case=True, simplify=True, plain_space=True)
-    folded = folding.fold_character(character)
-    assert folded is None or fold(character, folding) == folded
 
 
 PLAIN_ADVERSARIAL = """

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hybriddup.kernels.words import INVOLVED
 from hybriddup.steps.tokenizers.jieba import MAX_RUN, Jieba, JiebaOptions
 from hybriddup.steps.tokenizers.meaning import is_word, meaningful_characters
-from hybriddup.steps.tokenizers.parts import words_among_parts
-from hybriddup.steps.tokenizers.words import _SEGMENT, Words, word_classes
+from hybriddup.steps.tokenizers.words import _SEGMENT, Words, word_classes, words_among_parts
 
 
 @pytest.fixture(scope="module")
@@ -98,14 +97,6 @@ def test_words_among_parts_are_the_parts_that_are_words(cut: list[list[str]]) ->
     tokens = words_among_parts(["".join(parts) for parts in cut], lengths)
     expected = [[part for part in parts if is_word(part)] for parts in cut]
     assert [tokens.strings(row) for row in range(tokens.n_texts)] == expected
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.text(st.characters(codec=None, categories=None), max_size=15), max_size=5))
-def test_words_of_a_batch_are_those_of_each_text(batch: list[str]) -> None:
-    """A text's words do not depend on its batch, whatever its characters."""
-    tokens = Words().tokenize_batch(batch)
-    assert [tokens.strings(row) for row in range(tokens.n_texts)] == [words_of(text) for text in batch]
 
 
 JIEBA = [

@@ -12,8 +12,7 @@ from hybriddup.config import Settings, load_settings
 from hybriddup.config.rules import limit_warning
 from hybriddup.data.records import SKETCH_WORDS, Fingerprints
 from hybriddup.errors import ConfigError
-from hybriddup.steps.blocks.pigeonhole import Blocks
-from hybriddup.steps.blocks.radii import count_neighbours
+from hybriddup.steps.blocks.pigeonhole import Blocks, count_neighbours
 from hybriddup.study.edited_posts import measure_edits
 from hybriddup.study.plan import (
     BYTES_BESIDE_BITS,

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
-from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.lengths import length_class
+from hybriddup.kernels.pair_limits import length_class
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import make_limits
 

@@ -108,7 +108,7 @@ class BlockReport:
     limits_hit: dict[str, int] = field(default_factory=dict)
     """How often each limit, by its option's name, cut a search short."""
 
-    def add(self, n_look_ups: int, n_comparisons: int, largest_bucket: int) -> None:
+    def add(self, n_comparisons: int, n_look_ups: int, largest_bucket: int) -> None:
         """Count what looking some texts up took."""
         self.n_look_ups += n_look_ups
         self.n_comparisons += n_comparisons

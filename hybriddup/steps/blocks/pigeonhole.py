@@ -1,4 +1,4 @@
-"""`blocks` and `probing`: keys of bits, exact for small distances."""
+"""`blocks` and `probing`: keys of bits, exact for small distances; and `scan`, the oracle of all block indexes."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -11,7 +11,6 @@ from pydantic import Field
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.kernels.bit_keys import hash_bits
 from hybriddup.steps.blocks import BlockIndex, bucket_limit
-from hybriddup.steps.blocks.radii import block_radii, count_neighbours, show_range
 from hybriddup.steps.options import Options as ComponentOptions
 
 MAX_KEYS = 1000
@@ -199,3 +198,45 @@ def masks_of_bits(positions: Int64s, words: int) -> UInt64s:
     bits = np.uint64(1) << (positions & 63).astype(np.uint64)
     of_words = [np.where(positions >> 6 == word, bits, np.uint64(0)) for word in range(words)]
     return np.stack([np.bitwise_or.reduce(each, axis=1) for each in of_words], axis=1)
+
+
+def count_neighbours(n_bits: int, radius: int) -> int:
+    """Return how many words of ``n_bits`` differ from a given one in at most ``radius`` bits, itself included."""
+    return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
+
+
+def block_radii(n_blocks: int, distance: int) -> list[int]:
+    """Return the radius within which each block is probed, so that every pair within ``distance`` bits is found.
+
+    A pair is missed when every block differs in more bits than its radius, so in ``sum(radius + 1)`` bits at least.
+    For that to be ``distance + 1``, and no more, the first blocks are probed one bit farther than the others (Norouzi,
+    Punjani and Fleet 2012). Of more than ``distance + 1`` blocks only so many are needed.
+
+    Examples
+    --------
+    >>> block_radii(4, 10), block_radii(4, 11), block_radii(4, 1)
+    ([2, 2, 2, 1], [2, 2, 2, 2], [0, 0])
+    """
+    radius, n_farther = divmod(max(distance, 0) + 1, n_blocks)
+    return [radius] * n_farther + [radius - 1] * ((n_blocks - n_farther) if radius else 0)
+
+
+def show_range(least: int, most: int) -> str:
+    """Return the numbers from one to another, such as ``25-26``, or the one where they are the same."""
+    return str(most) if least == most else f"{least}-{most}"
+
+
+class Scan(BlockIndex):
+    """Gives every text the same key, so that all are compared: exact, in time that grows with the square of them."""
+
+    is_complete = True
+    reads_texts = False
+    n_keys = 1
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (whatever the texts)
+        """Return the one key of every text."""
+        return np.zeros((len(bits), 1), np.uint64)
+
+    def describe(self) -> str:
+        """Return what is done."""
+        return "scan: every pair compared"

@@ -1,9 +1,8 @@
 """`shingles`: the runs of a few characters of a text, of which those of smallest hash are its keys.
 
 Copies of a short text differ in so many bits of their fingerprints that exact keys of bits do not find them, but share
-most of their shingles. Of two texts that share a part of their shingles, about the same part of those with the smallest
-hashes is shared (A. Z. Broder, On the resemblance and containment of documents, 1997). Shingles that a sample of the
-texts shows to be common come last: what most texts have tells none of them apart.
+most of their shingles, and so of those with the smallest hashes (see `hybriddup.kernels.shingles`). Which shingles are
+common, and come last, a sample of the texts shows.
 """
 
 from __future__ import annotations

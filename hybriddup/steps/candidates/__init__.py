@@ -7,14 +7,18 @@ how far from the newest each stands in the keys that they share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Float64s, Int64s, NearPairs, UInt64s
-from hybriddup.kernels.pair_limits import TextColumns
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Float64s, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.kernels.group_search import Asked, search_rings
+from hybriddup.kernels.pair_limits import TextColumns, shortest_partners
+from hybriddup.kernels.ring_reads import LookUpCounts
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.parallel import map_slices
 
 
 @dataclass(frozen=True)
@@ -83,3 +87,45 @@ def join_near(parts: Sequence[NearPairs]) -> NearPairs:
     nothing = np.zeros(0, np.int64)
     none = NearPairs(nothing, nothing, np.zeros(0, np.int32), nothing)
     return NearPairs(*map(np.concatenate, zip(none, *parts, strict=True)))
+
+
+FEWEST_A_SLICE = 64
+"""Texts to look up that are worth a thread."""
+FEWEST_DEPTHS = 1024
+"""Pairs whose depths are worth a thread."""
+
+
+@dataclass(frozen=True)
+class SearchedTexts:
+    """What a search goes by: of the texts that stand in rings, and of those that are looked up."""
+
+    columns: TextColumns
+    shortest: Int32s
+    """int32[n]: no shorter text is within the limits of length of each; its own where that is the smallest."""
+
+    @classmethod
+    def of(cls, columns: TextColumns) -> SearchedTexts:
+        """Return texts ready to be searched."""
+        of_lengths = shortest_partners(columns.lengths, columns.max_partner_lengths, columns.lengths.max(initial=0))
+        return cls(columns, of_lengths[columns.lengths])
+
+    def near(self, asked: Asked, rings: UInt64s, workers: int, report: BlockReport) -> NearPairs:
+        """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
+
+        What that takes is added to the report.
+        """
+
+        def search(first: int, last: int) -> tuple[NearPairs, LookUpCounts]:
+            near: NearPairs
+            near, counts = search_rings(self.columns, self.shortest, asked.take(first, last), rings)
+            return near._replace(later=near.later + first), counts
+
+        parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
+        for _, counts in parts:
+            report.add(*counts)
+        return join_near([near for near, _ in parts])
+
+
+def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
+    """Return int64[n_pairs, n_keys]: the depths of pairs, given what finds those of a slice of them."""
+    return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

@@ -103,14 +103,9 @@ def group_texts(
 ) -> Groups:
     """Return the groups of texts with fingerprints ``bits`` uint64[n, words].
 
-    A key that no other text has gets no group, unless texts are looked up by other keys than their own.
-
-    Parameters
-    ----------
-    is_near
-        bool[n]: which texts are to be compared; the others have no keys.
-    scopes
-        int64[n]: texts of several scopes share no key; None = all are of one.
+    A key that no other text has gets no group, unless texts are looked up by other keys than their own. ``is_near``
+    bool[n] says which texts are to be compared; the others have no keys. Texts of several ``scopes``, int64[n], share
+    no key.
     """
 
     def keys_of_batch(first: int, last: int) -> UInt64s:
@@ -158,10 +153,9 @@ def group_keys(
         it, and where texts are probed it is asked twice.
     is_probed
         Whether texts are looked up by other keys than their own. If not, a key that no other text has gets no group.
-    n_keys
-        As many keys as ``keys_of`` returns of each text; None = not the same number each time.
-    key_bits
-        No key but `NO_KEY` is as large as two to the power of it.
+    n_keys, key_bits
+        As many keys as ``keys_of`` returns of each text, None = not the same number each time; none but `NO_KEY` is as
+        large as two to the power of ``key_bits``.
     """
     room = KeyRoom(n_texts, n_keys, key_bits)
     bounds = [(first, min(first + texts_a_slice, n_texts)) for first in range(0, n_texts, texts_a_slice)]
@@ -201,13 +195,9 @@ def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
 def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: int) -> UInt32s:
     """Number the keys of all texts; return uint32[n_groups], the texts of each group.
 
-    Parameters
-    ----------
-    dealt
-        The keys of each slice of the texts, which are changed in place; and uint32[n_texts, n_keys], where their groups
-        are written.
-    fewest
-        Keys that fewer texts have get no group. Where there can be such keys, these places stand at the end of a row.
+    ``dealt`` has the keys of each slice of the texts, which are changed in place, and uint32[n_texts, n_keys], where
+    their groups are written. Keys of fewer than ``fewest`` texts get no group; such places then stand at the end of a
+    row.
     """
 
     def number_part(part: int) -> UInt32s:

@@ -17,24 +17,15 @@ from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import keys_of_groups
 from hybriddup.kernels.rings import add_kept, depths_in_rings, make_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Batch
+from hybriddup.steps.candidates import Batch, SearchedTexts, find_depths
 from hybriddup.steps.candidates.groups import Groups, within_scopes
-from hybriddup.steps.candidates.search import SearchedTexts, find_depths
 
 
 class RunIndex:
     """The kept texts of a run, by group. Each distinct text is known once, however often it comes, and kept once.
 
-    Parameters
-    ----------
-    index
-        What made the keys.
-    groups
-        The groups of all distinct texts.
-    known, texts
-        What is known of the distinct texts, and these.
-    text_numbers
-        int64[n]: which of them stands at each position of the order of deciding.
+    ``index`` made the keys, and ``groups`` are those of all distinct texts, of which ``known`` and ``texts`` tell.
+    ``text_numbers`` int64[n] says which of them stands at each position of the order of deciding.
     """
 
     def __init__(

@@ -9,8 +9,8 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt32s
 from hybriddup.kernels.batch_groups import (
-    count_groups,
     count_kept_before,
+    count_keys,
     fill_rings,
     most_before,
     number_batch,
@@ -19,11 +19,10 @@ from hybriddup.kernels.batch_groups import (
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest_hits import FARTHEST
+from hybriddup.kernels.nearest import FARTHEST
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, join_near
-from hybriddup.steps.candidates.search import SearchedTexts
+from hybriddup.steps.candidates import Batch, SearchedTexts, join_near
 
 FEW_COMPARISONS = 64
 """Where texts of a batch share keys with no more of it on average, all are compared with each other beforehand. Of a
@@ -60,7 +59,7 @@ class WithinBatch:
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
         """Return the texts of a batch, given the numbers of their keys and how many of these there are."""
         own, probed = own_and_probed(batch, numbers)
-        sizes = count_groups(own, n_groups)
+        sizes = count_keys(own, n_groups)[:n_groups]
         return cls(batch, numbers, own, probed, sizes, *most_before(own, probed, n_groups))
 
     def take(self, rows: Int64s) -> WithinBatch:
@@ -100,7 +99,7 @@ class WithinBatch:
         limits = np.full(len(self.batch), NONE)
         limits[rows] = FARTHEST if farthest is None else farthest
         near, took = self.found
-        report.add(took.n_look_ups, took.n_comparisons, took.largest_bucket)
+        report.add(took.n_comparisons, took.n_look_ups, took.largest_bucket)
         return near.take(near.distances <= limits[near.later])
 
     def _compare(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> NearPairs:

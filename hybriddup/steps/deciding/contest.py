@@ -24,12 +24,13 @@ from hybriddup.kernels.decide import (
 from hybriddup.steps.candidates import Batch, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch
 from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, pair_codes
+from hybriddup.steps.verifiers.edit import LONGEST_BY_KERNEL
 
-FIRST_IN_TURN = 4
-"""Pairs of a text that are verified before the first match is looked for; four times as many each time after. A copy of
-a template matches many texts, and one is enough."""
-MOST_IN_TURN = 32
-"""But no more than so many."""
+ALL = 2**62
+CHARACTERS = 16_000
+"""Of all candidates of a text that are verified, if these are as long as its own."""
+CHARACTERS_OF_LONG = 20_000
+"""The same where a text is longer than the compiled kernel compares: two texts of 20,000 characters take some 30 ms."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
@@ -43,10 +44,11 @@ class Limits:
     """Of a key so many of the newest kept texts; 0 = all."""
     most_pairs: Callable[[Int32s], Int64s]
     """Returns, for texts of these lengths, how many candidates of each are verified."""
-    first_in_turn: int = FIRST_IN_TURN
-    """So many pairs of a text are verified before the first match is looked for."""
-    most_in_turn: int = MOST_IN_TURN
-    """And so many at a time after that, at most."""
+    first_in_turn: int = 4
+    """So many pairs of a text are verified before the first match is looked for; four times as many each time after. A
+    copy of a template matches many texts, and one is enough."""
+    most_in_turn: int = 32
+    """But no more than so many at a time."""
     asked_together: int = 512
     """Texts that the depths of their pairs are asked for together."""
 
@@ -54,15 +56,10 @@ class Limits:
 class BatchContest:
     """Texts of a batch, and some of their pairs.
 
-    Parameters
-    ----------
-    most_with_key
-        int64[n]: texts of the batch before each with a key that it is looked up by, at most.
-    grouped
-        The batch by key, where these are all its pairs. None = there are more to come, so that a text without a sure
-        match is not decided.
-    held
-        bool[n]: which texts are not decided by these pairs, whatever matches; None = none.
+    ``most_with_key`` int64[n] says how many texts of the batch before each have a key that it is looked up by, at most.
+    ``grouped`` is the batch by key, where these are all its pairs; None = there are more to come, so that a text
+    without a sure match is not decided. ``held`` bool[n] are texts that these pairs do not decide, whatever matches;
+    None = none.
     """
 
     def __init__(
@@ -200,3 +197,17 @@ def previous_copies(text_numbers: Int64s) -> Int64s:
     is_copy = in_order[1:] == in_order[:-1]
     previous[order[1:][is_copy]] = order[:-1][is_copy]
     return previous
+
+
+def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
+    """Return int64[n]: how many candidates of texts of these lengths are verified, of a short one ``most``; 0 = all.
+
+    Texts can be made that are near one another by their fingerprints and match none of the others; each would then be
+    compared with all before it. So of each text only the nearest candidates are verified, which are the likeliest to
+    match, and fewer where the text is long, since the work for a pair grows with the square of the length.
+    """
+    if not most:
+        return np.full(len(lengths), ALL)
+    characters = np.where(lengths > LONGEST_BY_KERNEL, np.int64(CHARACTERS_OF_LONG), np.int64(CHARACTERS))
+    n_fitting: Int64s = np.maximum(characters // np.maximum(lengths, 1), 1)
+    return np.minimum(n_fitting, most)

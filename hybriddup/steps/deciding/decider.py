@@ -12,18 +12,12 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Enough, Int32s, Int64s, VerifiedPairs
 from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED
-from hybriddup.kernels.nearest_pairs import farthest_wanted
+from hybriddup.kernels.nearest import farthest_wanted
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
 from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, is_sure, previous_copies
 from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs
-
-FEWEST_TEXTS = 128
-"""So few texts are compared with each other whatever that takes."""
-MOST_COMPARISONS = 512
-"""Where texts of a batch would be compared with more of it on average, fewer should be decided at a time: of texts that
-are all alike most then leave before they meet."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +48,11 @@ class Decider:
     report: BlockReport
     """Where limits are counted."""
     workers: int = 1
-    fewest_texts: int = FEWEST_TEXTS
-    most_comparisons: int = MOST_COMPARISONS
+    fewest_texts: int = 128
+    """So few texts are compared with each other whatever that takes."""
+    most_comparisons: int = 512
+    """Where texts of a batch would be compared with more of it on average, fewer should be decided at a time: of texts
+    that are all alike most then leave before they meet."""
 
     def decide(self, batch: Batch) -> Decisions:
         """Return the decisions about a batch, at least one text, none of which equals a kept one of the index."""

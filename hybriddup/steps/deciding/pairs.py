@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from hybriddup.kernels.decide import IN_INDEX, OPEN
 from hybriddup.steps.candidates import Batch
 
 HALF_WORD = np.uint64(32)
+Pairs = TypeVar("Pairs", "BatchPairs", CandidatePairs, VerifiedPairs)
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,7 @@ class BatchPairs:
 
 def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:
     """Return the pairs of both, by later text; kept texts of the index are earlier than all of the batch."""
-    columns = ((getattr(of_index, each.name), getattr(within, each.name)) for each in fields(BatchPairs))
-    joined = BatchPairs(*map(np.concatenate, columns))
+    joined = join_pairs([of_index, within])
     return joined.take(np.argsort(joined.later, kind="stable"))
 
 
@@ -83,14 +84,14 @@ class Evidence:
 
     def of(self, codes: UInt64s) -> VerifiedPairs:
         """Return the pairs with these codes, each of which was accepted, sorted by later text."""
-        accepted = join_verified(self._accepted)
+        accepted = join_pairs(self._accepted)
         ours = pair_codes(accepted.earlier, accepted.later)
         order = np.argsort(ours)
         return accepted.take(order[np.searchsorted(ours[order], np.sort(codes))])
 
     def pairs(self) -> CandidatePairs:
         """Return all accepted pairs."""
-        accepted = join_verified(self._accepted)
+        accepted = join_pairs(self._accepted)
         return CandidatePairs(accepted.earlier, accepted.later, accepted.hamming_distances)
 
 
@@ -111,13 +112,7 @@ def no_verified_pairs() -> VerifiedPairs:
     return VerifiedPairs(rows, rows, numbers, floats, floats, numbers, numbers)
 
 
-def join_verified(parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
+def join_pairs(parts: Sequence[Pairs]) -> Pairs:
     """Return the pairs of all parts, at least one, in order."""
-    columns = ([getattr(part, field.name) for part in parts] for field in fields(VerifiedPairs))
-    return VerifiedPairs(*map(np.concatenate, columns))
-
-
-def join_candidates(parts: Sequence[CandidatePairs]) -> CandidatePairs:
-    """Return the pairs of all parts, at least one, in order."""
-    columns = ([getattr(part, field.name) for part in parts] for field in fields(CandidatePairs))
-    return CandidatePairs(*map(np.concatenate, columns))
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(parts[0]))
+    return type(parts[0])(*map(np.concatenate, columns))

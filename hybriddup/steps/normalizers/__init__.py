@@ -1,6 +1,7 @@
 """Normalize: text -> text. What two posts may differ in and still be an exact repeat."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 
@@ -11,3 +12,24 @@ class Normalizer(Protocol):
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, in the same order, one for each."""
         ...
+
+
+class NoNormalizer:
+    """Leaves every text as it is, so that only texts equal in every character are exact repeats."""
+
+    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
+        """Return the texts themselves."""
+        return texts if isinstance(texts, list) else list(texts)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Several normalizers: gives what one returns to the next."""
+
+    members: tuple[Normalizer, ...]
+
+    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
+        """Return the normalized texts, in the same order."""
+        for member in self.members:
+            texts = member.normalize_batch(texts)
+        return list(texts)

@@ -117,13 +117,7 @@ def without_particles(clause: str) -> str:
 
 
 def together(words: Iterable[str]) -> str:
-    """Return words as a text, with a space between two unless both are in Han characters.
-
-    Examples
-    --------
-    >>> together(["你好", "明天", "ok"])
-    '你好明天 ok'
-    """
+    """Return words as a text, with a space between two unless both are in Han characters."""
     text = " ".join(words)
     return text if text.isascii() else BETWEEN_HAN.sub("", text)
 

@@ -6,17 +6,31 @@ neighbors (an accent, a Hangul letter) go through `unicodedata`.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Collection, Sequence
+from functools import cache, lru_cache
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
-from hybriddup.data.records import Bools, UInt32s
-from hybriddup.kernels.folding import MAX_SEVERAL
-from hybriddup.steps.normalizers.traditional import simplified_characters
+from hybriddup.data.records import Bools, UInt8s, UInt32s, encode_texts
+from hybriddup.kernels.folding import (
+    ENDS_LITERAL,
+    MAX_SEVERAL,
+    NUMBER_SHIFT,
+    SEVERAL,
+    SPACE,
+    SPECIAL,
+    STANDS_ONCE,
+    TEXT_HAS_LITERAL,
+    TEXT_IS_SPECIAL,
+    FoldingTable,
+    fold_texts,
+)
+from hybriddup.steps.normalizers.tables import simplified_characters
 
 INVISIBLE = dict.fromkeys(
     map(
@@ -115,7 +129,7 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
     several = {}
     for start, end in _UNCHANGED:
         special[start:end] = False
-    for point in _points_to_ask():
+    for point in chain.from_iterable(range(*asked) for asked in _ASKED):
         folded = folding.fold_character(chr(point))
         special[point] = folded is None
         if folded is not None and len(folded) == 1:
@@ -135,5 +149,65 @@ _ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x10000), (0x1F000, 0x20000))
 """The rest of the basic plane, and emoji. All others are rare and count as special."""
 
 
-def _points_to_ask() -> Iterator[int]:
-    return (point for start, end in _ASKED for point in range(start, end))
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"
+
+
+class Folder:
+    """Folds texts, each as if it stood alone.
+
+    ``once`` are characters, as they are after folding, that are left out after themselves; with a space among them, a
+    text has none at its ends either. ``literals``, at most 128 and none empty, are what `fold` looks for.
+    ``drops_questions`` leaves out question marks that stand alone, between two spaces, or a space and the end; the
+    space must stand once.
+    """
+
+    def __init__(
+        self,
+        folding: Folding,
+        *,
+        once: Collection[str] = (),
+        literals: Collection[str] = (),
+        drops_questions: bool = False,
+    ) -> None:
+        self._folding = folding
+        flags = np.zeros(0x110000, np.uint32)
+        flags[[ord(character) for character in once]] |= STANDS_ONCE
+        by_end = sorted(literals, key=lambda literal: literal[::-1])
+        for number, literal in reversed(list(enumerate(by_end))):  # the first with an end comes last, and is kept
+            flags[ord(literal[-1])] = flags[ord(literal[-1])] & STANDS_ONCE | ENDS_LITERAL | number << NUMBER_SHIFT
+        if drops_questions and not flags[SPACE] & ENDS_LITERAL:
+            flags[SPACE] |= ENDS_LITERAL | len(by_end) << NUMBER_SHIFT  # of no literal
+        self._table = _folding_table(folding, flags, by_end, drops_questions)
+
+    def fold(self, texts: Sequence[str]) -> tuple[list[str], Bools]:
+        """Return the folded texts, in the same order, one for each, and bool[n_texts]: which hold a literal."""
+        folded, states = self._fold(texts, fold_special=False)
+        special = np.flatnonzero(states & TEXT_IS_SPECIAL).tolist()
+        if special:
+            again, states[special] = self._fold([self._folding.fold_text(texts[place]) for place in special], True)
+            for place, text in zip(special, again, strict=True):
+                folded[place] = text
+        return folded, states & TEXT_HAS_LITERAL != 0
+
+    def _fold(self, texts: Sequence[str], fold_special: bool) -> tuple[list[str], UInt8s]:
+        points, offsets = encode_texts(texts)
+        room = np.empty(MAX_SEVERAL * len(points), np.uint32)
+        bounds, states = fold_texts(points, offsets, self._table, fold_special, room)
+        joined = str(room[: bounds[-1]].data, _UTF_32, "surrogatepass")
+        return [joined[start:end] for start, end in pairwise(bounds.tolist())], states
+
+
+shared_folder = lru_cache(maxsize=8)(Folder)
+"""The same folder for all that ask for one: its table has four megabytes and takes ten milliseconds."""
+
+
+def _folding_table(folding: Folding, flags: UInt32s, literals: Sequence[str], drops_questions: bool) -> FoldingTable:
+    """Return the folding with flags, uint32[0x110000] by folded character, for the kernel."""
+    characters = folded_characters(folding)
+    entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
+    several: list[int] = []
+    for point, folded in characters.several.items():
+        entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
+        several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
+    points, bounds = encode_texts(literals)
+    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, drops_questions)

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from hybriddup.steps.normalizers.traditional import TABLE_FILE
+from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE
 
 HAN_RANGES = ((0x2E80, 0xA000), (0xF900, 0xFB00), (0x20000, 0x33480))
 """First code point and the one past the last, of the blocks that hold Han characters."""
@@ -56,7 +56,7 @@ def main() -> None:
     pairs = simplified_pairs(import_module("opencc").OpenCC("t2s"))
     header = HEADER.format(version=version("opencc"), exceptions="".join(sorted(SIMPLIFIED_IN_NAMES_ONLY)))
     lines = "".join(f"{traditional}{simplified}\n" for traditional, simplified in sorted(pairs.items()))
-    Path(__file__).with_name(TABLE_FILE).write_text(header + lines, encoding="utf-8", newline="\n")
+    Path(__file__).with_name(TRADITIONAL_FILE).write_text(header + lines, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,10 @@ from pydantic import Field
 
 from hybriddup.data.records import text_lengths
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.folder import Folder, shared_folder
-from hybriddup.steps.normalizers.folding import Folding
+from hybriddup.steps.normalizers.folding import Folder, Folding, shared_folder
 from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Rule, rules
 from hybriddup.steps.normalizers.residue import ResiduePattern, dropper
-from hybriddup.steps.normalizers.tables import table_checksum
-from hybriddup.steps.normalizers.traditional import TABLE_FILE
+from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
 from hybriddup.steps.options import Options as ComponentOptions
 
 Treatment = Literal["keep", "drop", "mask"]
@@ -100,7 +98,7 @@ class MicroblogNormalizer:
 
     def recipe(self) -> dict[str, str]:
         """Return the checksum of the traditional-to-simplified table, where it is in use."""
-        return {"traditional_table": table_checksum(TABLE_FILE)} if self.options.traditional == "simplify" else {}
+        return {"traditional_table": table_checksum(TRADITIONAL_FILE)} if self.options.traditional == "simplify" else {}
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, in the same order, one for each."""
@@ -150,7 +148,8 @@ class MicroblogNormalizer:
         )
         once = patterns.marks() if options.repeated_punctuation == "collapse" else ""
         once += " " if options.white_space == "collapse" else ""
-        return shared_folder(folding, once, tuple(self._literals or ()), self._drops_questions)
+        literals = tuple(self._literals or ())
+        return shared_folder(folding, once=once, literals=literals, drops_questions=self._drops_questions)
 
     @cached_property
     def _drops_questions(self) -> bool:

@@ -16,13 +16,7 @@ INSTALL = "pip install 'hybriddup[residue]'"
 
 
 def compile_pattern(source: str, *, ignore_case: bool = False) -> Any:
-    """Return a pattern of RE2.
-
-    Raises
-    ------
-    ValueError
-        It is none, matches where nothing stands, or google-re2 is not installed.
-    """
+    """Return a pattern of RE2; ValueError where it is none, matches where nothing stands, or there is no google-re2."""
     try:
         import re2
     except ImportError as error:

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal
 
 from pydantic import Field
 
@@ -46,15 +46,6 @@ class JiebaOptions(ComponentOptions):
     mode: Literal["exact", "search"] = Field(
         "exact", description="exact: each character in one word; search: long words also as the shorter ones in them."
     )
-
-
-class Segmenter(NamedTuple):
-    """A loaded jieba tokenizer."""
-
-    tokenizer: Any
-    """`jieba.Tokenizer`."""
-    forced_splits: set[str]
-    """Words of frequency 0."""
 
 
 class Jieba:
@@ -99,9 +90,9 @@ class Jieba:
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the words of each text, in order; none where it holds only punctuation and white space."""
-        segmenter = self._segmenter
-        with _forced_splits(segmenter.forced_splits):
-            return tokens_from_lists([self._words(text, segmenter.tokenizer) for text in texts])
+        tokenizer, forced_splits = self._segmenter
+        with _forced_splits(forced_splits):
+            return tokens_from_lists([self._words(text, tokenizer) for text in texts])
 
     def _words(self, text: str, tokenizer: Any) -> list[str]:
         cut = tokenizer.lcut_for_search if self.options.mode == "search" else tokenizer.lcut
@@ -114,13 +105,14 @@ class Jieba:
             yield "user_dictionary", self.options.user_dictionary
 
     @cached_property
-    def _segmenter(self) -> Segmenter:
+    def _segmenter(self) -> tuple[Any, set[str]]:
+        """A loaded `jieba.Tokenizer`, and the words of frequency 0."""
         tokenizer = _import_jieba().Tokenizer()
         forced_splits: set[str] = set()
         for option, path in self._dictionaries():
             with _opened(option, path) as file, _forced_splits(forced_splits):
                 _LOADERS[option](tokenizer, file, path)
-        return Segmenter(tokenizer, forced_splits)
+        return tokenizer, forced_splits
 
 
 def _own_dictionary() -> Path:

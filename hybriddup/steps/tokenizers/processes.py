@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hybriddup.data.records import Tokens
+from hybriddup.data.records import Tokens, UInt32s
 from hybriddup.data.spread import spread_rows
 from hybriddup.steps.tokenizers import Tokenizer
-from hybriddup.steps.tokenizers.packed import PackedTokens, pack_tokens, unpack_tokens
 
 START_SECONDS = 2.0
 """Where one process has less work than this left, starting others, which takes a second, saves too little."""
@@ -64,17 +64,11 @@ def tokenize_in_processes(
     note: Callable[[str], None] = lambda _: None,
     n_later: int = 0,
 ) -> Iterator[Tokens]:
-    """Yield the tokens of each batch, in order.
+    """Yield the tokens of each batch, in order, by so many ``workers``: processes, this one included.
 
-    Other processes share the work where a pilot shows that it is enough. A tokenizer that cannot be pickled stays in
-    this process, which ``note`` is told.
-
-    Parameters
-    ----------
-    workers
-        Processes, this one included.
-    n_later
-        How many texts the caller will have tokenized after these: started for a few, processes serve for all.
+    Other processes share the work where a pilot shows that it is enough: started for a few texts, they serve for the
+    ``n_later`` that the caller will have tokenized after these, too. A tokenizer that cannot be pickled stays in this
+    process, which ``note`` is told.
     """
     worth_while = workers > 1 and seconds_alone(tokenizer, batches, n_later) > START_SECONDS
     pickled = pickle_tokenizer(tokenizer, note) if worth_while else None
@@ -186,14 +180,7 @@ def pieces_of(texts: Sequence[str]) -> list[Sequence[str]]:
 
 
 def join_tokens(parts: Sequence[Tokens]) -> Tokens:
-    """Return the tokens of the texts of all parts, in order; there is at least one part.
-
-    Examples
-    --------
-    >>> from hybriddup.data.records import tokens_from_lists
-    >>> join_tokens([tokens_from_lists([["big"], []]), tokens_from_lists([["cat"]])]).strings(2)
-    ['cat']
-    """
+    """Return the tokens of the texts of all parts, in order; there is at least one part."""
     first_point = np.cumsum([0, *(len(part.code_points) for part in parts)])
     first_token = np.cumsum([0, *(len(part.starts) for part in parts)])
     offsets = [part.offsets[:-1] + first for part, first in zip(parts, first_token[:-1], strict=True)]
@@ -230,3 +217,55 @@ def unpickle(pickled: bytes) -> Tokenizer:
     """Return the tokenizer; the same one for the same bytes, so that a dictionary is loaded once a process."""
     tokenizer: Tokenizer = pickle.loads(pickled)  # noqa: S301  (our own parent process made it)
     return tokenizer
+
+
+class PackedTokens(NamedTuple):
+    """Tokens in a third of the bytes or less. Numbers have the narrowest type that holds them all.
+
+    A pipe takes 64 KiB at once: a process that writes more waits until the other one, which has its own work, has read
+    it.
+    """
+
+    low_halves: NDArray[np.uint16]
+    """uint16[n_code_points]: the code points, but for their upper sixteen bits."""
+    high_places: NDArray[Any]
+    """Where code points are that need more than sixteen bits: few, in what people write."""
+    high_points: UInt32s
+    """uint32[n_high_places]: these code points."""
+    gaps: NDArray[Any]
+    """How far behind the end of the token before each token begins: 0 for words that were put one after another."""
+    lengths: NDArray[Any]
+    counts: NDArray[Any]
+    """Tokens of each text."""
+
+
+def pack_tokens(tokens: Tokens) -> PackedTokens:
+    """Return the tokens packed."""
+    high_places = np.flatnonzero(tokens.code_points > 0xFFFF)
+    ends = np.concatenate([[0], (tokens.starts + tokens.lengths)[:-1]]) if len(tokens.starts) else tokens.starts
+    return PackedTokens(
+        tokens.code_points.astype(np.uint16),
+        narrow(high_places),
+        tokens.code_points[high_places],
+        narrow(tokens.starts - ends),
+        narrow(tokens.lengths),
+        narrow(np.diff(tokens.offsets)),
+    )
+
+
+def unpack_tokens(packed: PackedTokens) -> Tokens:
+    """Return the tokens as they were."""
+    code_points = packed.low_halves.astype(np.uint32)
+    code_points[packed.high_places] = packed.high_points
+    lengths = packed.lengths.astype(np.int32)
+    starts = np.cumsum(packed.gaps, dtype=np.int64)
+    starts[1:] += np.cumsum(lengths[:-1], dtype=np.int64)
+    offsets = np.zeros(len(packed.counts) + 1, np.int64)
+    np.cumsum(packed.counts, dtype=np.int64, out=offsets[1:])
+    return Tokens(code_points, starts, lengths, offsets)
+
+
+def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the whole numbers in the narrowest type that holds them all."""
+    low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
+    return numbers.astype(np.min_scalar_type(high if low >= 0 else min(low, -high - 1)))

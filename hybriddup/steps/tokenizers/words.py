@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import regex
 
-from hybriddup.data.records import Tokens, UInt8s, encode_texts
+from hybriddup.data.records import Bools, EncodedTexts, Int64s, Tokens, UInt8s, encode_texts
 from hybriddup.kernels.words import (
     CONNECTOR,
     INVOLVED,
@@ -20,8 +20,9 @@ from hybriddup.kernels.words import (
     WITHIN_LETTERS,
     WITHIN_NUMBERS,
     mark_words,
+    take_words,
 )
-from hybriddup.steps.tokenizers.parts import words_between
+from hybriddup.steps.tokenizers.meaning import meaningful_characters
 
 _SEGMENT = regex.compile(
     r"(?:[\p{Han}\p{Hiragana}]|\p{Regional_Indicator}{1,2}+)[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
@@ -89,3 +90,27 @@ _ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0xFE00), (0xFE10, 0xFFF0), (0x
 _HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xE000, 0xF900))
 """Also private characters."""
 _HANGUL = (0xAC00, 0xD7A4)
+
+
+def words_among_parts(texts: Sequence[str], lengths: Int64s) -> Tokens:
+    """Return the parts that are words, as `hybriddup.steps.tokenizers.meaning.is_word` says.
+
+    Parameters
+    ----------
+    lengths
+        int64[n_parts]: code points of each part, at least 1. Put together, the parts of a text are the text.
+
+    Examples
+    --------
+    >>> words_among_parts(["big, cat", ""], np.array([3, 1, 1, 3])).strings(0)
+    ['big', 'cat']
+    """
+    encoded = encode_texts(texts)
+    begins = np.zeros(len(encoded.code_points), np.bool_)
+    begins[np.cumsum(lengths) - lengths] = True
+    return words_between(encoded, begins)
+
+
+def words_between(texts: EncodedTexts, begins: Bools) -> Tokens:
+    """Return the parts that are words; ``begins`` bool[n_code_points] says at which character each part begins."""
+    return Tokens(texts.code_points, *take_words(*texts, begins, meaningful_characters()))

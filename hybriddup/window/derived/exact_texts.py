@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
-from hybriddup.kernels.text_hashes import find_hashes, insert_hashes
+from hybriddup.kernels.token_table import find_hashes, insert_hashes
 
 SMALLEST = 1024
 FULLEST = 2 / 3

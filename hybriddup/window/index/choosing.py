@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
-from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.index.live_lists import LiveLists
 from hybriddup.window.index.live_scan import LiveScan

@@ -7,7 +7,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Enough, Int64s, UInt64s
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates.search import find_depths
+from hybriddup.steps.candidates import find_depths
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.posting_lists import PostingLists
 from hybriddup.window.index.ring_index import Found, RingIndex, WindowSize

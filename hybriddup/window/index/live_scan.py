@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hybriddup.data.records import Enough, UInt64s
-from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_scan import find_near_anywhere
+from hybriddup.kernels.ring_reads import LookUpCounts, find_near_anywhere
 from hybriddup.kernels.ring_texts import LaterTexts
-from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.pigeonhole import Scan
 from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index.ring_index import Found, RingIndex, WindowSize
 

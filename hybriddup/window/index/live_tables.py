@@ -11,10 +11,9 @@ from itertools import combinations
 import numpy as np
 
 from hybriddup.data.records import Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
-from hybriddup.kernels.bucket_keys import BucketKeys
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
-from hybriddup.kernels.segments import LARGEST_SEGMENT, Segments, build_segments, look_up
+from hybriddup.kernels.segments import LARGEST_SEGMENT, BucketKeys, Segments, build_segments, look_up
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.index.ring_index import Found, RingIndex, WindowSize
 

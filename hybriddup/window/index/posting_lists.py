@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from hybriddup.data.records import Bools, Enough, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.errors import WindowError
 from hybriddup.kernels.key_groups import NO_KEY
-from hybriddup.kernels.posting_adding import add_texts, count_crowded
-from hybriddup.kernels.posting_depths import depths_by_key
+from hybriddup.kernels.posting_changes import add_texts, count_crowded, remove_number
 from hybriddup.kernels.posting_lists import (
     BLOCK_BITS,
     FRESH_BLOCK,
@@ -21,8 +20,7 @@ from hybriddup.kernels.posting_lists import (
     N_BOOK,
     Postings,
 )
-from hybriddup.kernels.posting_look_ups import look_up
-from hybriddup.kernels.posting_removing import remove_number
+from hybriddup.kernels.posting_look_ups import depths_by_key, look_up
 from hybriddup.kernels.posting_table import PAGE_BITS, sweep_shards
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
@@ -182,7 +180,7 @@ class PostingLists:
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
-        """Return the depths of some texts in the lists of keys, as `hybriddup.kernels.posting_depths` says."""
+        """Return the depths of some texts in the lists of keys, as `hybriddup.kernels.posting_look_ups` says."""
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
         depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths

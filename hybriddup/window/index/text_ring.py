@@ -17,9 +17,8 @@ from hybriddup.data.records import (
     UInt64s,
 )
 from hybriddup.errors import WindowError
-from hybriddup.kernels.lengths import shortest_partners
-from hybriddup.kernels.ring_reads import LiveTexts
-from hybriddup.kernels.ring_scan import find_near_anywhere
+from hybriddup.kernels.pair_limits import shortest_partners
+from hybriddup.kernels.ring_reads import LiveTexts, find_near_anywhere
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,

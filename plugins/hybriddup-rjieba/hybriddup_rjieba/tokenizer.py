@@ -15,7 +15,7 @@ from pydantic import Field
 
 import hybriddup
 from hybriddup.data.records import Tokens
-from hybriddup.steps.tokenizers.parts import words_among_parts
+from hybriddup.steps.tokenizers.words import words_among_parts
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

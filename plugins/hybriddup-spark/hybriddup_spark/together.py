@@ -24,9 +24,9 @@ from hybriddup.data.records import (
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.pipeline import of_posts
+from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_keys
 from hybriddup.steps.candidates.run_index import RunIndex
-from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.exact import EqualTexts

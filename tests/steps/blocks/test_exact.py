@@ -14,9 +14,16 @@ from hybriddup.config import load_settings
 from hybriddup.data.records import Fingerprints
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks import BlockIndex, count_shared
-from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, cut_blocks, own_key_bits, probed_key_bits
-from hybriddup.steps.blocks.radii import count_neighbours
-from hybriddup.steps.blocks.scan import Scan
+from hybriddup.steps.blocks.pigeonhole import (
+    Blocks,
+    Probing,
+    Scan,
+    block_radii,
+    count_neighbours,
+    cut_blocks,
+    own_key_bits,
+    probed_key_bits,
+)
 from tests.builders import clustered_numbers, make_limits, make_prints
 from tests.steps.block_runs import clustered_prints, find_pairs, look_up_all, make_run_index, plain_pairs
 
@@ -137,18 +144,6 @@ def test_few_texts_are_no_special_case(index: BlockIndex, n_texts: int) -> None:
     """None, one, and two equal ones."""
     prints = make_prints([7] * n_texts)
     assert find_pairs(index, prints) == ([(0, 1, 0)] if n_texts == 2 else [])
-
-
-@pytest.mark.parametrize("index", exact_indexes(), ids=lambda index: type(index).__name__)
-def test_equal_fingerprints_are_paired(index: BlockIndex) -> None:
-    """Every two of them, though they share one bucket in every table; a set would hold them once."""
-    assert find_pairs(index, make_prints([5] * 30)) == [(a, b, 0) for a in range(30) for b in range(a + 1, 30)]
-
-
-@pytest.mark.parametrize("index", exact_indexes(), ids=lambda index: type(index).__name__)
-def test_limit_is_inclusive(index: BlockIndex) -> None:
-    """3 bits apart is a candidate within 3 bits, 4 is not."""
-    assert find_pairs(index, make_prints([0, 0b111 << 20, 0b1111 << 20])) == [(0, 1, 3), (1, 2, 1)]
 
 
 PAST_16_BITS = 2**16 + 500
@@ -328,3 +323,19 @@ def test_probing_with_too_many_neighbours_is_refused() -> None:
     """Hours of look-ups are an error beforehand, not a surprise."""
     with pytest.raises(ConfigError, match="more than max_probes"):
         load_settings({"blocks": {"use": "probing", "n_blocks": 4}})
+
+
+@given(st.integers(1, 9), st.integers(0, 4))
+def test_neighbours_within_a_radius_are_counted_rightly(n_bits: int, radius: int) -> None:
+    """By trying every word."""
+    assert count_neighbours(n_bits, radius) == sum(word.bit_count() <= radius for word in range(2**n_bits))
+
+
+@given(n_blocks=st.integers(1, 64), distance=st.integers(0, 511))
+def test_radii_are_the_least_that_miss_nothing(n_blocks: int, distance: int) -> None:
+    """The fewest differing bits of a pair that every block misses are one more than the distance."""
+    radii = block_radii(n_blocks, distance)
+    assert sum(radius + 1 for radius in radii) == distance + 1
+    assert len(radii) == min(n_blocks, distance + 1)
+    assert radii == sorted(radii, reverse=True)
+    assert max(radii) - min(radii) <= 1

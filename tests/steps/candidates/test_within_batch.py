@@ -16,8 +16,6 @@ from tests.steps.blocks.test_exact import make_blocks, make_probing
 N_TEXTS = 60
 some_rows = st.lists(st.integers(0, N_TEXTS - 1), unique=True, min_size=1).map(sorted).map(np.array)
 
-some_places = st.lists(st.integers(0, N_TEXTS - 1), unique=True)
-
 
 def batch_of(index: BlockIndex, seed: int) -> WithinBatch:
     """Texts around a few patterns, all in one batch."""

@@ -12,9 +12,9 @@ from hybriddup.data.records import NO_KEY, Bools, CandidatePairs, Int64s, PairLi
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.steps.blocks import BlockIndex, BlockReport
+from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
-from hybriddup.steps.candidates.search import SearchedTexts
 from hybriddup.steps.deciding.contest import Limits
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.exact import EqualTexts

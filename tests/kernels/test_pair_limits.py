@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.lengths import shortest_partners
+from hybriddup.kernels.pair_limits import shortest_partners
 
 LONGEST = 25
 

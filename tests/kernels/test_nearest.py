@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.nearest_pairs import choose_nearest
+from hybriddup.kernels.nearest import choose_nearest
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7])

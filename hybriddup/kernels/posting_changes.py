@@ -5,7 +5,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_KEY
-from hybriddup.kernels.lengths import length_class
+from hybriddup.kernels.pair_limits import length_class
 from hybriddup.kernels.popcount import HALF, LOW_HALF
 from hybriddup.kernels.posting_lists import (
     BLOCK_BITS,
@@ -17,6 +17,7 @@ from hybriddup.kernels.posting_lists import (
     is_dead,
     pair_up,
     read_header,
+    word_of,
 )
 from hybriddup.kernels.posting_table import (
     IS_LIST,
@@ -106,10 +107,8 @@ def count_crowded(postings: Postings, keys: UInt64s, next_number: int, first_liv
 def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s) -> None:
     """Fetch what keys after the one at hand need.
 
-    Parameters
-    ----------
-    values
-        uint64[FETCH_LIST]: of the slots of those keys, as they were a moment ago; what is done goes by what they are.
+    ``values`` uint64[FETCH_LIST] are those of the slots of these keys, as they were a moment ago; what is done goes by
+    what they are.
     """
     for_slot, for_list, for_tail = i + FETCH_SLOT, i + FETCH_LIST, i + FETCH_TAIL
     if for_slot < len(flat) and flat[np.uint64(for_slot)] != NO_KEY:
@@ -162,3 +161,46 @@ def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_lengt
         return NO_BLOCK
     slots[at] = high | IS_LIST | block
     return IS_ADDED
+
+
+@njit(cache=True, nogil=True)
+def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: int) -> None:
+    """Put a dead number in place of a live one in the list of each key uint64[n]; older texts keep their order.
+
+    Parameters
+    ----------
+    postings
+        Changed in place.
+    first_live
+        Texts with smaller numbers are forgotten.
+    """
+    wanted, dead = np.uint64(number) & NUMBER_MASK, np.uint64(first_live - 1) & NUMBER_MASK
+    if dead == 0:  # stands for no number
+        dead = np.uint64(first_live - 2) & NUMBER_MASK
+    for key in keys:
+        if key == NO_KEY:
+            continue
+        at = find_slot(postings, key)
+        value = postings.slots[at] & LOW_HALF
+        if value & IS_LIST:
+            remove_from_list(postings, value ^ IS_LIST, wanted, dead)
+        elif value == wanted:
+            postings.slots[at] = postings.slots[at] & ~LOW_HALF | dead
+
+
+@njit(cache=True, nogil=True, inner=True)
+def remove_from_list(postings: Postings, block: np.uint64, wanted: np.uint64, dead: np.uint64) -> None:
+    """Move the numbers before the one that goes by one place, and write a dead one where the oldest was."""
+    words, classes, start = postings.words, postings.length_classes, block << BLOCK_BITS
+    _, n, oldest = read_header(words, start, postings.ring_size)
+    place = np.uint64(0)
+    while place < n and words[word_of(start, oldest + place, postings.ring_size)] != np.uint32(wanted):
+        place += np.uint64(1)
+    if place == n:
+        return
+    while place > np.uint64(0):
+        at = word_of(start, oldest + place, postings.ring_size)
+        before = word_of(start, oldest + place - np.uint64(1), postings.ring_size)
+        words[at], classes[at] = words[before], classes[before]
+        place -= np.uint64(1)
+    words[word_of(start, oldest, postings.ring_size)] = np.uint32(dead)
