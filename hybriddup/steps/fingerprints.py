@@ -56,19 +56,13 @@ class Fingerprinter:
 
     def expect(self, texts: Sequence[str]) -> None:
         """Get ready for these texts, or for what they will be after normalizing, without waiting for it."""
-        if self.tokenizer.holds_interpreter:
-            start_early(self.tokenizer, texts, self.workers)
+        start_early(self.tokenizer, texts, self.workers)
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on a sample of the texts, where it needs that."""
         if self.weighter.needs_fit:
             sample = [texts[row] for row in spread_rows(len(texts), FIT_SAMPLE)]
-            self.weighter.fit(self._tokenize_sample(sample, len(texts)))
-
-    def _tokenize_sample(self, sample: Sequence[str], n_texts: int) -> Tokens:
-        if self.tokenizer.holds_interpreter:
-            return tokenize_together(self.tokenizer, sample, self.workers, self.notes.append, n_texts)
-        return self.tokenizer.tokenize_batch(sample)
+            self.weighter.fit(tokenize_together(self.tokenizer, sample, self.workers, self.notes.append, len(texts)))
 
     def fingerprint(self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None) -> Simhashes:
         """Return the fingerprint of each text; ``advance`` is told how many are done, batch by batch."""

@@ -50,7 +50,7 @@ def start_early(tokenizer: Tokenizer, texts: Sequence[str], workers: int) -> Non
     Processes then load while this one normalizes; for other tokenizers, a pilot tells.
     """
     rate = getattr(tokenizer, "characters_a_second", None)
-    if workers == 1 or rate is None or sum(map(len, texts)) < START_SECONDS * rate:
+    if not tokenizer.holds_interpreter or workers == 1 or rate is None or sum(map(len, texts)) < START_SECONDS * rate:
         return
     pickled = pickle_tokenizer(tokenizer, lambda _: None)  # the user is told when it is time to tokenize
     if pickled is not None:
@@ -66,11 +66,12 @@ def tokenize_in_processes(
 ) -> Iterator[Tokens]:
     """Yield the tokens of each batch, in order, by so many ``workers``: processes, this one included.
 
-    Other processes share the work where a pilot shows that it is enough: started for a few texts, they serve for the
-    ``n_later`` that the caller will have tokenized after these, too. A tokenizer that cannot be pickled stays in this
-    process, which ``note`` is told.
+    Other processes share the work of a tokenizer that holds the interpreter, where a pilot shows that it is enough:
+    started for a few texts, they serve for the ``n_later`` that the caller will have tokenized after these, too. A
+    tokenizer that cannot be pickled stays in this process, which ``note`` is told.
     """
-    worth_while = workers > 1 and seconds_alone(tokenizer, batches, n_later) > START_SECONDS
+    may_share = tokenizer.holds_interpreter and workers > 1
+    worth_while = may_share and seconds_alone(tokenizer, batches, n_later) > START_SECONDS
     pickled = pickle_tokenizer(tokenizer, note) if worth_while else None
     if pickled is None:
         yield from map(tokenizer.tokenize_batch, batches)

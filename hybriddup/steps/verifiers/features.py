@@ -82,7 +82,7 @@ class FeatureVerifier(ABC):
 
     def _split_all(self, text_batches: Sequence[Sequence[str]]) -> Iterator[Tokens]:
         """Yield the features of each batch of texts, in several processes where splitting runs in the interpreter."""
-        if self.options.features == "tokens" and self._context.tokenizer.holds_interpreter:
+        if self.options.features == "tokens":
             return tokenize_in_processes(self._context.tokenizer, text_batches, self._context.workers)
         return map(self._split, text_batches)
 
