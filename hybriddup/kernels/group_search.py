@@ -8,12 +8,7 @@ from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest import (
-    MANY_HITS,
-    NO_LIMIT,
-    keep_distinct,
-    keep_nearest,
-)
+from hybriddup.kernels.nearest import MANY_HITS, NO_LIMIT, keep_distinct, keep_nearest
 from hybriddup.kernels.pair_limits import Facts, TextColumns, distance_within, may_be_within
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, power_of_two
 from hybriddup.kernels.ring_reads import LookUpCounts

@@ -247,14 +247,7 @@ def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted,
     for first in range(0, size, N_LANES):
         place = np.uint64(head + 1 + first)
         near = near_of_eight(
-            rings,
-            place,
-            room,
-            wanted.first_word,
-            wanted.second_word,
-            wanted.limit,
-            wanted.shortest,
-            wanted.more,
+            rings, place, room, wanted.first_word, wanted.second_word, wanted.limit, wanted.shortest, wanted.more
         )
         if size - first < N_LANES:
             near &= (ONE << np.uint64(size - first)) - ONE

@@ -26,14 +26,7 @@ from hybriddup.kernels.ring_reads import (
     fetch_texts,
     keep_least_depths,
 )
-from hybriddup.kernels.ring_texts import (
-    LaterTexts,
-    Partners,
-    RingColumns,
-    select_in_ring,
-    slot_of_place,
-    widest_limit,
-)
+from hybriddup.kernels.ring_texts import LaterTexts, Partners, RingColumns, select_in_ring, slot_of_place, widest_limit
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 

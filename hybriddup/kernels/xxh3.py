@@ -125,10 +125,7 @@ def mix_four(code_points: UInt32s, start: int, secret: int, seed: np.uint64) -> 
     low = np.uint64(code_points[place]) | (np.uint64(code_points[place + np.uint64(1)]) << np.uint64(32))
     place += np.uint64(2)
     high = np.uint64(code_points[place]) | (np.uint64(code_points[place + np.uint64(1)]) << np.uint64(32))
-    return fold_product(
-        low ^ (SECRET[np.uint64(secret)] + seed),
-        high ^ (SECRET[np.uint64(secret + 1)] - seed),
-    )
+    return fold_product(low ^ (SECRET[np.uint64(secret)] + seed), high ^ (SECRET[np.uint64(secret + 1)] - seed))
 
 
 @njit(cache=True, nogil=True)

@@ -9,16 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hybriddup.data.records import (
-    Bools,
-    CandidatePairs,
-    Float32s,
-    Float64s,
-    Int32s,
-    Tokens,
-    UInt64s,
-    tokens_from_lists,
-)
+from hybriddup.data.records import Bools, CandidatePairs, Float32s, Float64s, Int32s, Tokens, UInt64s, tokens_from_lists
 from hybriddup.files.formats import Fields, RecordBatch
 from hybriddup.files.lines import LinesReader, LinesWriter
 from hybriddup.files.sources import Source

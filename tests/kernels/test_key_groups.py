@@ -97,10 +97,7 @@ def test_each_group_has_a_key_and_may_be_marked(groups: list[list[int]], data: s
     marked = [*data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), False]
     places = [[min(group, 4) for group in groups[row]] for row in rows]
     keys, has_marked = keys_of_groups(
-        np.array(groups, np.uint32),
-        np.array(rows, np.int64),
-        np.arange(10, 14, dtype=np.uint32),
-        np.array(marked[:4]),
+        np.array(groups, np.uint32), np.array(rows, np.int64), np.arange(10, 14, dtype=np.uint32), np.array(marked[:4])
     )
     assert keys.tolist() == [[[10, 11, 12, 13, NONE][place] for place in places_] for places_ in places]
     assert has_marked.tolist() == [any(marked[place] for place in places_) for places_ in places]

@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.token_table import (
-    BUCKET,
-    build_table,
-    count_documents,
-    count_occurrences,
-    first_bucket,
-    look_up,
-)
+from hybriddup.kernels.token_table import BUCKET, build_table, count_documents, count_occurrences, first_bucket, look_up
 
 # Few distinct values, and values that want the same slot of a small table, so that both repeats and probing happen.
 token_hashes = st.one_of(st.integers(0, 5), st.integers(0, 9).map(lambda n: n << 40), st.integers(0, 2**64 - 1))

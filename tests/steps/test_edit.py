@@ -51,30 +51,17 @@ def pairs_on(threshold: Fraction, distance: Distance, max_length: int) -> Iterat
 
 @distances
 @pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
-def test_pair_exactly_on_the_threshold_is_accepted(distance: Distance, threshold: Fraction) -> None:
-    """Every pair up to 400 characters whose exact fraction is the threshold; thresholds are inclusive."""
+def test_pairs_match_up_to_the_threshold_and_no_farther(distance: Distance, threshold: Fraction) -> None:
+    """Every pair up to 400 characters whose exact fraction is the threshold matches; with one character more, none.
+
+    So do the bounds by length say, which cost no match and spare what cannot be one.
+    """
     pairs = list(pairs_on(threshold, distance, 400))
     assert pairs
-    texts = [text for pair in pairs for text in pair]
-    scores = score(texts, float(threshold), distance, [(2 * i, 2 * i + 1) for i in range(len(pairs))])
-    assert min(scores) >= float(threshold)
-
-
-@distances
-@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
-def test_pair_one_character_under_the_threshold_is_refused(distance: Distance, threshold: Fraction) -> None:
-    """Every such pair with one character more in the longer text."""
-    pairs = [(a, b + "z") for a, b in pairs_on(threshold, distance, 400)]
-    texts = [text for pair in pairs for text in pair]
-    scores = score(texts, float(threshold), distance, [(2 * i, 2 * i + 1) for i in range(len(pairs))])
-    assert max(scores) < float(threshold)
-
-
-@distances
-@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
-def test_pair_on_the_threshold_is_within_the_longest_partner(distance: Distance, threshold: Fraction) -> None:
-    """And one character more is beyond it, so the bound costs no match and spares what cannot be one."""
-    pairs = list(pairs_on(threshold, distance, 400))
+    places = [(2 * place, 2 * place + 1) for place in range(len(pairs))]
+    on = score([text for pair in pairs for text in pair], float(threshold), distance, places)
+    under = score([text for a, b in pairs for text in (a, b + "z")], float(threshold), distance, places)
+    assert max(under) < float(threshold) <= min(on)
     shorter = np.array([len(a) for a, _ in pairs], np.int32)
     longest = Edit(Edit.Options(distance=distance)).max_partner_lengths(shorter, float(threshold))
     assert longest.tolist() == [len(b) for _, b in pairs]

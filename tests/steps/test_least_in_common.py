@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +19,7 @@ from hybriddup.steps.verifiers.edit import Edit, Lcs
 from hybriddup.steps.verifiers.features import Jaccard
 from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, SingleJudge
 from tests.builders import make_pairs
+from tests.steps.test_edit import pairs_on
 
 ALL_SCORES = 0.0
 """A threshold that no score is below, so that every score is exact."""
@@ -125,19 +126,11 @@ def test_pair_that_members_accept_is_listed(
     assert is_listed(judge, context) or not is_accepted(judge)
 
 
-def pairs_on(name: str, threshold: Fraction) -> Iterator[tuple[str, str]]:
-    """Pairs of which the longer text holds all of the shorter, with a score that is exactly the threshold."""
-    for n in range(1, 254):
-        longer = n * (2 - threshold) / threshold if name == "edit-indel" else n / threshold
-        if longer.denominator == 1:
-            yield "x" * n, "x" * n + "y" * (int(longer) - n)
-
-
 @pytest.mark.parametrize("threshold", ["0.5", "0.6", "0.75", "0.8", "0.85", "0.9", "0.95"])
 @pytest.mark.parametrize("name", ["edit-indel", "edit-levenshtein", "lcs-longer"])
 def test_pair_with_one_character_too_many_is_not_listed(name: str, threshold: str) -> None:
     """The bound is the best that characters without their order can tell: one character less is refused."""
-    pairs = list(pairs_on(name, Fraction(threshold)))
+    pairs = list(pairs_on(Fraction(threshold), "indel" if name == "edit-indel" else "levenshtein", 254))
     assert pairs
     for a, b in pairs:
         for longer, expected in ((b, True), (b + "z", False)):
