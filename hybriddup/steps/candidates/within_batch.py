@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,13 +28,6 @@ FEW_COMPARISONS = 64
 batch with more, many repeat what was kept before; these need not be compared."""
 
 
-class FoundPairs(NamedTuple):
-    """Pairs among the texts of a batch, and what finding them took."""
-
-    near: NearPairs
-    report: BlockReport
-
-
 @dataclass(frozen=True)
 class WithinBatch:
     """The texts of a batch by key."""
@@ -52,8 +44,8 @@ class WithinBatch:
     """int64[n]: texts before each with a key that it is looked up by, at most."""
     n_comparisons: int
     """What `pairs` takes for all of them; with ``found``, for all that they were taken from."""
-    found: FoundPairs | None = None
-    """The pairs among all of them, where these were found beforehand."""
+    found: tuple[NearPairs, BlockReport] | None = None
+    """The pairs among all of them and what finding these took, where they were found beforehand."""
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
@@ -67,19 +59,19 @@ class WithinBatch:
         if len(rows) == len(self.batch):
             return self
         if self.found is not None:
-            return self._take_with_pairs(rows, self.found)
+            return self._take_with_pairs(rows, *self.found)
         numbers = self.numbers[rows]
         return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
 
-    def _take_with_pairs(self, rows: Int64s, found: FoundPairs) -> WithinBatch:
+    def _take_with_pairs(self, rows: Int64s, near: NearPairs, report: BlockReport) -> WithinBatch:
         """Return some of the texts and what is known of these; their groups stay as they are."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
-        near = found.near._replace(earlier=row_of[found.near.earlier], later=row_of[found.near.later])
+        near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
         near = near.take((near.earlier != NONE) & (near.later != NONE))
         batch, numbers = self.batch.take(rows), self.numbers[rows]
         groups = (numbers, *own_and_probed(batch, numbers), self.sizes, self.most[rows])
-        return WithinBatch(batch, *groups, self.n_comparisons, found._replace(near=near))
+        return WithinBatch(batch, *groups, self.n_comparisons, (near, report))
 
     @property
     def n_groups(self) -> int:
@@ -118,7 +110,7 @@ class WithinBatch:
         if self.n_comparisons > FEW_COMPARISONS * len(self.batch):
             return self
         report = BlockReport()
-        return replace(self, found=FoundPairs(self._compare(np.arange(len(self.batch)), report, workers), report))
+        return replace(self, found=(self._compare(np.arange(len(self.batch)), report, workers), report))
 
     def _sizes_for(self, rows: Int64s) -> UInt32s:
         """Return the sizes of the groups that some texts look into, 0 for the others."""
