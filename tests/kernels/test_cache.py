@@ -109,26 +109,26 @@ def test_every_kernel_counts_for_the_version(tmp_path: Path, monkeypatch: pytest
 
 # --- in processes of their own, with a copy of the package ---
 
-DISTANCE = """
+BEGIN = """
 import json
 from pathlib import Path
-from threading import Thread
 import numpy as np
 import hybriddup
 from hybriddup.kernels.cache import cache_folder
 from hybriddup.kernels.characters import count_lacking
 words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
+"""
+DISTANCE = f"""{BEGIN}
 distance = count_lacking(words, 0, words, 1)
 print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int(distance)]))
 """
-
-
-WITHOUT_CACHE = """
-import numpy as np
-from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.characters import count_lacking
-words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
+WITHOUT_CACHE = f"""{BEGIN}
 print(cache_folder(), count_lacking(words, 0, words, 1), len(count_lacking.signatures))
+"""
+WAITS = f"""{BEGIN}
+print(cache_folder(), flush=True)
+input()
+print(count_lacking(words, 0, words, 1), flush=True)
 """
 
 
@@ -210,17 +210,6 @@ def test_every_kernel_is_compiled_by_the_decorator_that_can_do_without_a_cache()
     own = [name for name, source in sources.items() if re.search(r"from numba import .*\bn?jit\b", source)]
     assert own == []
     assert sum("from hybriddup.kernels.cache import njit" in source for source in sources.values()) > 10
-
-
-WAITS = """
-import numpy as np
-from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.characters import count_lacking
-print(cache_folder(), flush=True)
-input()
-words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
-print(count_lacking(words, 0, words, 1), flush=True)
-"""
 
 
 def test_one_process_at_a_time_compiles(copied: Path) -> None:
