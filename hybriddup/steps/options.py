@@ -74,13 +74,7 @@ def _faults_of(error: ValidationError, model: type[BaseModel], path: Path) -> li
 
 
 def spell(path: Path) -> str:
-    """Return a path as people write it.
-
-    Examples
-    --------
-    >>> spell(("lengths", 1, "verifier", "threshold"))
-    'lengths[1].verifier.threshold'
-    """
+    """Return a path as people write it, such as ``lengths[1].verifier.threshold``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 

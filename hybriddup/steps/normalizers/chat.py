@@ -76,25 +76,13 @@ class Chat:
 
 
 def without_marks(text: str) -> str:
-    """Return a text without apostrophes, and with spaces in the place of other marks, but for those within numbers.
-
-    Examples
-    --------
-    >>> without_marks("ok...don't, 9.30 <url>!").split()
-    ['ok', 'dont', '9.30', '<url>']
-    """
+    """Return a text without apostrophes, and with spaces in the place of other marks, but for those within numbers."""
     text = text.replace("'", "").replace("’", "")
     return MASK_OR_MARK.sub(r" \1 ", text) if "<" in text else MARK.sub(" ", text)
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text without marks; clauses in Han characters are not divided, but at words of letters.
-
-    Examples
-    --------
-    >>> words_of("soooo 在bus上 12点")
-    ['so', '在', 'bus', '上', '12点']
-    """
+    """Return the words of a text without marks; clauses in Han characters are not divided, but at words of letters."""
     if LETTER.search(text):
         text = DRAWN_OUT.sub(r"\1", text)
         text = text if text.isascii() else LATIN_WORD.sub(r" \g<0> ", text)
@@ -102,13 +90,7 @@ def words_of(text: str) -> list[str]:
 
 
 def without_particles(clause: str) -> str:
-    """Return a clause without interjections at its beginning and modal particles at its end.
-
-    Examples
-    --------
-    >>> list(map(without_particles, ["哎呀", "嗯你说呢", "去网吧吧"]))
-    ['', '你说', '去网吧']
-    """
+    """Return a clause without interjections at its beginning and modal particles at its end: 嗯你说呢 is 你说."""
     rest = clause.lstrip(INTERJECTIONS)
     clause = rest if rest[:1] in ("", "你", "我") else clause
     bare = clause.rstrip(PARTICLES)

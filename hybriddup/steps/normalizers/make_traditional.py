@@ -29,23 +29,18 @@ HEADER = """\
 """
 
 
-def belongs_to_simplified(character: str) -> bool:
-    """Return whether simplified text uses the character as well, so that it must stay as it is.
-
-    GB 2312, the first national character set of simplified Chinese, settles it: 乾 (乾坤), 摺, 吒 (哪吒) are in it.
-    """
-    if character in SIMPLIFIED_IN_NAMES_ONLY:
-        return False
-    return bool(character.encode("gb2312", errors="ignore"))
-
-
 def simplified_pairs(converter: Any) -> dict[str, str]:
-    """Return the table: every Han character that changes, mapped to a character that does not change again."""
+    """Return the table: every Han character that changes, mapped to a character that does not change again.
+
+    One that simplified text uses as well stays as it is. GB 2312, the first national character set of simplified
+    Chinese, settles it: 乾 (乾坤), 摺, 吒 (哪吒) are in it.
+    """
     characters = (chr(point) for start, end in HAN_RANGES for point in range(start, end))
     pairs = {}
     for character in characters:
         simplified = converter.convert(converter.convert(character))
-        changes = simplified != character and not belongs_to_simplified(character)
+        is_traditional = character in SIMPLIFIED_IN_NAMES_ONLY or not character.encode("gb2312", errors="ignore")
+        changes = is_traditional and simplified != character
         if changes and len(simplified) == 1 and unicodedata.is_normalized("NFKC", character):
             pairs[character] = simplified
     return pairs

@@ -11,13 +11,7 @@ from hybriddup.data.records import Bools
 
 
 def is_word(token: str) -> bool:
-    """Return whether a token says something: it has a letter, a digit, an emoji, an icon or other such symbol.
-
-    Examples
-    --------
-    >>> [is_word(token) for token in ("好", "3.14", "👍", "，", " ", "$")]
-    [True, True, True, False, False, False]
-    """
+    """Return whether a token says something: it has a letter, a digit, an emoji, an icon or other such symbol."""
     return token.isalnum() or any(says_something(character) for character in token)
 
 

@@ -59,13 +59,7 @@ def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return int64[n_texts], int64[n_pairs] twice: the texts of pairs, rising, and the two of each by place among them.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in positions_of(np.array([7, 2]), np.array([9, 7]))]
-    [[2, 7, 9], [1, 0], [2, 1]]
-    """
+    """Return the texts of pairs, int64[n_texts], rising, and by place among them the two of each, int64[n_pairs]."""
     both = np.concatenate([earlier, later])
     least = int(both.min()) if len(both) else 0
     n = int(both.max(initial=-1)) - least + 1
