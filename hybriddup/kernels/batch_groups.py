@@ -10,7 +10,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
 from hybriddup.kernels.popcount import power_of_two
-from hybriddup.kernels.rings import add_to_ring
+from hybriddup.kernels.rings import Rings, add_to_ring, word_of
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
@@ -85,7 +85,7 @@ def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def fill_rings(
-    texts: TextColumns, own: UInt32s, probed: UInt32s, sizes: UInt32s, starts: UInt32s, rings: UInt64s
+    texts: TextColumns, own: UInt32s, probed: UInt32s, sizes: UInt32s, starts: UInt32s, rings: Rings
 ) -> tuple[UInt32s, Int32s]:
     """Add all texts of a batch to the rings of their groups, in order.
 
@@ -113,9 +113,10 @@ def fill_rings(
         for j in range(n_into):
             looked_into[i, j] = starts[looked_into[i, j]]
         looked_into[i, n_into:], ranks[i, n_into:] = NO_GROUP, 0
+        word = word_of(rings, texts, i)
         for j in range(own.shape[1]):
             if own[i, j] != NO_GROUP and sizes[own[i, j]] > 0:
-                add_to_ring(rings, starts[own[i, j]], texts, i)
+                add_to_ring(rings, starts[own[i, j]], texts, i, word)
                 n_before[own[i, j]] += 1
     return looked_into, ranks
 

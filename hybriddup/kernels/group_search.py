@@ -15,7 +15,9 @@ from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.rings import (
     FETCH_HEADS,
     FETCH_REST,
+    Rings,
     Wanted,
+    class_of,
     fetch_heads,
     fetch_rest,
     is_wide,
@@ -60,7 +62,7 @@ class Asked(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt64s) -> tuple[NearPairs, LookUpCounts]:
+def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
     """Return the pairs of some texts with those in the rings that they look into.
 
     Parameters
@@ -75,7 +77,7 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: UInt
     for i in range(len(rows)):
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
-        wanted = what_is_wanted(texts, shortest, rows[i], asked.widest[i])
+        wanted = what_is_wanted(texts, shortest, rows[i], asked.widest[i], rings)
         n_near, n_hits = np.int64(0), np.int64(0)
         most = asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
         enough = most
@@ -161,12 +163,12 @@ def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, 
 
 
 @njit(cache=True, nogil=True, inner=True)
-def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int) -> Wanted:
+def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int, rings: Rings) -> Wanted:
     """Return what rings are asked for a text; none is as far away as ``widest`` -1."""
-    least = np.int64(shortest[row])
     longest = max(np.int64(texts.facts[row]["max_partner_length"]), np.int64(texts.facts[row]["length"]))
+    least = class_of(rings, shortest[row])
     first_word, second_word = two_words(texts.bits, row)
-    return Wanted(first_word, second_word, np.uint64(max(widest, 0)), np.uint64(least), np.uint64(longest - least))
+    return Wanted(first_word, second_word, np.uint64(max(widest, 0)), least, class_of(rings, longest) - least)
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -1,12 +1,13 @@
 """Rings: the newest texts of each group of texts that share a key.
 
-A ring begins with its head: how many texts were added to it in the lower half of a word, how many it has room for in
-the upper. A word a text follows, its row in the upper half and its length in the lower. So a small ring lies in one or
-two lines of the cache. Lengths rule out half of the texts. The fingerprints of the others are fetched, and compared
-when some are there: with fingerprints in all rings, looking up Weibo posts takes a fifth longer.
+A ring begins with two words of 32 bits: how many texts were added to it, and how many it has room for. A word a text
+follows: its row, and in the lowest bits the class of its length, as `hybriddup.kernels.pair_limits.length_class` tells
+it, or the highest bits of that where rows need more than 24. So a small ring lies in a line of the cache, or two.
+Lengths rule out half of the texts. The fingerprints of the others are fetched, and compared when some are there: with
+fingerprints in all rings, looking up Weibo posts takes a fifth longer.
 
-Large rings are *wide*: two columns follow, the first words of the fingerprints and the second words. Eight texts are
-compared at once there: without wide rings, looking up titles takes half as long again.
+Large rings are *wide*: two columns of 64 bits follow, the first words of the fingerprints and the second words. Eight
+texts are compared at once there: without wide rings, looking up titles takes half as long again.
 """
 
 from typing import NamedTuple
@@ -16,26 +17,36 @@ import numpy as np
 from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, place_of_key
-from hybriddup.kernels.pair_limits import TextColumns
-from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit, popcount, power_of_two
+from hybriddup.kernels.pair_limits import TextColumns, length_class
+from hybriddup.kernels.popcount import HALF, ONE, lowest_bit, popcount, power_of_two
 from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
 
 START_UNIT = 2
-"""Words from one possible start of a ring to the next, so that 32 bits name all starts in 64 GiB."""
-N_COLUMNS = 3
-"""Of a wide ring."""
+"""Words from one possible start of a ring to the next, so that 32 bits name all starts in 32 GiB."""
+HEAD_WORDS = 2
 MOST_NARROW = 128
 """A ring with room for more texts is wide. With 64, runs need up to a twentieth more memory and are no faster."""
-WIDE = np.uint64(1 << 63)
-"""The bit of the head of a wide ring."""
+WIDE = np.uint32(1 << 31)
+"""The bit of a wide ring, beside its room."""
+CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
 """Texts ahead of which the heads and the rest of rings are fetched: memory takes that long to answer."""
-FETCHED_WITH_HEAD = 6
+FETCHED_WITH_HEAD = 12
 """Words after a head that the fetching of the head brings."""
-LINE_WORDS = 8
+LINE_WORDS = 16
 """Words of a line of the cache."""
 MOST_FETCHED = 64
 """Texts of a ring that are fetched early; what follows is read in order."""
+
+
+class Rings(NamedTuple):
+    """The memory of rings."""
+
+    words: UInt32s
+    fingerprints: UInt64s
+    """uint32[2 * n], and the same memory as uint64[n]."""
+    class_bits: np.uint64
+    """Bits of a word that tell the length of its text."""
 
 
 class Wanted(NamedTuple):
@@ -47,23 +58,27 @@ class Wanted(NamedTuple):
     """Differing bits, at most."""
     shortest: np.uint64
     more: np.uint64
-    """The longest length is so much more than the shortest."""
+    """The class of the shortest length; that of the longest is so much more."""
 
 
-def make_rings(sizes: UInt32s, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[UInt64s, UInt32s]:
-    """Return the words of empty rings, and uint32[n]: the start of each, in units.
+def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[Rings, UInt32s]:
+    """Return empty rings, and uint32[n]: the start of each, in units.
 
     Parameters
     ----------
     sizes
         uint32[n]: how many texts will be added to each.
+    n_texts
+        All rows are below it.
     most
         A ring has room for so many of them at most; 0 = for all. Fewer than 2**31.
     most_narrow
         A ring with room for more is wide.
     """
     starts, n_units = find_starts(sizes, most, most_narrow)
-    rings = np.zeros(START_UNIT * n_units + N_LANES, np.uint64)  # by numpy, which asks for large pages
+    memory = np.zeros(n_units + N_LANES, np.uint64)  # by numpy, which asks for large pages
+    class_bits = min(max(WORD_BITS - max(n_texts - 1, 0).bit_length(), 0), CLASS_BITS)
+    rings = Rings(memory.view(np.uint32), memory, np.uint64(class_bits))
     write_heads(rings, starts, sizes, most, most_narrow)
     return rings, starts
 
@@ -75,17 +90,16 @@ def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, i
     for ring in range(len(sizes)):
         starts[ring] = np.uint32(n_units)
         room = room_for(sizes[ring], most)
-        n_words = 1 + (N_COLUMNS * room if room > most_narrow else room)
-        n_units += (n_words + START_UNIT - 1) // START_UNIT
+        n_units = first_fingerprint(n_units * START_UNIT, room) + (2 * room if room > most_narrow else 0)
     return starts, n_units
 
 
 @njit(cache=True, nogil=True)
-def write_heads(rings: UInt64s, starts: UInt32s, sizes: UInt32s, most: int, most_narrow: int) -> None:
+def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_narrow: int) -> None:
     """Write into the heads of empty rings how many texts these have room for, and which are wide."""
     for ring in range(len(starts)):
         room = room_for(sizes[ring], most)
-        rings[place_of(starts[ring])] = (np.uint64(room) << HALF) | (WIDE if room > most_narrow else np.uint64(0))
+        rings.words[place_of(starts[ring]) + 1] = np.uint32(room) | (WIDE if room > most_narrow else np.uint32(0))
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -101,21 +115,45 @@ def place_of(start: np.uint32) -> int:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def n_added(rings: UInt64s, head: int) -> int:
+def first_fingerprint(head: int, room: int) -> int:
+    """Return the place, among the words of 64 bits, after the texts of a ring: that of its first fingerprint."""
+    return (head + HEAD_WORDS + room + START_UNIT - 1) // START_UNIT
+
+
+@njit(cache=True, nogil=True, inner=True)
+def n_added(rings: Rings, head: int) -> int:
     """Return how many texts were added to a ring."""
-    return np.int64(rings[head] & LOW_HALF)
+    return np.int64(rings.words[head])
 
 
 @njit(cache=True, nogil=True, inner=True)
-def room_of(rings: UInt64s, head: int) -> int:
+def room_of(rings: Rings, head: int) -> int:
     """Return how many texts a ring has room for."""
-    return np.int64((rings[head] & ~WIDE) >> HALF)
+    return np.int64(rings.words[head + 1] & ~WIDE)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def is_wide(rings: UInt64s, head: int) -> bool:
+def is_wide(rings: Rings, head: int) -> bool:
     """Return whether a ring has the fingerprints of its texts."""
-    return bool(rings[head] >= WIDE)
+    return bool(rings.words[head + 1] >= WIDE)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def class_of(rings: Rings, length: int) -> np.uint64:
+    """Return what the words of rings tell of a length; it never falls with the length."""
+    return np.uint64(length_class(np.int64(length))) >> (np.uint64(CLASS_BITS) - rings.class_bits)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def word_of(rings: Rings, texts: TextColumns, row: int) -> np.uint32:
+    """Return the word that stands for a text in rings."""
+    return np.uint32((np.uint64(row) << rings.class_bits) | class_of(rings, texts.facts[row]["length"]))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def row_of(rings: Rings, word: np.uint32) -> np.uint64:
+    """Return the row of the text that a word stands for."""
+    return np.uint64(word) >> rings.class_bits
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -137,20 +175,21 @@ def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def add_to_ring(rings: UInt64s, start: np.uint32, texts: TextColumns, row: int) -> None:
-    """Add a text to a ring with room for at least one; the oldest text of a full one makes room."""
+def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, word: np.uint32) -> None:
+    """Add a text, given its word, to a ring with room for at least one; the oldest text of a full one makes room."""
     head = place_of(start)
     n_kept, room = n_added(rings, head), room_of(rings, head)
-    place = head + 1 + (n_kept % room if n_kept >= room else n_kept)
-    rings[place] = (np.uint64(row) << HALF) | np.uint64(texts.facts[row]["length"])
+    place = n_kept % room if n_kept >= room else n_kept
+    rings.words[head + HEAD_WORDS + place] = word
     if is_wide(rings, head):
-        rings[place + room], rings[place + 2 * room] = two_words(texts.bits, row)
-    rings[head] += ONE
+        first = first_fingerprint(head, room) + place
+        rings.fingerprints[first], rings.fingerprints[first + room] = two_words(texts.bits, row)
+    rings.words[head] += np.uint32(1)
 
 
 @njit(cache=True, nogil=True)
 def add_kept(
-    texts: TextColumns, rows: Int64s, is_kept: Bools, probed: UInt32s, own: UInt32s, rings: UInt64s, most: int
+    texts: TextColumns, rows: Int64s, is_kept: Bools, probed: UInt32s, own: UInt32s, rings: Rings, most: int
 ) -> int:
     """Add the kept ones of some texts to their rings, in order; return how many look-ups met a crowded group.
 
@@ -171,37 +210,38 @@ def add_kept(
             for j in range(probed.shape[1]):
                 n_crowded += probed[i, j] != NO_GROUP and n_added(rings, place_of(probed[i, j])) > most
         if is_kept[i]:
+            word = word_of(rings, texts, rows[i])
             for j in range(own.shape[1]):
                 if own[i, j] != NO_GROUP:
-                    add_to_ring(rings, own[i, j], texts, rows[i])
+                    add_to_ring(rings, own[i, j], texts, rows[i], word)
     return n_crowded
 
 
 @njit(cache=True, nogil=True, inner=True)
-def fetch_heads(starts: UInt32s, i: int, rings: UInt64s) -> None:
+def fetch_heads(starts: UInt32s, i: int, rings: Rings) -> None:
     """Fetch the heads of the rings of a text, and what lies beside them."""
     for j in range(starts.shape[1]):
         if starts[i, j] != NO_GROUP:
             head = place_of(starts[i, j])
-            fetch_early(rings, np.uint64(head))
-            fetch_early(rings, np.uint64(head + FETCHED_WITH_HEAD))
+            fetch_early(rings.words, np.uint64(head))
+            fetch_early(rings.words, np.uint64(head + FETCHED_WITH_HEAD))
 
 
 @njit(cache=True, nogil=True, inner=True)
-def fetch_rest(starts: UInt32s, i: int, rings: UInt64s) -> None:
+def fetch_rest(starts: UInt32s, i: int, rings: Rings) -> None:
     """Fetch what else is in the larger rings of a text; their heads were fetched before."""
     for j in range(starts.shape[1]):
         if starts[i, j] == NO_GROUP:
             continue
         head = place_of(starts[i, j])
         size = min(n_added(rings, head), min(room_of(rings, head), MOST_FETCHED))
-        for place in range(head + FETCHED_WITH_HEAD + LINE_WORDS, head + 1 + size, LINE_WORDS):
-            fetch_early(rings, np.uint64(place))
+        for place in range(head + FETCHED_WITH_HEAD + LINE_WORDS, head + HEAD_WORDS + size, LINE_WORDS):
+            fetch_early(rings.words, np.uint64(place))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def note_fitting(
-    rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted, bits: UInt64s, hits: UInt64s, n_hits: int
+    rings: Rings, head: int, size: int, newest: int, wanted: Wanted, bits: UInt64s, hits: UInt64s, n_hits: int
 ) -> int:
     """Write the texts of a ring whose lengths are wanted into ``hits`` after ``n_hits``; return how many there are.
 
@@ -209,23 +249,26 @@ def note_fitting(
     and one more for each place before it, the last coming before the first. There is room for ``size`` more. Their
     fingerprints are fetched, for `keep_near`.
     """
-    n, first = np.uint64(n_hits), np.uint64(head + 1)
+    n, first = np.uint64(n_hits), np.uint64(head + HEAD_WORDS)
     depth = np.uint64(newest + 1)
     for place in range(np.uint64(newest + 1)):
-        n = note_if_fitting(rings[first + place], depth - place, wanted, hits, n)
+        n = note_if_fitting(rings, rings.words[first + place], depth - place, wanted, hits, n)
     depth += np.uint64(size)
     for place in range(np.uint64(newest + 1), np.uint64(size)):
-        n = note_if_fitting(rings[first + place], depth - place, wanted, hits, n)
+        n = note_if_fitting(rings, rings.words[first + place], depth - place, wanted, hits, n)
     for hit in range(np.uint64(n_hits), n):
         fetch_early(bits, (hits[hit] >> HALF) * np.uint64(bits.shape[1]))
     return np.int64(n)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_if_fitting(word: np.uint64, depth: np.uint64, wanted: Wanted, hits: UInt64s, n: np.uint64) -> np.uint64:
+def note_if_fitting(
+    rings: Rings, word: np.uint32, depth: np.uint64, wanted: Wanted, hits: UInt64s, n: np.uint64
+) -> np.uint64:
     """Write a text as hit ``n``; return the next number, which is the same where its length is not wanted."""
-    hits[n] = (word & ~LOW_HALF) | depth
-    return n + np.uint64((word & LOW_HALF) - wanted.shortest <= wanted.more)  # a shorter one wraps around
+    hits[n] = (row_of(rings, word) << HALF) | depth
+    of_length = np.uint64(word) & ((ONE << rings.class_bits) - ONE)
+    return n + np.uint64(of_length - wanted.shortest <= wanted.more)  # a shorter one wraps around
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -241,13 +284,24 @@ def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
+def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
     """Do what `note_fitting` does with the texts of a wide ring that are within the limit."""
-    room = np.uint64(room_of(rings, head))
+    room = room_of(rings, head)
+    fingerprints = first_fingerprint(head, room)
     for first in range(0, size, N_LANES):
-        place = np.uint64(head + 1 + first)
+        place = head + HEAD_WORDS + first
         near = near_of_eight(
-            rings, place, room, wanted.first_word, wanted.second_word, wanted.limit, wanted.shortest, wanted.more
+            rings.words,
+            np.uint64(place),
+            (ONE << rings.class_bits) - ONE,
+            wanted.shortest,
+            wanted.more,
+            rings.fingerprints,
+            np.uint64(fingerprints + first),
+            np.uint64(room),
+            wanted.first_word,
+            wanted.second_word,
+            wanted.limit,
         )
         if size - first < N_LANES:
             near &= (ONE << np.uint64(size - first)) - ONE
@@ -255,13 +309,13 @@ def note_near(rings: UInt64s, head: int, size: int, newest: int, wanted: Wanted,
             lane = lowest_bit(near)
             near &= near - ONE
             depth = np.uint64(depth_of(first + np.int64(lane), newest, size))
-            hits[n_hits] = (rings[place + lane] & ~LOW_HALF) | depth
+            hits[n_hits] = (row_of(rings, rings.words[np.uint64(place) + lane]) << HALF) | depth
             n_hits += 1
     return n_hits
 
 
 @njit(cache=True, nogil=True)
-def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: UInt64s) -> Int64s:
+def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings) -> Int64s:
     """Return int64[n, m]: how far from the newest some texts stand in each of some rings, 1 = the newest; 0 = nowhere.
 
     Parameters
@@ -296,12 +350,12 @@ def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_depths(rings: UInt64s, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
+def note_depths(rings: Rings, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
     """Write the depths of the texts of a ring that stand in a table, each at its place."""
     n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)
     for place in range(size):
-        text = rings[head + 1 + place] >> HALF
+        text = row_of(rings, rings.words[head + HEAD_WORDS + place])
         at = place_of_key(table, text)
         if table[at] == text:
             depths[places[at]] = depth_of(place, newest_of(n_kept, room), size)

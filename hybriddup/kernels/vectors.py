@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from hybriddup.data.records import UInt64s
+from hybriddup.data.records import UInt32s, UInt64s
 
 N_LANES = 8
 """Words of a vector."""
@@ -20,26 +20,30 @@ N_COMPARED = 4
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 
     def near_of_eight(
-        words: UInt64s,
+        words: UInt32s,
         place: np.uint64,
+        mask: np.uint64,
+        shortest: np.uint64,
+        more: np.uint64,
+        fingerprints: UInt64s,
+        first: np.uint64,
         step: np.uint64,
         first_word: np.uint64,
         second_word: np.uint64,
         limit: np.uint64,
-        shortest: np.uint64,
-        more: np.uint64,
     ) -> np.uint64:
         """Return which of eight texts are within the limits of a query, bit by bit.
 
-        Words with their lengths in the lower halves lie from ``place`` on, the first words of their fingerprints
-        ``step`` after, and the second words twice that. A length may be ``shortest`` or up to ``more`` longer.
+        Words, in which the bits of ``mask`` tell the class of the length, lie from ``place`` on; it may be ``shortest``
+        or up to ``more`` higher. The first words of the fingerprints lie from ``first`` on, the second words ``step``
+        after these.
         """
         near = 0
         for lane in range(N_LANES):
-            head, first, second = (int(words[int(place) + column * int(step) + lane]) for column in range(3))
-            distance = (first ^ int(first_word)).bit_count() + (second ^ int(second_word)).bit_count()
-            is_near = distance <= limit and 0 <= (head & 0xFFFFFFFF) - int(shortest) <= more
-            near |= bool(is_near) << lane
+            of_length = int(words[int(place) + lane]) & int(mask)
+            one, other = (int(fingerprints[int(first) + column * int(step) + lane]) for column in range(2))
+            distance = (one ^ int(first_word)).bit_count() + (other ^ int(second_word)).bit_count()
+            near |= bool(distance <= limit and 0 <= of_length - int(shortest) <= more) << lane
         return np.uint64(near)
 
     def equal_of_four(words: UInt64s, place: np.uint64, word: np.uint64) -> np.uint64:
@@ -68,29 +72,34 @@ else:
         typing_context: Any,  # noqa: ARG001  (numba passes the context by position)
         words: Any,
         place: Any,
+        mask: Any,  # noqa: ARG001
+        shortest: Any,  # noqa: ARG001
+        more: Any,  # noqa: ARG001
+        fingerprints: Any,
+        first: Any,
         step: Any,
         first_word: Any,
         second_word: Any,
         limit: Any,
-        shortest: Any,
-        more: Any,
     ) -> Any:
         """Return which of eight texts are within the limits of a query, bit by bit, as above."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            array, heads, apart, first, second, most, least, span = arguments
-            data, firsts = data_of(context, builder, signature.args[0], array), builder.add(heads, apart)
-            seconds = builder.add(firsts, apart)
-            distances = builder.add(
-                distances_from(builder, data, firsts, first), distances_from(builder, data, seconds, second)
-            )
-            lengths = builder.and_(words_from(builder, data, heads), in_all_lanes(builder, WORD(0xFFFFFFFF)))
-            over = builder.sub(lengths, in_all_lanes(builder, least))  # a shorter one wraps around
+            array, at, mask, least, span, prints, firsts, apart, one, other, most = arguments
+            words = words_from(builder, data_of(context, builder, signature.args[0], array), at)
+            classes = builder.and_(words, in_all_lanes(builder, mask))
+            over = builder.sub(classes, in_all_lanes(builder, least))  # a shorter one wraps around
             is_length = builder.icmp_unsigned("<=", over, in_all_lanes(builder, span))
+            data, seconds = data_of(context, builder, signature.args[5], prints), builder.add(firsts, apart)
+            distances = builder.add(
+                distances_from(builder, data, firsts, one), distances_from(builder, data, seconds, other)
+            )
             is_near = builder.icmp_unsigned("<=", distances, in_all_lanes(builder, most))
             return as_flags(builder, builder.and_(is_near, is_length))
 
-        return types.uint64(words, place, step, first_word, second_word, limit, shortest, more), generate
+        of_length = types.uint32, types.uint32, types.uint32
+        of_fingerprint = first, step, first_word, second_word, limit
+        return types.uint64(words, place, *of_length, fingerprints, *of_fingerprint), generate
 
     @intrinsic
     def equal_of_four(typing_context: Any, words: Any, place: Any, word: Any) -> Any:  # noqa: ARG001
@@ -145,7 +154,7 @@ else:
 
     def in_all_lanes(builder: Any, word: Any, n_lanes: int = N_LANES) -> Any:
         """Return a vector with the word in each lane."""
-        undefined = ir.Constant(ir.VectorType(WORD, n_lanes), ir.Undefined)
+        undefined = ir.Constant(ir.VectorType(word.type, n_lanes), ir.Undefined)
         first_lane = builder.insert_element(undefined, word, ir.IntType(32)(0))
         return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), n_lanes)([0] * n_lanes))
 
@@ -155,8 +164,9 @@ else:
 
     def words_from(builder: Any, data: Any, start: Any, n_lanes: int = N_LANES) -> Any:
         """Return the words from ``start`` on as a vector."""
-        lanes = ir.VectorType(WORD, n_lanes).as_pointer()
-        return builder.load(builder.bitcast(builder.gep(data, [start]), lanes), align=WORD.width // 8)
+        word = data.type.pointee
+        lanes = ir.VectorType(word, n_lanes).as_pointer()
+        return builder.load(builder.bitcast(builder.gep(data, [start]), lanes), align=word.width // 8)
 
     def distances_from(builder: Any, data: Any, start: Any, word: Any) -> Any:
         """Return how many bits of a word differ from each of the eight from ``start`` on."""

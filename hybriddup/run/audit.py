@@ -90,7 +90,8 @@ class WideScan:
         self._ranks[kept] = np.arange(len(kept))
         lengths = columns.lengths[kept]
         classes = length_classes(lengths)
-        self._rings, self._starts = make_rings(np.bincount(classes, minlength=LENGTH_CLASSES).astype(np.uint32))
+        sizes = np.bincount(classes, minlength=LENGTH_CLASSES).astype(np.uint32)
+        self._rings, self._starts = make_rings(sizes, len(columns.bits))
         own = self._starts[classes][:, None]
         add_kept(columns, kept, np.ones(len(kept), np.bool_), own, own, self._rings, 0)
         self._shortest = np.full(LENGTH_CLASSES, NO_BOUND, np.int32)

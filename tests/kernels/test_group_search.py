@@ -20,7 +20,7 @@ from hybriddup.kernels.group_search import Asked, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.rings import MOST_NARROW, add_kept, depths_in_rings, make_rings
+from hybriddup.kernels.rings import MOST_NARROW, Rings, add_kept, depths_in_rings, make_rings
 from hybriddup.steps.candidates import SearchedTexts
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
@@ -37,11 +37,11 @@ Pair = tuple[int, int, int, int]
 
 def make_texts(rng: np.random.Generator, words: int) -> TextColumns:
     """Texts of three lengths around two patterns; the limits are by length."""
-    lengths = rng.integers(1, 4, N_TEXTS).astype(np.int32)
+    kinds = rng.integers(1, 4, N_TEXTS).astype(np.int32)
     limits = PairLimits(
-        lengths,
-        np.array([-1, 3, 5, 7], np.int32)[lengths],
-        np.array([0, 2, 3, 3], np.int32)[lengths],
+        50 * kinds,
+        np.array([-1, 3, 5, 7], np.int32)[kinds],
+        np.array([0, 100, 150, 150], np.int32)[kinds],
         np.zeros(N_TEXTS, np.float32),
         np.zeros(N_TEXTS, np.float32),
     )
@@ -57,9 +57,9 @@ def make_groups(rng: np.random.Generator) -> UInt32s:
     return groups
 
 
-def empty_rings(room: int, most_narrow: int = MOST_NARROW) -> tuple[UInt64s, UInt32s]:
+def empty_rings(room: int, most_narrow: int = MOST_NARROW, n_texts: int = N_TEXTS) -> tuple[Rings, UInt32s]:
     """Empty rings of so many places each, one a group."""
-    return make_rings(np.full(N_GROUPS, room, np.uint32), most_narrow=most_narrow)
+    return make_rings(np.full(N_GROUPS, room, np.uint32), n_texts, most_narrow=most_narrow)
 
 
 def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
@@ -74,7 +74,7 @@ def what_is_known(texts: TextColumns) -> tuple[TextColumns, Int32s]:
 
 
 def search(
-    texts: TextColumns, rows: Int64s, starts: UInt32s, rings: UInt64s, ranks: Int32s = ALL
+    texts: TextColumns, rows: Int64s, starts: UInt32s, rings: Rings, ranks: Int32s = ALL
 ) -> tuple[NearPairs, LookUpCounts]:
     """What is found within the widest limit of any text, the later text by its row."""
     no_limit = np.zeros(0, np.int64)
@@ -111,17 +111,20 @@ def as_pairs(found: tuple[np.ndarray, ...]) -> list[Pair]:
 
 @pytest.mark.parametrize("words", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("room", [1, 2, 9, *(pytest.param(room, marks=pytest.mark.slow) for room in (5, 40))])
-@given(seed=seeds, most_narrow=st.sampled_from([0, MOST_NARROW]))
+@given(seed=seeds, most_narrow=st.sampled_from([0, MOST_NARROW]), n_texts=st.sampled_from([N_TEXTS, 2**30, 2**32]))
 def test_the_newest_of_each_group_are_found_with_their_depths(
-    words: int, room: int, seed: int, most_narrow: int
+    words: int, room: int, seed: int, most_narrow: int, n_texts: int
 ) -> None:
-    """Rings that wrap, with fingerprints and without.
+    """Rings that wrap, with fingerprints and without, and with more bits of lengths or fewer.
 
     Each text looks up what was kept before it, and depths are those in the lists.
     """
     rng = np.random.default_rng(seed)
     texts, own, probed, is_kept = make_texts(rng, words), make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.8
-    (rings, starts), members = empty_rings(room, most_narrow), {group: list[int]() for group in range(N_GROUPS)}
+    (rings, starts), members = (
+        empty_rings(room, most_narrow, n_texts),
+        {group: list[int]() for group in range(N_GROUPS)},
+    )
     own_starts, probed_starts = starts_of(own, starts), starts_of(probed, starts)
     for row in range(N_TEXTS):
         newest = {group: texts_[-room:] for group, texts_ in members.items()}
@@ -177,7 +180,7 @@ def test_no_texts_are_no_special_case() -> None:
     rings, starts = empty_rings(1)
     assert as_pairs(search(texts, nothing, no_groups, rings)[0]) == []
     sizes = count_keys(no_groups, 0)[:-1]
-    rings, starts = make_rings(sizes)
+    rings, starts = make_rings(sizes, N_TEXTS)
     looked_into, ranks = fill_rings(texts, no_groups, no_groups, sizes, starts, rings)
     assert as_pairs(search(texts, nothing, looked_into, rings, ranks)[0]) == []
 

@@ -23,29 +23,31 @@ def first_after_fetching(words: np.ndarray, place: np.uint64) -> np.uint64:
 
 
 @njit
-def near_of(words, place, step, first_word, second_word, limit, shortest, more):  # type: ignore[no-untyped-def]
+def near_of(words, place, mask, shortest, more, fingerprints, first, step, one, other, limit):  # type: ignore[no-untyped-def]
     """Intrinsics can be called from compiled code only."""
-    return near_of_eight(words, place, step, first_word, second_word, limit, shortest, more)
+    return near_of_eight(words, place, mask, shortest, more, fingerprints, first, step, one, other, limit)
 
 
+@pytest.mark.parametrize("class_bits", [0, 3, 8, 32])
 @pytest.mark.parametrize("start", [0, 5, 19])
-@given(seed=seeds, limit=st.integers(0, 128), shortest=st.integers(0, 2**32 - 1), more=st.integers(0, 2**32 - 1))
-def test_near_of_eight_are_those_within_the_limits(start: int, seed: int, limit: int, shortest: int, more: int) -> None:
+@given(seed=seeds, limit=st.integers(0, 128), data=st.data())
+def test_near_of_eight_are_those_within_the_limits(
+    start: int, class_bits: int, seed: int, limit: int, data: st.DataObject
+) -> None:
     """Of two words each, one bit a place; distance and lengths are inclusive, and rows above lengths do not matter."""
-    rng = np.random.default_rng(seed)
+    rng, most = np.random.default_rng(seed), 2**class_bits - 1
+    shortest = data.draw(st.integers(0, most))
+    more = data.draw(st.integers(0, most - shortest))
     numbers = clustered_numbers(rng, start + N_LANES, 128, 80)
-    near_lengths = np.clip(
-        shortest + rng.integers(-2, 3, len(numbers)) + more * rng.integers(0, 2, len(numbers)), 0, None
-    )
-    lengths = near_lengths.astype(np.uint64) & np.uint64(2**32 - 1)
-    rows = rng.integers(0, 2**32, len(numbers), dtype=np.uint64) << np.uint64(32)
-    words, query = np.concatenate([rows | lengths, *words_of(numbers, 2).T]), words_of(numbers[:1], 2)[0]
-    limits = np.array([limit, shortest, more], np.uint64)
-    near = near_of(words, np.uint64(start), np.uint64(len(numbers)), *query, *limits)
-    distances = [reference.hamming_distance(number, numbers[0]) for number in numbers[start:]]
+    classes = np.clip(shortest + rng.integers(-2, 3, len(numbers)) + more * rng.integers(0, 2, len(numbers)), 0, most)
+    rows = rng.integers(0, 2 ** (32 - class_bits), len(numbers), dtype=np.uint64) << np.uint64(class_bits)
+    words, query = (rows | classes.astype(np.uint64)).astype(np.uint32), words_of(numbers[:1], 2)[0]
+    fingerprints, n = words_of(numbers, 2).T.ravel(), np.uint64(len(numbers))
+    of_length = np.array([most, shortest, more], np.uint64)
+    near = near_of(words, np.uint64(start), *of_length, fingerprints, np.uint64(start), n, *query, np.uint64(limit))
     expected = [
-        distance <= limit and shortest <= length <= shortest + more
-        for distance, length in zip(distances, lengths[start:].tolist(), strict=True)
+        reference.hamming_distance(number, numbers[0]) <= limit and shortest <= length <= shortest + more
+        for number, length in zip(numbers[start:], classes[start:].tolist(), strict=True)
     ]
     assert [int(near) >> place & 1 for place in range(64)] == expected + [0] * (64 - N_LANES)
 
@@ -53,9 +55,10 @@ def test_near_of_eight_are_those_within_the_limits(start: int, seed: int, limit:
 @pytest.mark.parametrize("limit", [0, 63, 64, 127, 128, 2**63, 2**64 - 1])
 def test_limits_are_unsigned(limit: int) -> None:
     """A limit that no distance reaches lets everything pass, one with the highest bit set too."""
-    words = np.full(N_LANES, 2**64 - 1, np.uint64)
-    nothing = np.uint64(0)
-    near = near_of(words, np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(limit), nothing, np.uint64(2**64 - 1))
+    words, fingerprints, nothing = np.full(N_LANES, 7, np.uint32), np.full(N_LANES, 2**64 - 1, np.uint64), np.uint64(0)
+    of_length = np.array([0, 0, 2**32 - 1], np.uint64)
+    of_fingerprint = nothing, nothing, nothing, nothing, np.uint64(limit)
+    near = near_of(words, nothing, *of_length, fingerprints, *of_fingerprint)
     assert int(near) == (2**N_LANES - 1 if limit >= 128 else 0)
 
 

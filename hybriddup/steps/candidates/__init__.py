@@ -17,6 +17,7 @@ from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Float64s, Int32s, I
 from hybriddup.kernels.group_search import Asked, search_rings
 from hybriddup.kernels.pair_limits import TextColumns, shortest_partners
 from hybriddup.kernels.ring_reads import LookUpCounts
+from hybriddup.kernels.rings import Rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
@@ -109,7 +110,7 @@ class SearchedTexts:
         of_lengths = shortest_partners(columns.lengths, columns.max_partner_lengths, columns.lengths.max(initial=0))
         return cls(columns, of_lengths[columns.lengths])
 
-    def near(self, asked: Asked, rings: UInt64s, workers: int, report: BlockReport) -> NearPairs:
+    def near(self, asked: Asked, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
         """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
 
         What that takes is added to the report.

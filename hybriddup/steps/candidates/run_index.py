@@ -44,7 +44,7 @@ class RunIndex:
         columns = known.columns
         self._widest = int(columns.max_distances.max(initial=0))
         most = index.max_bucket_size or len(columns.bits)
-        self._rings, self._starts = make_rings(groups.sizes, most)
+        self._rings, self._starts = make_rings(groups.sizes, len(columns.bits), most)
         self._is_crowded = groups.sizes > most
         self._kept_at = np.full(len(columns.bits), NONE)
 

@@ -97,7 +97,7 @@ class WithinBatch:
     def _compare(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> NearPairs:
         columns, no_limit = self.batch.columns, np.zeros(0, np.int64)
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
-        rings, starts = make_rings(sizes)
+        rings, starts = make_rings(sizes, len(columns.bits))
         looked_into, ranks = fill_rings(columns, self.own, self.probed, sizes, starts, rings)
         widest = np.full(len(rows), columns.max_distances.max(initial=0), np.int32)
         widest = widest if farthest is None else np.minimum(widest, farthest)
