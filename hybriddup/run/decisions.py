@@ -118,8 +118,8 @@ def decide_all(
     *,
     n_given: int = 0,
     texts_a_batch: int = TEXTS_A_BATCH,
-) -> RunDecisions:
-    """Return the decisions about all posts.
+) -> DecidedSoFar:
+    """Return the decisions about all posts, which need the index no more.
 
     Parameters
     ----------
@@ -152,4 +152,4 @@ def decide_all(
         advance(last - first)
         first, grows = last, decisions is None or decider.has_room_for_more(decisions)
         size = min(2 * size, texts_a_batch) if grows else size
-    return so_far.all()
+    return so_far

@@ -266,8 +266,10 @@ class Run:
             verify_posts = of_posts(verify, numbers)
             decider = Decider(held, verify_posts, self.components.limits, held.report, self.workers)
             near, advance = texts.is_near, self.clock.advance
-            decisions = decide_all(decider, held.batch, near, texts.equal, advance, n_given=n_given)
-            return decisions, held.report
+            decided = decide_all(decider, held.batch, near, texts.equal, advance, n_given=n_given)
+            report = held.report
+            del held, decider  # joining what was decided needs as much memory, and no index
+            return decided.all(), report
 
     def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
         """Return the summary without the counts of posts, which the result brings."""

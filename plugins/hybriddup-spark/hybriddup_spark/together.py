@@ -64,7 +64,7 @@ def decide_together(components: Components, table: pa.Table, first_new: int) -> 
     decider = Decider(
         held, of_posts(verifier(components, known, compared, is_open), numbers), components.limits, held.report
     )
-    decisions = decide_all(decider, held.batch, first >= first_new, equal_texts(numbers))
+    decisions = decide_all(decider, held.batch, first >= first_new, equal_texts(numbers)).all()
     asked = np.flatnonzero(is_open[numbers])
     bands = components.bands.of_lengths(ints(table, "length"))[numbers]
     return settled(positions, decisions, asked, bands, held.report.limits_hit.get("max_candidates", 0))
