@@ -33,12 +33,12 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import run
 from hybriddup.steps.parallel import available_workers
-from hybriddup.window.audit.live_audit import LiveAudit
 from hybriddup.window.event_time import parse_timing
+from hybriddup.window.live_audit import LiveAudit
+from hybriddup.window.looking import similar_posts
 from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
 from hybriddup.window.records import Post
-from hybriddup.window.searching import similar_posts
 from hybriddup.window.shared.candidates import buckets_of, near_meetings
 from hybriddup.window.shared.store import Entries, entry_type
 from hybriddup.window.state import WindowState

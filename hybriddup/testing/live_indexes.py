@@ -22,8 +22,8 @@ from hybriddup.data.records import (
 from hybriddup.kernels.nearest import farthest_wanted
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.testing.contract import require
-from hybriddup.window.index import LiveIndex, LiveTexts
-from hybriddup.window.index.ring_index import WindowSize
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.live_index import LiveIndex, WindowSize
 
 Maker = Callable[[WindowSize], LiveIndex]
 Triple = tuple[int, int, int]

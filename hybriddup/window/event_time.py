@@ -16,6 +16,7 @@ post older than the horizon is *late*: it is decided like any other, and matches
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -99,6 +100,14 @@ class WindowTime:
             raise WindowError(f"the clock must say the seconds since 1970; it says {quote(now)}. Nothing was decided.")
         return now
 
+    def rewound_to(self, to: float | None) -> float:
+        """Return to what a window is put back: None = what the clock says; InputError where it is no moment."""
+        if to is None:
+            return self.now()
+        if not is_moment(to):
+            raise InputError(f"`to` must be seconds since 1970, of the years 1 to 9999; got {quote(to)}.")
+        return float(to)
+
 
 def is_moment(seconds: object) -> bool:
     """Return whether this is seconds since 1970 of the years 1 to 9999."""
@@ -166,3 +175,39 @@ def seconds_of(length: object) -> float | None:
     if isinstance(length, (int, float)) and not isinstance(length, bool) and abs(length) < MOST_SECONDS:
         return float(length)
     return None
+
+
+STEPS = 1024
+"""Positions remembered in a horizon."""
+
+
+class Edges:
+    """Positions and the watermark that had been reached when they were next to be used."""
+
+    def __init__(self, horizon: float, packed: bytes | None = None) -> None:
+        self._step = horizon / STEPS
+        stored = np.frombuffer(packed or b"", "<f8").reshape(-1, 2)
+        self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
+
+    def note(self, next_position: int, watermark: float) -> bool:
+        """Note that all posts before a position were decided up to a watermark; return whether that is news."""
+        is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
+        if is_news:
+            self._edges.append((watermark, next_position))
+        return is_news
+
+    def first_after(self, time: float) -> int:
+        """Return a position before which all posts were decided up to this time, and forget what is before it."""
+        position = 0
+        while self._edges and self._edges[0][0] <= time:
+            position = self._edges.popleft()[1]
+        return position
+
+    def forget_after(self, time: float) -> None:
+        """Forget the positions up to which posts were decided after this time, which was put back."""
+        while self._edges and self._edges[-1][0] > time:
+            self._edges.pop()
+
+    def pack(self) -> bytes:
+        """Return what another instance can begin with; positions below 2**53 are exact."""
+        return np.array(self._edges, "<f8").tobytes()

@@ -1,12 +1,14 @@
-"""What a window learns besides the weights of tokens: once, like these, and then kept with the store.
+"""What a window learns: once, on its first posts, and then kept with the store and never changed again.
 
-It learns which shingles are common. And a verifier that learns from a corpus has learned nothing when a window begins:
-after `hybriddup.window.weights.FIT_AT` posts it learns from these, and what it learned is kept, so that a pair has the
-same score at every later opening.
+It learns the weights of tokens, which shingles are common, and what verifiers learn from a corpus. A weighter that
+learns has no weights when a window begins: until `FIT_AT` posts have come, every token weighs what a rare one does.
+That costs no precision, because the verifier looks at the texts, and nearly no recall, because so few posts are all
+compared. Later, fingerprints stay comparable, and a pair has the same score at every opening.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,16 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.spread import spread_rows
-from hybriddup.errors import WindowError
+from hybriddup.errors import ConfigError, WindowError
+from hybriddup.run.components import Components
 from hybriddup.run.recipe import BLOCKS as BLOCKS_PART
 from hybriddup.run.recipe import WEIGHTS as WEIGHTS_PART
-from hybriddup.run.recipe import pack_arrays, unpack_arrays
+from hybriddup.run.recipe import compare_recipes, pack_arrays, unpack_arrays
+from hybriddup.steps.fingerprints import FIT_SAMPLE
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
-from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS
+from hybriddup.steps.weighters import FittedTable, FittedWeighter
+from hybriddup.window.meta import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.preparing import Steps
 from hybriddup.window.stores import WindowStore
-from hybriddup.window.weights import FIT_AT
 
+FIT_AT = FIT_SAMPLE
+"""Posts after which a window learns."""
 META_OF_PART = {WEIGHTS_PART: WEIGHTS, BLOCKS_PART: BLOCKS}
 """Under which name a store keeps what a part of a recipe learned; a verifier has the same name in both."""
 N_SAMPLED = 2000
@@ -42,34 +48,55 @@ class Values(Protocol):
         ...
 
 
-def prepare_verifiers(steps: Steps, store: WindowStore) -> bool:
-    """Prepare the verifiers of a window that is opened; return whether one is still to learn what is then kept.
+def learns(components: Components) -> bool:
+    """Return whether the weights are still to be learned from posts; ConfigError where they could not be kept."""
+    weighter = components.fingerprinter.weighter
+    if weighter.needs_fit and not isinstance(weighter, FittedWeighter):
+        raise ConfigError(
+            f"weighter {components.settings.weighter.use!r} learns from a corpus, and what it learned cannot be kept "
+            "with a window. Use tfidf or levels, or a weighter that is fitted already."
+        )
+    return weighter.needs_fit
 
-    Verifiers go on with what was kept with the store. Where what a verifier learns cannot be kept, it learns from some
-    of the store's texts now.
+
+def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
+    """Return a recipe as bytes."""
+    return json.dumps(recipe, sort_keys=True).encode()
+
+
+def use_stored_weights(components: Components, packed: bytes | None) -> bool:
+    """Give a weighter that learns the weights of the store; return whether there are any.
+
+    Where there are none yet, every token weighs the most.
     """
-    plan, is_learning = steps.components.plan, False
-    of_store, of_nothing = steps.verifier_context(sample_texts(steps, store)), steps.verifier_context([])
-    for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
-        kept = store.meta(VERIFIER + key)
-        if not keeps_learning(verifier):
-            verifier.prepare(of_store)
-        elif kept is None:
-            verifier.prepare(of_nothing)
-            is_learning = True
-        else:
-            use_kept(verifier, name, kept)
-    return is_learning
+    maker = components.fingerprinter
+    if packed is not None and isinstance(maker.weighter, FittedWeighter):
+        maker.weighter.use(FittedTable.from_arrays(unpack_arrays(packed)))
+        return True
+    maker.fit([])
+    return False
+
+
+def refuse_other_recipe(stored: bytes, recipe: Mapping[str, Any]) -> None:
+    """Raise WindowError where a window was made with another recipe than this one."""
+    if differences := compare_recipes(json.loads(stored), recipe):
+        raise WindowError(
+            "the window was made with another recipe: "
+            + "; ".join(differences).replace(" in one and ", " in the store and ").replace(" in the other", " here")
+            + ". Open it with the configuration that it was made with, or begin a new one under another name."
+        )
+
+
+def fitted_meta(components: Components) -> dict[str, bytes]:
+    """Return what the store has to remember when the weights are fitted: the table, and the recipe with it."""
+    weighter = components.fingerprinter.weighter
+    if not isinstance(weighter, FittedWeighter):
+        raise TypeError("only weights that can be kept are fitted")
+    return {WEIGHTS: pack_arrays(weighter.table.arrays()), RECIPE: pack_recipe(components.recipe())}
 
 
 def keep_recipe(steps: Steps, store: Values) -> None:
-    """Keep what a learned recipe says with the store, where the window has learned nothing yet.
-
-    Raises
-    ------
-    WindowError
-        The window has learned something else.
-    """
+    """Keep what a learned recipe says with the store; WindowError where the window has learned something else."""
     recipe = steps.components.learned
     if recipe is None:
         return
@@ -108,6 +135,26 @@ def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
     return [text for text in steps.normalize([post.text for post in posts]) if text]
 
 
+def prepare_verifiers(steps: Steps, values: Values, sample: Sequence[str]) -> bool:
+    """Prepare the verifiers of a window that is opened; return whether one is still to learn what is then kept.
+
+    Verifiers go on with what was kept. Where what a verifier learns cannot be kept, it learns from a sample of
+    normalized texts now.
+    """
+    plan, is_learning = steps.components.plan, False
+    of_sample, of_nothing = steps.verifier_context(sample), steps.verifier_context([])
+    for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
+        kept = values.meta(VERIFIER + key)
+        if not keeps_learning(verifier):
+            verifier.prepare(of_sample)
+        elif kept is None:
+            verifier.prepare(of_nothing)
+            is_learning = True
+        else:
+            use_kept(verifier, name, kept)
+    return is_learning
+
+
 def learn_from(store: WindowStore, steps: Steps, learned: dict[str, bytes]) -> None:
     """Learn from kept posts of the store, evenly spread, and add to ``learned`` what is to be kept with it.
 
@@ -129,13 +176,7 @@ def learn_from(store: WindowStore, steps: Steps, learned: dict[str, bytes]) -> N
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:
-    """Let a verifier go on with what it learned.
-
-    Raises
-    ------
-    WindowError
-        It cannot: it is of another version, say.
-    """
+    """Let a verifier go on with what it learned; WindowError where it cannot, as of another version."""
     try:
         verifier.use_learned(unpack_arrays(kept))
     except Exception as error:

@@ -18,7 +18,7 @@ BLOCKS = "blocks"
 """What the block index learned."""
 WATERMARK = "watermark"
 EDGES = "edges"
-"""What `hybriddup.window.edges.Edges` packs."""
+"""What `hybriddup.window.event_time.Edges` packs."""
 
 DELETED = "deleted"
 """Positions of the kept posts that were deleted."""

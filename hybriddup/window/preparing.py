@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import xxhash
 
 from hybriddup.data.records import (
     Bools,
@@ -24,7 +25,6 @@ from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import positions_of, texts_at
-from hybriddup.window.exact_keys import exact_keys, hash_keys
 from hybriddup.window.index import LiveTexts
 
 FEWEST_BESIDE = 128
@@ -227,3 +227,24 @@ class LocalPairs(NamedTuple):
     """int32[n_texts]."""
     number_keys: UInt64s | None
     """uint64[n_texts]; None = numbers need not be the same."""
+
+
+def exact_keys(
+    normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools, positions: Int64s, without_text: str
+) -> list[tuple[bool, str]]:
+    """Return what each text must be equal in to be an exact repeat.
+
+    That is the normalized text, or the text as it was sent where the normalized one says nothing; where nothing is left
+    of it, it is the text as no post sends it, with the post's position, unless ``without_text`` is ``compare``.
+    """
+    keeps = without_text != "compare"
+    return [
+        (says, text if says else f"{sent}\0{position}" if keeps and not text else sent)
+        for says, text, sent, position in zip(has_tokens.tolist(), normalized, raw, positions.tolist(), strict=True)
+    ]
+
+
+def hash_keys(keys: Sequence[tuple[bool, str]]) -> UInt64s:
+    """Return uint64[n]: the hash of each key, never 0."""
+    hashes = (xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed=says) for says, text in keys)
+    return np.maximum(np.fromiter(hashes, np.uint64, len(keys)), np.uint64(1))

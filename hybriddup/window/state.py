@@ -11,22 +11,19 @@ from itertools import chain, compress
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
-from hybriddup.errors import InputError, StoreError
+from hybriddup.errors import StoreError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.deciding.contest import Verify
-from hybriddup.steps.options import quote
-from hybriddup.window.audit.live_audit import LiveAudit
-from hybriddup.window.counts import Counts
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.deriving import build_derived_state, prepare_stored
-from hybriddup.window.derived.kept_columns import columns_of
 from hybriddup.window.derived.kept_log import KeptLog
+from hybriddup.window.derived.kept_posts import columns_of
 from hybriddup.window.derived.kept_texts import normalized_texts
-from hybriddup.window.edges import Edges
-from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
-from hybriddup.window.index import LiveIndex
-from hybriddup.window.learning import learn_from
+from hybriddup.window.event_time import NEVER, Edges, PostTimes, WindowTime
+from hybriddup.window.index.live_index import LiveIndex
+from hybriddup.window.learning import FIT_AT, fitted_meta, learn_from
+from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.meta import (
     DELETED,
     EDGES,
@@ -38,9 +35,8 @@ from hybriddup.window.meta import (
 )
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPost, decision_of
+from hybriddup.window.records import Counts, Decision, Post, PostId, PostList, StoredPost, decision_of
 from hybriddup.window.stores import WindowStore
-from hybriddup.window.weights import FIT_AT, fitted_meta
 
 MOST_AHEAD = 300.0
 """Seconds by which the watermark may be ahead of the clock without a warning."""
@@ -310,10 +306,8 @@ class WindowState:
 
     def rewind(self, to: float | None) -> float:
         """Put the watermark back, in the store as well; see `hybriddup.Window.rewind`."""
-        if not (to is None or is_moment(to)):
-            raise InputError(f"`to` must be seconds since 1970, of the years 1 to 9999; got {quote(to)}.")
+        moment = self.timing.rewound_to(to)
         self.catch_up()
-        moment = self.timing.now() if to is None else float(to)
         seconds = max(self.watermark - moment, 0.0)
         if seconds:
             self.edges.forget_after(moment)

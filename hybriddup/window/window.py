@@ -11,21 +11,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition, RLock
 from types import ModuleType, TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.errors import StoreError, WindowError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
-from hybriddup.window.explaining import explainer_of
-from hybriddup.window.listing import list_posts
-from hybriddup.window.looked_into import LookedInto
+from hybriddup.window.looking import count_window, explainer_of, list_posts, similar_posts
 from hybriddup.window.opened import AnyWindow, Asked
 from hybriddup.window.posts import as_post, as_posts
 from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats
-from hybriddup.window.searching import count_window, similar_posts
 from hybriddup.window.urls import secrets_hidden, url_of
+
+if TYPE_CHECKING:
+    from hybriddup.window.looking import OpenState
 
 T = TypeVar("T")
 DEFAULT_HORIZON = "2d"
@@ -49,8 +49,8 @@ class Window:
     ('kept', 'duplicate', '#0')
     """
 
-    def __init__(self, open_state: Callable[[], LookedInto], asked: Asked) -> None:
-        self._state: LookedInto | None = undisturbed(open_state)
+    def __init__(self, open_state: Callable[[], OpenState], asked: Asked) -> None:
+        self._state: OpenState | None = undisturbed(open_state)
         self._timed = asked.timing.time_of == "event"
         self._read_only = asked.read_only
         self._lock = RLock()
@@ -169,7 +169,7 @@ class Window:
                 self._turn.notify_all()
         return answer.result()
 
-    def _ask(self, question: Callable[[LookedInto], T]) -> T:
+    def _ask(self, question: Callable[[OpenState], T]) -> T:
         """Return the answer to a question to the state, asked while nothing else goes on."""
 
         def answer() -> T:
@@ -359,11 +359,11 @@ class Window:
                 state.close()
 
     @contextmanager
-    def _current(self) -> Iterator[LookedInto]:
+    def _current(self) -> Iterator[OpenState]:
         """Give the state, up to date for the whole of a question."""
         yield self._open_state()
 
-    def _open_state(self) -> LookedInto:
+    def _open_state(self) -> OpenState:
         self._check_process()
         if self._state is None:
             raise WindowError("the window is closed. Open it again with hybriddup.Window.open.")

@@ -62,7 +62,7 @@ from itertools import count
 from pathlib import Path
 from numba.core.event import install_recorder
 from hybriddup.window import Window, state
-from hybriddup.window.audit.live_audit import LiveAudit
+from hybriddup.window.live_audit import LiveAudit
 from tests.window.shared.plain_store import Opener
 
 state.FIT_AT = 700  # so that few posts are enough to learn from

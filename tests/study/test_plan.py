@@ -25,9 +25,9 @@ from hybriddup.study.plan import (
     choose,
     make_plan,
 )
-from hybriddup.window.index import LiveTexts, live_tables
+from hybriddup.window.index import LiveTexts, choosing
 from hybriddup.window.index.choosing import make_live_index
-from hybriddup.window.index.ring_index import WindowSize
+from hybriddup.window.index.live_index import WindowSize
 from tests.builders import make_limits
 
 CLOSE = Question(50_000_000, 64, max_hamming_distance=3)
@@ -117,7 +117,7 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
 
 def test_a_window_has_tables_for_the_keys_that_plans_say() -> None:
     """The window's own limit, which study cannot import."""
-    assert live_tables.MOST_KEY_BITS == MOST_KEY_BITS_OF_TABLES
+    assert choosing.MOST_KEY_BITS == MOST_KEY_BITS_OF_TABLES
 
 
 @pytest.mark.parametrize("question", [CLOSE, Question(1_000_000, 128, 20), Question(200_000, 64, 8)])

@@ -10,7 +10,7 @@ import pytest
 
 from hybriddup.errors import InputError, WindowError
 from hybriddup.window import Decision, Window
-from hybriddup.window.weights import FIT_AT
+from hybriddup.window.learning import FIT_AT
 from tests.window.reference_window import CONFIG
 
 FIRST = "你妈妈喊你回家吃饭哦，回家罗回家罗"

@@ -21,10 +21,10 @@ import pytest
 
 from hybriddup.errors import StoreError
 from hybriddup.window import Window
-from hybriddup.window.derived import DerivedState, deriving, file_series, kept_log, sound_records
+from hybriddup.window.derived import DerivedState, deriving, file_series, kept_log, kept_records
 from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile, FileSeries
-from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.derived.kept_log import ABOUT_FILE, FOLDER, KeptLog
+from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.stores import sqlite
 from tests.window.reference_window import CONFIG
 
@@ -60,7 +60,7 @@ def files_of(folder: Path) -> list[Path]:
 def shrink_files(patch: pytest.MonkeyPatch) -> None:
     """Have a few posts make several files, read in several parts."""
     patch.setattr(file_series, "SMALLEST_FILE", 1500)
-    patch.setattr(sound_records, "READ_AT_ONCE", 7)
+    patch.setattr(kept_records, "READ_AT_ONCE", 7)
 
 
 @pytest.fixture(autouse=True)

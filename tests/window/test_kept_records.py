@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hybriddup.config.load import Config, open_session
 from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Fingerprints, UInt64s
 from hybriddup.run.components import Components
-from hybriddup.window.derived.kept_columns import KeptColumns
+from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
 from hybriddup.window.derived.text_files import TextPlaces
 from hybriddup.window.index import LiveTexts

@@ -12,9 +12,9 @@ import pytest
 
 from hybriddup.window import Window
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.kept_columns import KeptColumns
 from hybriddup.window.derived.kept_log import FOLDER
-from hybriddup.window.searching import FEWEST_SCORED
+from hybriddup.window.derived.kept_posts import KeptColumns
+from hybriddup.window.looking import FEWEST_SCORED
 
 FIT_AT = 200
 

@@ -17,9 +17,8 @@ from hybriddup.data.records import NearPairs
 from hybriddup.run.audit import wilson_interval
 from hybriddup.steps.candidates import Batch, Enough
 from hybriddup.window import AuditCounts, Decision, Post, Window
-from hybriddup.window.audit.comparison import Comparison
-from hybriddup.window.audit.live_audit import LiveAudit, sampled_places
 from hybriddup.window.deciding import WindowIndex
+from hybriddup.window.live_audit import Comparison, LiveAudit, sampled_places
 from hybriddup.window.preparing import Steps
 from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG, matches
@@ -181,7 +180,7 @@ def test_a_text_forgotten_before_it_is_compared_makes_the_comparison_skipped() -
     audit = LiveAudit(one_in=2**60, texts_a_post=1, posts_a_part=2, most_comparisons=1)
     with window_with(audit, clock=lambda: now[0], max_step=2 * HORIZON) as window:
         window.add_many(unlike(60))
-        audit._one_in = 1
+        audit.one_in = 1
         window.add("a post that is compared with two texts at a time")
         assert bool(audit._comparisons)
         now[0] = HORIZON + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,12 +12,9 @@ import pytest
 from hybriddup.data.records import Fingerprints
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.testing.live_indexes import with_keys
-from hybriddup.window.index import LiveIndex, LiveTexts
-from hybriddup.window.index.choosing import make_live_index
-from hybriddup.window.index.live_lists import LiveLists
-from hybriddup.window.index.live_scan import LiveScan
-from hybriddup.window.index.live_tables import LiveTables
-from hybriddup.window.index.ring_index import WindowSize
+from hybriddup.window.index import LiveTexts, choosing
+from hybriddup.window.index.choosing import LiveLists, LiveScan, LiveTables, make_live_index
+from hybriddup.window.index.live_index import LiveIndex, WindowSize
 from tests.builders import clustered_numbers, make_limits, make_prints
 
 
@@ -30,7 +28,8 @@ def keys_of(use: str, bits: int = 64, distance: int = 3, **options: Any) -> Bloc
 def tables_of(keys: Blocks | Probing, size: WindowSize) -> LiveTables:
     """Tables with segments of many sizes."""
     assert isinstance(make_live_index(keys, size), LiveTables)
-    return LiveTables(size, keys.chosen, keys.radii, keys.describe(), smallest=16)
+    with patch.object(choosing, "SMALLEST_SEGMENT", 16):
+        return LiveTables(size, keys)
 
 
 def random_prints(rng: np.random.Generator, first: int, n: int) -> Fingerprints:

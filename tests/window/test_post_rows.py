@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.window.records import Evidence, StoredPost
-from hybriddup.window.stores.post_rows import CREATE_POSTS, RowError, post_of, row_of, text_from
-from hybriddup.window.stores.sqlite_queries import insert_posts, posts_at
+from hybriddup.window.stores.sqlite_queries import (
+    CREATE_POSTS,
+    RowError,
+    insert_posts,
+    post_of,
+    posts_at,
+    row_of,
+    text_from,
+)
 
 TEXTS = st.text(st.characters(), max_size=8) | st.sampled_from(["\ud83d\ude00", "😀", "\x00", "\udc00a"])
 IDS = TEXTS | st.integers(-(2**63), 2**63 - 1)

@@ -8,10 +8,10 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int64s
 from hybriddup.window.derived.exact_texts import ExactTexts
-from hybriddup.window.derived.kept_columns import KeptColumns
-from hybriddup.window.derived.kept_posts import KeptPosts
+from hybriddup.window.derived.kept_posts import KeptColumns, KeptPosts
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveIndex, LiveTexts
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.live_index import LiveIndex
 from hybriddup.window.preparing import PreparedTexts, TextsAt
 from hybriddup.window.stores import WindowStore
 

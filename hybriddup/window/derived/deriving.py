@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.kept_columns import KeptColumns, columns_of, without
 from hybriddup.window.derived.kept_log import KeptLog
+from hybriddup.window.derived.kept_posts import KeptColumns, columns_of, without
 from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index.choosing import FEWEST_TEXTS, make_live_index
-from hybriddup.window.index.ring_index import WindowSize
+from hybriddup.window.index.live_index import WindowSize
 from hybriddup.window.meta import deleted_positions, stored_watermark
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost

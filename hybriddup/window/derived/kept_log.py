@@ -30,11 +30,9 @@ from pydantic import TypeAdapter
 
 from hybriddup.errors import StoreError
 from hybriddup.window.derived.file_series import FilePair, FileSeries, replace_file
-from hybriddup.window.derived.kept_columns import KeptColumns
-from hybriddup.window.derived.kept_records import RecordForm
-from hybriddup.window.derived.logged_texts import LoggedTexts
-from hybriddup.window.derived.sound_records import WHAT_WAS_LOST, RecordsInFile, Sound, sound_records
-from hybriddup.window.derived.text_files import NOWHERE
+from hybriddup.window.derived.kept_posts import KeptColumns
+from hybriddup.window.derived.kept_records import WHAT_WAS_LOST, RecordForm, RecordsInFile, Sound, sound_records
+from hybriddup.window.derived.text_files import NOWHERE, LoggedTexts
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.meta import LOG_TOKEN, stored_watermark
 from hybriddup.window.stores import WindowStore

@@ -1,33 +1,43 @@
-"""Which live index holds the keys of a window's block index."""
+"""The three live indexes, and which of them holds the keys of a window's block index."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.errors import ConfigError
+from hybriddup.kernels.ring_reads import LookUpCounts, find_near_anywhere
+from hybriddup.kernels.ring_texts import LaterTexts
+from hybriddup.kernels.segments import LARGEST_SEGMENT, BucketKeys, Segments, build_segments, look_up
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
-from hybriddup.window.index import LiveIndex
-from hybriddup.window.index.live_lists import LiveLists
-from hybriddup.window.index.live_scan import LiveScan
-from hybriddup.window.index.live_tables import MOST_KEY_BITS, LiveTables
-from hybriddup.window.index.ring_index import WindowSize
+from hybriddup.steps.candidates import find_depths
+from hybriddup.steps.parallel import map_slices
+from hybriddup.window.index import LiveTexts
+from hybriddup.window.index.live_index import Found, LiveIndex, WindowSize
+from hybriddup.window.index.posting_lists import PostingLists
 
 WIDTHS = (64, 128)
 FEWEST_TEXTS = 2**20
 """A window is laid out for so many texts at least; memory that is never written to is not taken."""
+KEYS_EXPECTED = 16
+"""Keys of a text, where the block index does not tell; more take other memory later."""
+MOST_KEY_BITS = 18
+"""Keys of so few bits are numbered directly: all buckets of a table are then 1 MiB."""
+SMALLEST_SEGMENT = 2**12
+"""Fewer texts are compared one by one: that takes less time than reading their buckets. A power of two."""
+SEGMENTS_OF_WINDOW = 4
+"""A window has at least so many of the largest segments, so that hardly more is held than its texts."""
+FEWEST_IN_SLICE = 2**18
+"""Comparisons that are worth a thread."""
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
-    """Return an empty live index for a window.
+    """Return an empty live index for a window, by a prepared block index.
 
-    Parameters
-    ----------
-    index
-        A prepared block index. Posting lists hold the keys of any; all texts of few exact keys stand closer in tables.
-
-    Raises
-    ------
-    ConfigError
-        A window cannot have fingerprints of this width.
+    Posting lists hold the keys of any; all texts of few exact keys stand closer in tables.
     """
     if size.bits not in WIDTHS:
         raise ConfigError(f"fingerprint.bits must be 64 or 128 for a live window; got {size.bits}.")
@@ -38,5 +48,155 @@ def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
         and not index.max_bucket_size
         and max(map(len, index.chosen)) <= MOST_KEY_BITS
     ):
-        return LiveTables(size, index.chosen, index.radii, index.describe())
+        return LiveTables(size, index)
     return LiveLists(size, index)
+
+
+class LiveLists(LiveIndex):
+    """Texts of a window, found by the keys of a block index."""
+
+    def __init__(self, size: WindowSize, index: BlockIndex) -> None:
+        super().__init__(size, index.describe(), exact=index.is_complete and not index.max_bucket_size)
+        self._lists = PostingLists(
+            size.n_texts, index.n_keys or KEYS_EXPECTED, index.max_bucket_size, wide=index.key_bits > 32
+        )
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use."""
+        return self._ring.n_bytes + self._lists.n_bytes
+
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:
+        return self._lists.look_up(probes, later, self._ring, enough)
+
+    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Ask the lists."""
+        numbers = self._ring.numbers_of(earlier)
+
+        def find(first: int, last: int) -> Int64s:
+            return self._lists.depths_by_key(texts.probes, rows[first:last], numbers[first:last]).astype(np.int64)
+
+        return find_depths(find, len(rows), texts.probes.shape[1], self._workers)
+
+    def remove(self, texts: LiveTexts) -> None:
+        """Take texts out of the lists of their keys."""
+        numbers = self._ring.numbers_at(texts.prints.positions)
+        for keys, number in zip(texts.keys, numbers.tolist(), strict=True):
+            if number >= 0:
+                self._lists.remove(keys, number, self._ring.first)
+
+    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+        """Make the kept ones findable, and count the look-ups of all that met a crowded key."""
+        kept = texts.take(is_kept)
+        numbers = np.zeros(0, np.int64)
+        if len(kept.prints):
+            numbers = self._ring.append(kept.prints, kept.sketches)
+        # a text that is not kept has looked things up when the next kept one had not come
+        coming = np.append(numbers, self._ring.next)[np.cumsum(is_kept) - is_kept]
+        lengths = texts.prints.limits.lengths
+        if texts.probes is texts.keys or not self._lists.max_bucket_size:
+            n_crowded = self._lists.add(texts.keys, coming, lengths, is_kept, self._ring.first)
+        else:
+            n_crowded = self._lists.add_probing(texts.keys, texts.probes, coming, lengths, is_kept, self._ring.first)
+        self._hit_limit("max_bucket_size", n_crowded)
+
+
+class LiveScan(LiveIndex):
+    """Compares a text with all; needs no keys, misses nothing, and takes about a nanosecond a text of the window.
+
+    It is the oracle of the others.
+    """
+
+    def __init__(self, size: WindowSize) -> None:
+        super().__init__(size, Scan().describe(), exact=True)
+
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:  # noqa: ARG002
+        ring, n_later = self._ring, len(later.positions)
+        places = [0, ring.runs()[0][1] - ring.runs()[0][0]]
+        parts = [self._near(later, run, place) for run, place in zip(ring.runs(), places, strict=False)]
+        counts = LookUpCounts(n_later * ring.n_texts, n_later, ring.n_texts)
+        return ring.select(np.sort(np.concatenate(parts)), later), counts
+
+    def _near(self, later: LaterTexts, run: tuple[int, int], place: int) -> UInt64s:
+        ring, (first, last) = self._ring, run
+        partners = ring.table.partners
+
+        def find(start: int, stop: int) -> UInt64s:
+            return find_near_anywhere(ring.columns.bits, first + start, first + stop, place + start, later, partners)
+
+        n_worthwhile = max(FEWEST_IN_SLICE // len(later.bits), 1)
+        return np.concatenate(map_slices(find, last - first, self._workers, n_worthwhile))
+
+
+class LiveTables(LiveIndex):
+    """Texts of a window in exact tables: `blocks` and `probing` with few bits a key, of which every text is looked at.
+
+    Buckets are numbered by the bits themselves, and entries are small: 50 million texts of 64 bits with four keys take
+    1.48 GB, where posting lists, which find a key by its hash and have room to grow, take about twice as much.
+    """
+
+    def __init__(self, size: WindowSize, index: Blocks | Probing) -> None:
+        super().__init__(size, index.describe(), exact=True)
+        self._keys = bucket_keys(index.chosen, index.radii)
+        part = 1 << max(size.n_texts // SEGMENTS_OF_WINDOW, 1).bit_length() - 1
+        self._smallest = SMALLEST_SEGMENT
+        self._largest = min(max(part, self._smallest), LARGEST_SEGMENT)
+        self._segments = self._make_segments(size.n_texts)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use."""
+        return self._ring.n_bytes + self._segments.entries.nbytes + self._segments.starts.nbytes
+
+    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+        """Make the kept ones findable."""
+        ring, before = self._ring, self._ring.next
+        super().add(texts, is_kept)
+        if ring.span + self._largest > self._capacity:
+            self._segments, before = self._make_segments(2 * ring.span), 0
+        if before // self._smallest < ring.next // self._smallest:
+            build_segments(self._segments, self._keys, ring.columns.bits, ring.live, before)
+
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:  # noqa: ARG002
+        """Find pairs by the bits of the fingerprints, which are what the probes were made of."""
+        ring, table = self._ring, self._ring.table
+        found: tuple[NearPairs, LookUpCounts] = look_up(
+            self._segments, self._keys, ring.columns, table.rows, ring.live, later, table.partners
+        )
+        return found
+
+    @property
+    def _n_tables(self) -> int:
+        return len(self._keys.starts) - 1
+
+    @property
+    def _capacity(self) -> int:
+        """Numbers that the segments have room for."""
+        return len(self._segments.entries) // self._n_tables
+
+    def _make_segments(self, n_numbers: int) -> Segments:
+        """Return empty segments with room for so many numbers, and for one of the largest segments more."""
+        n_largest, n_smaller = -(-n_numbers // self._largest) + 1, (self._largest // self._smallest).bit_length() - 1
+        starts = np.zeros((n_largest + n_smaller, (self._n_tables << self._keys.bucket_bits) + 1), np.uint32)
+        entries = np.zeros(n_largest * self._largest * self._n_tables, np.uint32)
+        return Segments(entries, starts, self._smallest, self._largest)
+
+
+def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
+    """Return the keys of tables, and which buckets texts look into, as the kernels take them."""
+    offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
+    bucket_bits = max(map(len, chosen))
+    return BucketKeys(
+        np.concatenate(chosen), starts_of(chosen), np.concatenate(offsets), starts_of(offsets), bucket_bits
+    )
+
+
+def neighbour_offsets(key_bits: int, radius: int) -> UInt32s:
+    """Return uint32[n]: what flips up to ``radius`` of the key's bits, each once, 0 first."""
+    flips = (sum(1 << bit for bit in chosen) for n in range(radius + 1) for chosen in combinations(range(key_bits), n))
+    return np.fromiter(flips, np.uint32)
+
+
+def starts_of(parts: list[Int64s] | list[UInt32s]) -> Int64s:
+    """Return int64[n + 1]: where each part begins when they are put one after another."""
+    return np.cumsum([0, *map(len, parts)])

@@ -7,14 +7,20 @@ from typing import Any
 
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
-from hybriddup.steps.verifiers import keeps_learning
-from hybriddup.window.learning import keep_recipe, prepare_blocks, use_kept
-from hybriddup.window.meta import RECIPE, VERIFIER, WEIGHTS
+from hybriddup.window.learning import (
+    keep_recipe,
+    learns,
+    pack_recipe,
+    prepare_blocks,
+    prepare_verifiers,
+    refuse_other_recipe,
+    use_stored_weights,
+)
+from hybriddup.window.meta import RECIPE, WEIGHTS
 from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
 from hybriddup.window.shared.state import SharedState
 from hybriddup.window.shared.store import Needs, SharedStore
-from hybriddup.window.weights import learns, pack_recipe, refuse_other_recipe, use_stored_weights
 from hybriddup.window.window import Window
 
 LEASE = 10.0
@@ -52,7 +58,7 @@ def open_state(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: 
         if not asked.read_only:
             keep_recipe(steps, values)
         prepare_blocks(steps, values)
-        prepare_verifiers(steps, values)
+        prepare_verifiers(steps, values, [])
         return SharedState(steps, asked.timing, store, lease)
     except BaseException:
         store.close()
@@ -86,14 +92,3 @@ def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only:
     if stored is None:
         raise WindowError("the window is new and holds nothing to read yet. Open it when posts were added.")
     refuse_other_recipe(stored, recipe)
-
-
-def prepare_verifiers(steps: Steps, values: SharedValues) -> None:
-    """Let verifiers go on with what is kept in the store; one that was never taught begins with nothing."""
-    plan, nothing = steps.components.plan, steps.verifier_context([])
-    for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
-        kept = values.meta(VERIFIER + key)
-        if kept is not None and keeps_learning(verifier):
-            use_kept(verifier, name, kept)
-        else:
-            verifier.prepare(nothing)

@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs
-from hybriddup.errors import InputError, StoreError, UnsupportedError
-from hybriddup.steps.options import quote
-from hybriddup.window.audit.live_audit import LiveAudit
-from hybriddup.window.counts import Counts
-from hybriddup.window.event_time import NEVER, PostTimes, WindowTime, is_moment
+from hybriddup.errors import StoreError, UnsupportedError
+from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.index import LiveReport, LiveTexts
+from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.posts import MADE_ID
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPost
+from hybriddup.window.records import Counts, Decision, Post, PostId, PostList, StoredPost
 from hybriddup.window.shared.batch import SharedBatch
 from hybriddup.window.shared.candidates import buckets_of, near_meetings, near_pairs
 from hybriddup.window.shared.protocol import Call, Wait, decide
@@ -231,9 +229,7 @@ class SharedState:
 
     def rewind(self, to: float | None) -> float:
         """Put the watermark back; see `hybriddup.Window.rewind`."""
-        if not (to is None or is_moment(to)):
-            raise InputError(f"`to` must be seconds since 1970, of the years 1 to 9999; got {quote(to)}.")
-        moment = self.timing.now() if to is None else float(to)
+        moment = self.timing.rewound_to(to)
         seconds = max(self.watermark - moment, 0.0)
         if seconds:
             self.shared.rewind(moment)

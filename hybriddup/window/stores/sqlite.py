@@ -17,10 +17,11 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
+from hybriddup.window.stores import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 from hybriddup.window.stores import sqlite_queries as queries
-from hybriddup.window.stores.checking import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
 from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
+from hybriddup.window.stores.private_files import WriterLock
 from hybriddup.window.stores.sqlite_file import (
     FILE,
     LOCK,
@@ -32,7 +33,6 @@ from hybriddup.window.stores.sqlite_file import (
     snapshot,
     transaction,
 )
-from hybriddup.window.stores.writer_lock import WriterLock
 
 BATCH = 4096
 """Posts yielded together."""

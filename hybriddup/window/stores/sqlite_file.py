@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hybriddup.errors import StoreError
 from hybriddup.window.stores import sqlite_queries as queries
-from hybriddup.window.stores.post_rows import CREATE_POSTS, RowError, text_from
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
+from hybriddup.window.stores.sqlite_queries import CREATE_POSTS, RowError, text_from
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"

@@ -11,7 +11,7 @@ import xxhash
 from hybriddup.data.records import Int64s, UInt64s, text_lengths
 from hybriddup.run.components import Components
 from hybriddup.steps.candidates.sketches import sketch_texts
-from hybriddup.window.exact_keys import exact_keys
+from hybriddup.window.preparing import exact_keys
 from hybriddup_spark.columns import as_array, longs, packed_keys, packed_rows, texts
 from hybriddup_spark.making import Maker
 from hybriddup_spark.schemas import POSTS

@@ -6,7 +6,7 @@ decided to be a near duplicate was found. The limits are those of the window, so
 (``scan``) has a recall of 1. Exact repeats are found by the hash of their text and left out.
 
 Millions of texts are not compared at once: every batch that is decided brings one comparison on by a part, in
-proportion to its posts, and the next batch the next one. While `MOST_COMPARISONS` batches are compared, what is sampled
+proportion to its posts, and the next batch the next one. While `most_comparisons` batches are compared, what is sampled
 of later ones is skipped, whatever was decided of it, so that the share that is found stays what it is. Where a text is
 forgotten before it was compared, the whole comparison is given up.
 
@@ -18,34 +18,89 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
-from hybriddup.data.records import Int64s
-from hybriddup.window.audit.comparison import Comparison
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s
+from hybriddup.steps.deciding.pairs import no_pairs
 from hybriddup.window.deciding import Verdicts
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.preparing import PreparedTexts, Steps
+from hybriddup.window.preparing import PreparedTexts, Steps, TextsAt
 from hybriddup.window.records import AuditCounts
 from hybriddup.window.stores import WindowStore
 
-ONE_IN = 1000
-"""Of so many posts one is sampled."""
-TEXTS_A_POST = 512
-"""Texts that are compared for each post decided: a microsecond or two, some hundredths of what deciding it takes."""
-POSTS_A_PART = 256
-"""A part is done when so many posts were decided: a smaller one would not be worth its beginning."""
-MOST_COMPARISONS = 8
-"""Batches whose sampled posts are compared side by side, so that others are sampled while one takes long."""
 MOST_TEXTS_A_PART = 2**20
-PAIRS_A_PART = 8
-"""Pairs that are verified in a part: their texts are all over the store, and reading one takes longer than scoring."""
-INCREMENT, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-ALL_BITS = 2**64 - 1
+CELLS_A_PART = 2**22
+"""Long texts are verified fewer at a time: as many as the products of the lengths of their pairs add up to this."""
 
 logger = logging.getLogger("hybriddup")
+
+
+@dataclass(eq=False)
+class Comparison:
+    """Posts of one batch, all of them kept, and how far comparing them with earlier posts has come.
+
+    Texts are compared from the oldest on, so that comparing goes ahead of forgetting.
+    """
+
+    texts: PreparedTexts
+    """At least one, all with fingerprints."""
+    edges: Float64s
+    """float64[n]: earlier posts with a time after this were within the horizon when each was decided."""
+    position: int
+    """Texts before this position were compared."""
+    end: int
+    """The first position of the batch: its posts were all compared with one another when they were decided."""
+    n_found_beside: int = 0
+    """Near duplicates among the sampled posts of the same batch; they count, or are skipped, together with it."""
+    missed: Bools = field(init=False)
+    """bool[n]: whether the post has a match that was not found."""
+    pairs: CandidatePairs = field(default_factory=no_pairs)
+    """Those that are still to be verified, by later post, the oldest first."""
+
+    def __post_init__(self) -> None:
+        self.missed = np.zeros(len(self), np.bool_)
+
+    def __len__(self) -> int:
+        """Return the number of posts."""
+        return len(self.texts.positions)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is known of every post whether it was missed."""
+        return bool(self.missed.all()) or (self.position >= self.end and not len(self.pairs))
+
+    def has_lost(self, derived: DerivedState, store: WindowStore) -> bool:
+        """Return whether a text was forgotten before it was compared or verified."""
+        is_behind = self.position < min(derived.kept.first_position, self.end)
+        return is_behind or bool((self.pairs.earlier < store.first_position).any())
+
+    def scan(self, derived: DerivedState, n_texts: int) -> None:
+        """Compare with so many texts more; the pairs that were within horizon and limits are then to be verified."""
+        scanned = derived.index.scan_from(self.position, n_texts, self.texts.live.prints, self.texts.live.sketches)
+        pairs = scanned.pairs
+        places = np.searchsorted(self.texts.positions, pairs.later)
+        in_window = derived.kept.times_of(pairs.earlier) > self.edges[places]
+        self.pairs = pairs.take(in_window & ~self.missed[places])
+        self.position = self.end if scanned.next_position is None else scanned.next_position
+
+    def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
+        """Verify so many pairs, fewer of long texts and at least one."""
+        earlier = steps.earlier_texts(normalized_at)
+        while n_pairs > 0 and len(self.pairs):
+            place = int(np.searchsorted(self.texts.positions, self.pairs.later[0]))
+            of_post = int(np.searchsorted(self.pairs.later, self.pairs.later[0], side="right"))
+            n_cells = max(int(self.texts.lengths[place]) ** 2, 1)
+            n_pairs = min(n_pairs, max(CELLS_A_PART // n_cells, 1))
+            n = min(n_pairs, of_post)
+            post = self.texts.take(np.array([place]))
+            self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, earlier)[0].any()
+            self.pairs = self.pairs.take(slice(of_post if self.missed[place] else n, None))
+            n_pairs -= n
 
 
 class Audited(Protocol):
@@ -60,31 +115,23 @@ class Audited(Protocol):
         ...
 
 
+@dataclass
 class LiveAudit:
-    """Compares sampled posts with all of the window, part by part, and counts what came of it.
+    """Compares sampled posts with all of the window, part by part, and counts what came of it."""
 
-    Parameters
-    ----------
-    one_in
-        Of so many posts one is sampled; 1 = every one.
-    texts_a_post, posts_a_part, pairs_a_part, most_comparisons
-        How much is done at a time; see the constants.
+    one_in: int = 1000
+    """Of so many posts one is sampled; 1 = every one."""
+    texts_a_post: int = 512
+    """Texts that are compared for each post decided: a microsecond or two, hundredths of what deciding it takes."""
+    posts_a_part: int = 256
+    """A part is done when so many posts were decided: a smaller one would not be worth its beginning."""
+    pairs_a_part: int = 8
+    """Pairs that are verified in a part: their texts are all over the store, and reading one takes longer than scoring.
     """
+    most_comparisons: int = 8
+    """Batches whose sampled posts are compared side by side, so that others are sampled while one takes long."""
 
-    def __init__(
-        self,
-        one_in: int = ONE_IN,
-        *,
-        texts_a_post: int = TEXTS_A_POST,
-        posts_a_part: int = POSTS_A_PART,
-        pairs_a_part: int = PAIRS_A_PART,
-        most_comparisons: int = MOST_COMPARISONS,
-    ) -> None:
-        self._one_in = one_in
-        self._texts_a_post = texts_a_post
-        self._posts_a_part = posts_a_part
-        self._pairs_a_part = pairs_a_part
-        self._most_comparisons = most_comparisons
+    def __post_init__(self) -> None:
         self._comparisons: deque[Comparison] = deque()
         """The one whose turn is next in front."""
         self._n_since = 0
@@ -99,13 +146,7 @@ class LiveAudit:
             n_compared, self._n_found, self._n_missed, self._n_skipped + self._n_given_up, self._n_given_up + n_slow
         )
 
-    def follow(
-        self,
-        prepared: PreparedTexts,
-        times: PostTimes,
-        verdicts: Verdicts,
-        window: Audited,
-    ) -> None:
+    def follow(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, window: Audited) -> None:
         """Sample a batch that was decided and written, and do a part.
 
         To be called while the memory is still what the batch was decided against. Never raises: the batch is decided,
@@ -116,7 +157,7 @@ class LiveAudit:
                 self._give_up(comparison)
             self._n_since += len(prepared.positions)
             has_begun = self._sample(prepared, times, verdicts, window.derived)
-            if self._comparisons and (has_begun or self._n_since >= self._posts_a_part):
+            if self._comparisons and (has_begun or self._n_since >= self.posts_a_part):
                 self._do_part(window)
                 self._n_since = 0
         except Exception as error:
@@ -127,13 +168,13 @@ class LiveAudit:
     def _sample(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, derived: DerivedState) -> bool:
         """Begin to compare the sampled posts of a batch, or skip them; return whether a comparison was begun."""
         first = int(prepared.positions[0])
-        sampled = sampled_places(first, len(prepared.positions), self._one_in)
+        sampled = sampled_places(first, len(prepared.positions), self.one_in)
         if not sampled:
             return False
         n_found = sum(place in verdicts.near for place in sampled)
         kept = np.array([place for place in sampled if verdicts.keeps(place)], np.int64)
         kept = kept[np.isin(kept, prepared.places)]
-        if len(self._comparisons) >= self._most_comparisons:
+        if len(self._comparisons) >= self.most_comparisons:
             self._n_skipped += n_found + len(kept)
         elif not len(kept):
             self._n_found += n_found
@@ -148,9 +189,9 @@ class LiveAudit:
         """Compare posts of one batch with the next texts, and verify what comes of it, or what was left of that."""
         comparison = self._comparisons[0]
         if not len(comparison.pairs):
-            n_texts = min(max(self._n_since, self._posts_a_part) * self._texts_a_post, MOST_TEXTS_A_PART)
+            n_texts = min(max(self._n_since, self.posts_a_part) * self.texts_a_post, MOST_TEXTS_A_PART)
             comparison.scan(window.derived, max(n_texts // len(comparison), 1))
-        comparison.verify(self._pairs_a_part, window.steps, window.texts)
+        comparison.verify(self.pairs_a_part, window.steps, window.texts)
         self._comparisons.rotate(-1)
         if comparison.is_done:
             n_missed = int(comparison.missed.sum())
@@ -173,18 +214,5 @@ def sampled_places(first: int, n_posts: int, one_in: int) -> list[int]:
     can keep step with it.
     """
     rows = range(first // one_in, (first + n_posts - 1) // one_in + 1)
-    places = (row * one_in + mix(row) % one_in - first for row in rows)
+    places = (row * one_in + xxh3_64_intdigest(row.to_bytes(8, "little")) % one_in - first for row in rows)
     return [place for place in places if 0 <= place < n_posts]
-
-
-def mix(number: int) -> int:
-    """Return a hash of 64 bits.
-
-    Notes
-    -----
-    One step of SplitMix64 (Steele, Lea and Flood 2014, figure 15) from this number times its increment.
-    """
-    mixed = (number + 1) * INCREMENT & ALL_BITS
-    mixed = (mixed ^ (mixed >> 30)) * MIX_1 & ALL_BITS
-    mixed = (mixed ^ (mixed >> 27)) * MIX_2 & ALL_BITS
-    return mixed ^ (mixed >> 31)

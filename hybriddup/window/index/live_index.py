@@ -1,4 +1,4 @@
-"""What every live index has in common: its texts stand in a ring, and come and go alike, however they are looked up."""
+"""What every live index promises and has in common."""
 
 from __future__ import annotations
 
@@ -37,8 +37,11 @@ class WindowSize:
     None = for as many as will be in it."""
 
 
-class RingIndex(ABC):
-    """The part of a `hybriddup.window.index.LiveIndex` that its ring of texts answers."""
+class LiveIndex(ABC):
+    """The texts of a window that can be found. They stand in a ring, and come and go alike however they are looked up.
+
+    One thread at a time may call it. The limits of a text are a function of its length, the same in every call.
+    """
 
     def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
         self._ring = TextRing(size.bits, size.n_texts if size.n_first is None else size.n_first, sketched=size.sketched)
@@ -49,11 +52,17 @@ class RingIndex(ABC):
 
     @property
     def sketched(self) -> bool:
-        """Whether sketches of the characters are kept."""
+        """Whether sketches of the characters are kept of each text."""
         return self._ring.sketched
 
     def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return the pairs with texts that were added and not forgotten, of each key the newest."""
+        """Return the pairs of these texts with such as were added and not forgotten; ``later`` is a row of them.
+
+        Two texts are a pair when they share a key, of which the newest ``max_bucket_size`` texts are looked at, and are
+        within the limits of the shorter one. Where both have sketches, they may have as many characters in common as
+        they need. Pairs of a text may be left out where ``enough`` others are nearer for sure, but for one, so that it
+        is seen that some were.
+        """
         if not len(texts.prints) or not self._ring.n_texts:
             return join_near([])
         later, probes, n = as_later(texts.prints, texts.sketches), texts.probes, len(texts.prints)
@@ -76,24 +85,41 @@ class RingIndex(ABC):
         """Return the pairs of the later texts but for those left out, and what that took."""
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
-        """Return 1 for each where no text is left out."""
+        """Return int64[n, n_probes]: which number from the newest an earlier text has in each key of a later one.
+
+        ``rows`` int64[n] are those of the later texts, ``earlier`` int64[n] positions. It is 0 where the earlier text
+        is not among those that are looked at, and 1 for each where no text is left out.
+        """
         return np.ones((len(rows), texts.probes.shape[1]), np.int64)
 
     def add(self, texts: LiveTexts, is_kept: Bools) -> None:
-        """Make the kept ones findable."""
+        """Make the kept ones of these texts findable, and count the look-ups of all that met a crowded key.
+
+        Positions rise from call to call.
+        """
         kept = texts.take(is_kept)
         if len(kept.prints):
             self._ring.append(kept.prints, kept.sketches)
 
-    def remove(self, texts: LiveTexts) -> None:  # noqa: B027  not for each to write
-        """Do nothing: where every text is looked at, none takes the room of another."""
+    def remove(self, texts: LiveTexts) -> None:  # noqa: B027  where every text is looked at, none takes another's room
+        """Have some texts that were added take up no room among the newest of their keys.
+
+        Pairs with them may still be returned: whoever asks leaves them out.
+        """
 
     def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
-        """Compare these with every text from a position on, up to about so many."""
+        """Compare these with every text from a position on, up to about so many, and return all the pairs.
+
+        That is the truth by which the index is audited: every text looked at, a part at a time. ``later`` may be of
+        positions that were added; their pairs are with earlier texts only.
+        """
         return self._ring.scan_from(position, n_texts, as_later(later, sketches))
 
     def forget_before(self, position: int) -> None:
-        """Find texts before this position no more."""
+        """Find texts before this position no more; a smaller position than one given before changes nothing.
+
+        Their memory is used again, a little at each call of `add`.
+        """
         self._ring.forget_before(position)
 
     def report(self) -> LiveReport:

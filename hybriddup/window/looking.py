@@ -1,29 +1,41 @@
-"""Looking into a window without changing it: similar posts, and counts."""
+"""Looking into a window without changing it: similar posts, explanations, lists of posts, and counts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.data.removed import EQUAL
+from hybriddup.errors import InputError
 from hybriddup.run.audit import wilson_interval
 from hybriddup.steps.deciding.contest import most_candidates
 from hybriddup.steps.verifiers.judges import PairJudgement
+from hybriddup.study.explain import Explainer
 from hybriddup.window.event_time import NEVER, PostTimes
-from hybriddup.window.looked_into import LookedInto
+from hybriddup.window.learning import FIT_AT
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
-from hybriddup.window.records import AuditCounts, Match, WindowStats
+from hybriddup.window.records import AuditCounts, Match, PostId, PostList, StoredPost, WindowStats
+
+if TYPE_CHECKING:
+    from hybriddup.window.shared.state import SharedState
+    from hybriddup.window.state import WindowState
+
+    OpenState = WindowState | SharedState
+    """A window that is open: of one process, or shared."""
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
 """Posts with the fewest differing bits whose texts are looked at: so few however long the text is, and so many of a
 short one, or as many as are asked for if that is more."""
+MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
+"""Posts that one search looks at, and how many of them while no post is decided: for a millisecond or two."""
 
 
-def similar_posts(state: LookedInto, text: str, limit: int) -> list[Match]:
+def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
     """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
     prepared = state.prepare([text])
     now = PostTimes(np.array([state.last_time]), np.array([state.watermark]))
@@ -40,7 +52,7 @@ def similar_posts(state: LookedInto, text: str, limit: int) -> list[Match]:
     return matches[:limit]
 
 
-def candidates_without_sketches(state: LookedInto, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
+def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
     """Return the pairs of a text with kept posts within the horizon, whatever their characters."""
     derived = state.derived
     near = derived.index.look_up(replace(prepared.live, sketches=None))
@@ -49,14 +61,14 @@ def candidates_without_sketches(state: LookedInto, prepared: PreparedTexts, now:
     return CandidatePairs(near.earlier, prepared.positions[places], near.distances).take(stay)
 
 
-def equal_match(state: LookedInto, position: int, prepared: PreparedTexts) -> Match:
+def equal_match(state: OpenState, position: int, prepared: PreparedTexts) -> Match:
     """Return the match with a kept post whose text is equal."""
     post = state.store.posts(np.array([position]))[0]
     band = state.steps.components.bands.names_of(prepared.lengths)[0]
     return Match(post.id, position, post.text, post.time, 1.0, 1.0, True, 0, EQUAL, band)
 
 
-def scored_matches(state: LookedInto, pairs: CandidatePairs, prepared: PreparedTexts) -> Iterator[Match]:
+def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTexts) -> Iterator[Match]:
     """Yield the kept posts of candidate pairs with their scores, whether they reach the threshold or not."""
     if not len(pairs):
         return
@@ -95,6 +107,87 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
     return judged
 
 
+def explainer_of(state: OpenState, text: str, post_id: PostId) -> WindowExplainer:
+    """Return what explains whether a text repeats a post of the window; the post is A, the text B.
+
+    Raises
+    ------
+    InputError
+        No post with this id was decided within the horizon.
+    """
+    post = state.store.find_ids([post_id])[0]
+    if post is None:
+        raise InputError(
+            f"no post with the id {post_id!r} was decided within the horizon. Give the id of a decision or a match; "
+            "the number 17 and the text '17' are two ids."
+        )
+    return WindowExplainer(state, post.text, text)
+
+
+class WindowExplainer(Explainer):
+    """Runs the steps on two texts with the window's weights, with what its verifiers learned, and on its index.
+
+    Making one asks all that there is to ask of the window; `explain` can be called when the window goes on.
+    """
+
+    def __init__(self, state: OpenState, earlier: str, later: str) -> None:
+        super().__init__(state.steps.components, (earlier, later), is_fitted=not state.weights_learn)
+        self.state = state
+        self._keys = super().count_keys()
+        _ = self.evidence
+
+    def count_keys(self) -> tuple[int, int]:
+        """Return how many keys the two share, and by how many the text is looked up."""
+        return self._keys
+
+    def prepare_verifiers(self) -> None:
+        """Let the verifiers look at the two texts, and keep what they learned."""
+        self.bands.plan.renew(self.state.steps.verifier_context(self.normalized))
+
+    def caution(self) -> str:
+        """Return what to add to a verdict that rests on the Hamming distance."""
+        if self.is_fitted:
+            return ""
+        return f" All tokens and keys count as rare until {FIT_AT:,} posts have come; then the distance can be another."
+
+
+def list_posts(
+    posts_before: Callable[[int | None, int], PostList],
+    limit: int,
+    after: int | None,
+    text: str,
+    of: PostId | None,
+) -> PostList:
+    """Return the posts that are wanted; parameters and errors are those of `hybriddup.Window.posts`.
+
+    Parameters
+    ----------
+    posts_before
+        Returns the posts at so many positions before one, newest first.
+    """
+    if limit < 1:
+        raise InputError(f"limit must be at least 1; got {limit}.")
+    wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()
+    is_search = bool(wanted) or of is not None
+    while n_left:
+        n = min(n_left, LOOKED_AT_ONCE if is_search else limit - len(found))
+        listed = posts_before(after, n)
+        n_left, after = n_left - n, listed.after
+        for post in listed.posts:
+            if wanted in post.text.casefold() and (of is None or is_duplicate_of(post, of)):
+                found.append(post)
+                if len(found) == limit:
+                    return PostList(found, post.position)
+        if after is None:
+            break
+    return PostList(found, after)
+
+
+def is_duplicate_of(post: StoredPost, post_id: PostId) -> bool:
+    """Return whether a post is a duplicate of the post with an id."""
+    return post.evidence is not None and (type(post.evidence.of), post.evidence.of) == (type(post_id), post_id)
+
+
 def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
     """Return the 95 % interval of the estimated recall, whatever the unknown posts are; None without an estimate."""
     n_duplicates = audit.n_found + audit.n_missed
@@ -104,7 +197,7 @@ def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
     return low, wilson_interval(audit.n_found, n_duplicates)[1]
 
 
-def count_window(state: LookedInto) -> WindowStats:
+def count_window(state: OpenState) -> WindowStats:
     """Return the counts of a window."""
     now = max(state.watermark, state.last_time)
     posts, report = state.counts.posts, state.derived.index.report()
