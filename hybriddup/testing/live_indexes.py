@@ -22,8 +22,7 @@ from hybriddup.data.records import (
 from hybriddup.kernels.nearest import farthest_wanted
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.testing.contract import require
-from hybriddup.window.index import LiveTexts
-from hybriddup.window.index.live_index import LiveIndex, WindowSize
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
 
 Maker = Callable[[WindowSize], LiveIndex]
 Triple = tuple[int, int, int]

@@ -18,7 +18,6 @@ from hybriddup.data.records import (
     Int64s,
     NearPairs,
     PairLimits,
-    UInt64s,
 )
 from hybriddup.data.removed import EQUAL
 from hybriddup.kernels.decide import NONE
@@ -66,14 +65,9 @@ class Verdicts:
         return place not in self.exact and place not in self.near
 
     def evidence(self, keepers: Mapping[int, tuple[PostId, int]], bands: Bands, lengths: Int32s) -> dict[int, Evidence]:
-        """Return why posts are duplicates, by place; nothing of those that are kept.
+        """Return why posts, with lengths int32[n], are duplicates, by place; nothing of those that are kept.
 
-        Parameters
-        ----------
-        keepers
-            The id and the position of each keeper, by the position that the verdicts know it by.
-        lengths
-            int32[n]: of the posts.
+        ``keepers`` has the id and the position of each keeper, by the position that the verdicts know it by.
         """
         own, verifiers, names = bands.names_of(lengths), bands.plan.names, bands.names
         evidence = {
@@ -140,12 +134,9 @@ class WindowIndex:
 
     def live_of(self, batch: Batch) -> tuple[Int64s, LiveTexts]:
         """Return int64[n], the rows of a batch that could be near repeats, and these texts."""
-        prepared = self.prepared
-        row_of = np.full(len(prepared.positions), NONE)
-        row_of[batch.positions - prepared.positions[0]] = np.arange(len(batch))
-        rows = row_of[prepared.places]
-        chosen = rows != NONE
-        return rows[chosen], prepared.live if chosen.all() else prepared.live.take(chosen)
+        live, live_rows = self.prepared.live, self.prepared.live_rows[batch.positions - self.prepared.positions[0]]
+        rows = np.flatnonzero(live_rows != NONE)
+        return rows, live if len(rows) == len(live.prints) else live.take(live_rows[rows])
 
 
 def may_lack_pairs(later: Int64s, stays: Bools, enough: Enough) -> bool:
@@ -168,10 +159,7 @@ def decide_batch(
 ) -> Verdicts:
     """Return the verdicts, each post against what was kept before it: an equal one first, then the earliest match.
 
-    Parameters
-    ----------
-    equal
-        int64[n]: the position of a kept post of the window with an equal text that still matches, -1 = none.
+    ``equal`` int64[n] is the position of a kept post of the window with an equal text that still matches, -1 = none.
     """
     index = WindowIndex(derived, prepared, times, prepared.live.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)
@@ -224,10 +212,7 @@ def near_matches(decisions: Decisions, first: int) -> dict[int, NearMatch]:
 
 def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon: float) -> Batch:
     """Return some posts of a batch, rising, as the rule sees them."""
-    live = prepared.live
-    rows = np.full(len(prepared.positions), NONE)
-    rows[prepared.places] = np.arange(len(prepared.places))
-    rows = rows[places]
+    live, rows = prepared.live, prepared.live_rows[places]
     keys = spread(live.keys, rows, np.uint64(NO_KEY))
     of_live = live.prints.limits
     limits = PairLimits(
@@ -241,16 +226,15 @@ def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon:
         prepared.positions[places],
         keys,
         keys if live.probes is live.keys else spread(live.probes, rows, np.uint64(NO_KEY)),
-        text_columns(spread(live.prints.bits, rows, np.uint64(0)), limits, live_sketches(live, rows)),
+        text_columns(
+            spread(live.prints.bits, rows, np.uint64(0)),
+            limits,
+            NO_SKETCHES if live.sketches is None else spread(live.sketches, rows, np.uint64(0)),
+        ),
         prepared.text_numbers[places],
         times.times[places],
         times.edges(horizon)[places],
     )
-
-
-def live_sketches(live: LiveTexts, rows: Int64s) -> UInt64s:
-    """Return the sketches of these texts; no rows where there are none."""
-    return NO_SKETCHES if live.sketches is None else spread(live.sketches, rows, np.uint64(0))
 
 
 def spread(column: np.ndarray, rows: Int64s, fill: np.generic) -> np.ndarray:

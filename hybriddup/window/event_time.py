@@ -69,13 +69,7 @@ class WindowTime:
     """Seconds by which one post moves the watermark on, at most."""
 
     def of_posts(self, posts: Sequence[Post], now: float, watermark: float) -> PostTimes:
-        """Return the times of posts that come at a moment.
-
-        Raises
-        ------
-        InputError
-            A post has no ``created_at`` where the window goes by event time.
-        """
+        """Return the times of posts that come at a moment; InputError where one has none and the window needs it."""
         now = max(now, watermark)
         if self.time_of == "event":
             times = np.minimum([event_time(place, post) for place, post in enumerate(posts)], now)
@@ -126,36 +120,20 @@ def event_time(place: int, post: Post) -> float:
 
 
 def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, clock: Callable[[], float]) -> WindowTime:
-    """Return how posts get their time; the parameters are those of `hybriddup.Window.open`.
-
-    Raises
-    ------
-    ConfigError
-        One of the lengths of time is none.
-    """
-    seconds = parse_horizon(horizon)
+    """Return how posts get their time; parameters and errors are those of `hybriddup.Window.open`."""
+    seconds = parse_length("horizon", horizon)
     step = min(LONGEST_STEP, seconds / 2) if max_step is None else parse_length("max_step", max_step)
     return WindowTime(time_of, seconds, clock, step)
 
 
-def parse_horizon(horizon: Length) -> float:
-    """Return a length of time in seconds.
-
-    Parameters
-    ----------
-    horizon
-        Seconds, a timedelta, or a number with a unit: ``90s``, ``30m``, ``12h``, ``2d``.
+def parse_length(name: str, length: object) -> float:
+    """Return a length of time in seconds, which a parameter has; ConfigError where it is none or not above 0.
 
     Examples
     --------
-    >>> parse_horizon("2d"), parse_horizon("1.5h")
+    >>> parse_length("horizon", "2d"), parse_length("horizon", "1.5h")
     (172800.0, 5400.0)
     """
-    return parse_length("horizon", horizon)
-
-
-def parse_length(name: str, length: object) -> float:
-    """Return a length of time in seconds, which a parameter has; ConfigError where it is none or not above 0."""
     seconds = seconds_of(length)
     if seconds is None or not 0 < seconds < float("inf"):
         raise ConfigError(

@@ -28,8 +28,8 @@ LOG_TOKEN = "memory log"  # noqa: S105  no secret
 
 def stored_watermark(store: WindowStore) -> float:
     """Return the watermark that a store has with its posts; minus infinity where it has none."""
-    packed = store.meta(WATERMARK)
-    return NEVER if packed is None else unpack_float(packed)
+    watermark = store.meta(WATERMARK)
+    return NEVER if watermark is None else float(struct.unpack("<d", watermark)[0])
 
 
 def deleted_positions(store: WindowStore) -> Int64s:
@@ -38,18 +38,6 @@ def deleted_positions(store: WindowStore) -> Int64s:
     return positions[positions >= store.first_position]
 
 
-def pack_float(number: float) -> bytes:
-    """Return a float as eight bytes.
-
-    Examples
-    --------
-    >>> unpack_float(pack_float(1.5))
-    1.5
-    """
-    return struct.pack("<d", number)
-
-
-def unpack_float(value: bytes) -> float:
-    """Return what `pack_float` packed."""
-    number: float = struct.unpack("<d", value)[0]
-    return number
+def packed(watermark: float) -> bytes:
+    """Return a watermark as a store has it."""
+    return struct.pack("<d", watermark)

@@ -18,17 +18,9 @@ WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and '
 
 
 def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) -> list[Post]:
-    """Return posts, checked.
+    """Return posts, checked; InputError where something is none, which says at which place.
 
-    Parameters
-    ----------
-    timed
-        Whether the window goes by event time; otherwise ``created_at`` may hold anything and is left out.
-
-    Raises
-    ------
-    InputError
-        Something is no post; the message says at which place.
+    Where a window does not go by event time, ``timed``, ``created_at`` may hold anything and is left out.
     """
     if isinstance(posts, (str, bytes, Mapping)):
         raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")

@@ -30,7 +30,8 @@ from hybriddup.window.index import LiveTexts
 FEWEST_BESIDE = 128
 """Texts for whose sketches another thread is woken."""
 MOST_CHARACTERS = 2**22
-"""Of earlier texts that are held, of these as they are and of what is compared: some 8 MB, and 30,000 short posts."""
+"""Of earlier texts, as they are and what is compared of them: where more are held, all are let go of, to be read again.
+Some 8 MB, and 30,000 short posts."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the normalized texts at some positions of the window."""
@@ -69,6 +70,13 @@ class PreparedTexts(NamedTuple):
         )
 
     @property
+    def live_rows(self) -> Int64s:
+        """int64[n]: which of those that could be near repeats each text is, -1 = none."""
+        rows = np.full(len(self.positions), -1, np.int64)
+        rows[self.places] = np.arange(len(self.places))
+        return rows
+
+    @property
     def text_numbers(self) -> Int64s:
         """int64[n]: equal where the texts are equal."""
         numbers: dict[tuple[bool, str], int] = {}
@@ -79,25 +87,10 @@ class EarlierTexts:
     """The texts of the window that batches meet: read and made ready once while they are held, however often asked.
 
     Later posts mostly meet those that were kept last, and the same ones again and again where many are alike.
-
-    Parameters
-    ----------
-    normalized_at
-        Reads normalized texts.
-    compared
-        Returns what is compared of them.
-    most_characters
-        Where more are held, all texts are let go of, and read again when they are asked for.
     """
 
-    def __init__(
-        self,
-        normalized_at: TextsAt,
-        compared: Callable[[Sequence[str]], Sequence[str]],
-        *,
-        most_characters: int = MOST_CHARACTERS,
-    ) -> None:
-        self._normalized_at, self._compared, self._most_characters = normalized_at, compared, most_characters
+    def __init__(self, normalized_at: TextsAt, compared: Callable[[Sequence[str]], Sequence[str]]) -> None:
+        self._normalized_at, self._compared = normalized_at, compared
         self._normalized_of: dict[int, str] = {}
         self._compared_of: dict[int, str] = {}
         self._n_characters = 0
@@ -105,8 +98,10 @@ class EarlierTexts:
     def at(self, positions: Int64s) -> tuple[list[str], list[str]]:
         """Return the normalized texts at some positions, in the order asked, and what is compared of them."""
         asked = positions.tolist()
-        if self._n_characters > self._most_characters:
-            self._let_go()
+        if self._n_characters > MOST_CHARACTERS:
+            self._normalized_of.clear()
+            self._compared_of.clear()
+            self._n_characters = 0
         new = [position for position in asked if position not in self._normalized_of]
         if new:
             texts = self._normalized_at(np.array(new, np.int64))
@@ -123,11 +118,6 @@ class EarlierTexts:
         """Let go of a text that is deleted."""
         self._normalized_of.pop(position, None)
         self._compared_of.pop(position, None)
-
-    def _let_go(self) -> None:
-        self._normalized_of.clear()
-        self._compared_of.clear()
-        self._n_characters = 0
 
 
 @dataclass(frozen=True)
@@ -199,10 +189,7 @@ class Steps:
     ) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs], which pairs the verifier of their length accepts, and these.
 
-        Parameters
-        ----------
-        pairs
-            Positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
+        Pairs are of positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
         """
         local = self.localize(pairs, prepared, earlier)
         accepted, verified = self.components.bands.verify(local.pairs, local.lengths, local.number_keys)

@@ -13,26 +13,15 @@ import numpy as np
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.errors import StoreError
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.deciding.contest import Verify
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.deriving import build_derived_state, prepare_stored
+from hybriddup.window.derived.deriving import build_derived_state, normalized_texts, prepare_stored
 from hybriddup.window.derived.kept_log import KeptLog
 from hybriddup.window.derived.kept_posts import columns_of
-from hybriddup.window.derived.kept_texts import normalized_texts
 from hybriddup.window.event_time import NEVER, Edges, PostTimes, WindowTime
-from hybriddup.window.index.live_index import LiveIndex
 from hybriddup.window.learning import FIT_AT, fitted_meta, learn_from
 from hybriddup.window.live_audit import LiveAudit
-from hybriddup.window.meta import (
-    DELETED,
-    EDGES,
-    LOG_TOKEN,
-    WATERMARK,
-    deleted_positions,
-    pack_float,
-    stored_watermark,
-)
+from hybriddup.window.meta import DELETED, EDGES, LOG_TOKEN, WATERMARK, deleted_positions, packed, stored_watermark
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Counts, Decision, Post, PostId, PostList, StoredPost, decision_of
@@ -98,20 +87,14 @@ class WindowState:
 
     def catch_up(self) -> None:
         """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
-        if self.n_remembered != self.store.next_position:
-            self.derive_anew()
-            self.watermark = self.last_time = stored_watermark(self.store)
-
-    def derive_anew(self) -> None:
-        """Derive anew from the store what is in memory."""
+        if self.n_remembered == self.store.next_position:
+            return
         self.n_remembered = NOTHING  # until all of it is there again
-        self.count_limits(self.derived.index)
+        # no limit is forgotten with the index that is given up
+        self.counts.limits_hit.update(self.derived.index.report().limits_hit)
         self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
         self.n_remembered = self.store.next_position
-
-    def count_limits(self, index: LiveIndex) -> None:
-        """Add to the counts what an index counted that is given up, so that no limit is forgotten with it."""
-        self.counts.limits_hit.update(index.report().limits_hit)
+        self.watermark = self.last_time = stored_watermark(self.store)
 
     def known_ids(self, posts: Sequence[Post]) -> dict[int, StoredPost | int]:
         """Return, by place, the posts whose id was decided before, or stands before in this batch (then its place)."""
@@ -163,7 +146,7 @@ class WindowState:
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
         """Return what the store has to remember together with a batch."""
-        meta = {WATERMARK: pack_float(float(times.watermarks[-1])), **self.unsaved}
+        meta = {WATERMARK: packed(float(times.watermarks[-1])), **self.unsaved}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
         if self.log is not None:
@@ -184,19 +167,16 @@ class WindowState:
         report = BlockReport()
         with self.counts.timed("look up"):
             equal = self.equal_posts(prepared, times)
-            verdicts = decide_batch(prepared, equal, times, self.derived, self.steps, self.verifier(prepared), report)
+            verify = partial(self.verify, prepared)
+            verdicts = decide_batch(prepared, equal, times, self.derived, self.steps, verify, report)
         self.counts.seconds["look up"] -= self.counts.seconds["verify"] - seconds
         self.counts.limits_hit.update(report.limits_hit)
         return verdicts
 
-    def verifier(self, prepared: PreparedTexts) -> Verify:
-        """Return what verifies pairs of posts with earlier ones."""
-
-        def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-            with self.counts.timed("verify"):
-                return self.steps.verify(pairs, prepared, self.earlier)
-
-        return verify
+    def verify(self, prepared: PreparedTexts, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        """Return which pairs of posts with earlier ones the verifiers accept, and these."""
+        with self.counts.timed("verify"):
+            return self.steps.verify(pairs, prepared, self.earlier)
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order asked: the log's, or made anew of the store's."""
@@ -311,7 +291,7 @@ class WindowState:
         seconds = max(self.watermark - moment, 0.0)
         if seconds:
             self.edges.forget_after(moment)
-            self.store.set_meta({WATERMARK: pack_float(moment), EDGES: self.edges.pack()})
+            self.store.set_meta({WATERMARK: packed(moment), EDGES: self.edges.pack()})
             self.watermark = self.last_time = moment
         return seconds
 

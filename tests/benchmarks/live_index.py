@@ -26,9 +26,8 @@ from hybriddup.steps.blocks.pigeonhole import Blocks
 from hybriddup.steps.blocks.shingles import Shingles
 from hybriddup.steps.parallel import available_workers
 from hybriddup.testing.live_indexes import with_keys
-from hybriddup.window.index import LiveTexts
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
 from hybriddup.window.index.choosing import make_live_index
-from hybriddup.window.index.live_index import LiveIndex, WindowSize
 from tests.benchmarks.tools import memory_mb
 from tests.builders import make_limits
 

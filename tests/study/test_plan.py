@@ -25,9 +25,8 @@ from hybriddup.study.plan import (
     choose,
     make_plan,
 )
-from hybriddup.window.index import LiveTexts, choosing
+from hybriddup.window.index import LiveTexts, WindowSize, choosing
 from hybriddup.window.index.choosing import make_live_index
-from hybriddup.window.index.live_index import WindowSize
 from tests.builders import make_limits
 
 CLOSE = Question(50_000_000, 64, max_hamming_distance=3)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from hybriddup.data.records import Int64s
+from hybriddup.window import preparing
 from hybriddup.window.preparing import EarlierTexts
 
 
@@ -57,10 +59,11 @@ def test_a_deleted_text_is_held_no_longer() -> None:
     assert texts.at(np.array([4])) == (["text 4"], ["TEXT 4"])
 
 
-def test_no_more_than_so_many_characters_are_held() -> None:
+def test_no_more_than_so_many_characters_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a batch all texts are returned, however long; the next one reads those anew that it needs."""
     reader = Reader()
-    texts = EarlierTexts(reader.normalized_at, reader.compared, most_characters=30)
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
+    monkeypatch.setattr(preparing, "MOST_CHARACTERS", 30)
     assert texts.at(np.array([1, 2, 3])) == (["text 1", "text 2", "text 3"], ["TEXT 1", "TEXT 2", "TEXT 3"])
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])

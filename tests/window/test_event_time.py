@@ -10,7 +10,7 @@ import pytest
 
 from hybriddup.errors import ConfigError, InputError, WindowError
 from hybriddup.window import Post, Window
-from hybriddup.window.event_time import NEVER, parse_horizon, parse_timing
+from hybriddup.window.event_time import NEVER, parse_length, parse_timing
 from tests.window.reference_window import CONFIG
 
 DAY = 86400.0
@@ -35,14 +35,14 @@ def open_window(tmp_path: Path, clock: list[float]) -> Callable[..., Window]:
 @pytest.mark.parametrize(("horizon", "seconds"), [("90s", 90), ("1.5h", 5400), ("2 D", 172_800), (7, 7), (0.5, 0.5)])
 def test_horizon_is_read_in_seconds(horizon: str | float, seconds: float) -> None:
     """With any unit, or none for a number."""
-    assert parse_horizon(horizon) == seconds
+    assert parse_length("horizon", horizon) == seconds
 
 
 @pytest.mark.parametrize("horizon", [10**400, 1e300, 0, -1, float("nan"), "", "2 weeks", "9" * 400 + "d", True, None])
 def test_a_horizon_that_is_none_is_refused(horizon: object) -> None:
     """With what is allowed."""
     with pytest.raises(ConfigError, match="horizon must be a length of time above 0") as caught:
-        parse_horizon(horizon)  # type: ignore[arg-type]
+        parse_length("horizon", horizon)
     assert len(str(caught.value)) < 200
 
 

@@ -25,6 +25,7 @@ from hybriddup.window.derived import DerivedState, deriving, file_series, kept_l
 from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile, FileSeries
 from hybriddup.window.derived.kept_log import ABOUT_FILE, FOLDER, KeptLog
 from hybriddup.window.derived.kept_posts import KeptColumns
+from hybriddup.window.state import NOTHING
 from hybriddup.window.stores import sqlite
 from tests.window.reference_window import CONFIG
 
@@ -378,8 +379,9 @@ def test_an_error_while_memory_is_derived_leaves_no_gap_in_the_log(
             patched.setattr(deriving, "prepare_stored", prepare_some)
             shutil.rmtree(folder / FOLDER)
             (folder / FOLDER).mkdir()
+            state.n_remembered = NOTHING
             with pytest.raises(StoreError):
-                state.derive_anew()
+                state.catch_up()
         n_kept = sum(map(len, state.store.kept_since(0)))
         n_kept += sum(decision.kept for decision in window.add_many(texts_of(500, 20)))
         assert window.stats().n_kept_in_window == n_kept

@@ -16,9 +16,8 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
-from hybriddup.window.index import LiveTexts
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
 from hybriddup.window.index.choosing import LiveLists, LiveScan, LiveTables, make_live_index
-from hybriddup.window.index.live_index import LiveIndex, WindowSize
 from tests.builders import clustered_numbers, make_limits, make_prints
 
 Triple = tuple[int, int, int]

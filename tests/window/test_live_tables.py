@@ -12,9 +12,8 @@ import pytest
 from hybriddup.data.records import Fingerprints
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing
 from hybriddup.testing.live_indexes import with_keys
-from hybriddup.window.index import LiveTexts, choosing
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, choosing
 from hybriddup.window.index.choosing import LiveLists, LiveScan, LiveTables, make_live_index
-from hybriddup.window.index.live_index import LiveIndex, WindowSize
 from tests.builders import clustered_numbers, make_limits, make_prints
 
 

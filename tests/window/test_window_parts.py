@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hybriddup.errors import InputError
 from hybriddup.window import Window
-from hybriddup.window.derived.exact_texts import ExactTexts
+from hybriddup.window.derived import ExactTexts
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.derived.text_files import NOWHERE
 from hybriddup.window.event_time import STEPS, Edges

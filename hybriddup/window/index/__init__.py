@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from hybriddup.data.records import ALL_PAIRS, Bools, CandidatePairs, Enough, Fingerprints, Int64s, NearPairs, UInt64s
+import numpy as np
+
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.kernels.ring_reads import LookUpCounts
+from hybriddup.kernels.ring_texts import LaterTexts
+from hybriddup.steps.candidates import join_near
+from hybriddup.steps.parallel import map_slices
+from hybriddup.window.index.text_ring import Scanned, TextRing, as_later
+
+WORTHWHILE = 64
+"""Texts to look up that are worth a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +59,6 @@ class LiveTexts:
         return LiveTexts(self.prints.take(chosen), sketches, keys, probes)
 
 
-class Scanned(NamedTuple):
-    """What came of comparing with some of the texts of an index."""
-
-    pairs: CandidatePairs
-    next_position: int | None
-    """Where to go on: the position of the next text; None = there is none."""
-
-
 class LooksUp(Protocol):
     """What a batch is decided by: the texts of a window, or those of them that it can meet."""
 
@@ -66,3 +69,124 @@ class LooksUp(Protocol):
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest earlier texts have in each key, as `LiveIndex.depths` does."""
         ...
+
+
+@dataclass(frozen=True)
+class WindowSize:
+    """What a live index may know of its window."""
+
+    n_texts: int
+    """About so many texts will be in it; with more, it grows."""
+    bits: int
+    """Width of the fingerprints: 64 or 128."""
+    workers: int = 1
+    sketched: bool = False
+    """Whether a sketch of the characters is kept of each text, 32 bytes, so that fewer pairs are handed on."""
+    n_first: int | None = None
+    """The ring of texts, all of whose memory is written to sooner or later, begins with room for so many, and grows;
+    None = for as many as will be in it."""
+
+
+class LiveIndex(ABC):
+    """The texts of a window that can be found. They stand in a ring, and come and go alike however they are looked up.
+
+    One thread at a time may call it. The limits of a text are a function of its length, the same in every call.
+    """
+
+    def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
+        self._ring = TextRing(size.bits, size.n_texts if size.n_first is None else size.n_first, sketched=size.sketched)
+        self._workers = size.workers
+        self._shape, self._exact = shape, exact
+        self._n_look_ups = self._n_comparisons = self._largest = 0
+        self._limits_hit: dict[str, int] = {}
+
+    @property
+    def sketched(self) -> bool:
+        """Whether sketches of the characters are kept of each text."""
+        return self._ring.sketched
+
+    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
+        """Return the pairs of these texts with such as were added and not forgotten; ``later`` is a row of them.
+
+        Two texts are a pair when they share a key, of which the newest ``max_bucket_size`` texts are looked at, and are
+        within the limits of the shorter one. Where both have sketches, they may have as many characters in common as
+        they need. Pairs of a text may be left out where ``enough`` others are nearer for sure, but for one, so that it
+        is seen that some were.
+        """
+        if not len(texts.prints) or not self._ring.n_texts:
+            return join_near([])
+        later, probes, n = as_later(texts.prints, texts.sketches), texts.probes, len(texts.prints)
+
+        def find(first: int, last: int) -> NearPairs:
+            part = slice(first, last)
+            some = later if last - first == n else LaterTexts._make(column[part] for column in later)
+            near, counts = self._find(probes[part], some, enough.take(part))
+            parts.append(counts)
+            return near._replace(later=near.later + first)
+
+        parts: list[LookUpCounts] = []
+        found = [find(0, n)] if n < 2 * WORTHWHILE else map_slices(find, n, self._workers, WORTHWHILE)
+        for counts in parts:
+            self._count(*counts)
+        return found[0] if len(found) == 1 else join_near(found)
+
+    @abstractmethod
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:
+        """Return the pairs of the later texts but for those left out, and what that took."""
+
+    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
+        """Return int64[n, n_probes]: which number from the newest an earlier text has in each key of a later one.
+
+        ``rows`` int64[n] are those of the later texts, ``earlier`` int64[n] positions. It is 0 where the earlier text
+        is not among those that are looked at, and 1 for each where no text is left out.
+        """
+        return np.ones((len(rows), texts.probes.shape[1]), np.int64)
+
+    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+        """Make the kept ones of these texts findable, and count the look-ups of all that met a crowded key.
+
+        Positions rise from call to call.
+        """
+        kept = texts.take(is_kept)
+        if len(kept.prints):
+            self._ring.append(kept.prints, kept.sketches)
+
+    def remove(self, texts: LiveTexts) -> None:  # noqa: B027  where every text is looked at, none takes another's room
+        """Have some texts that were added take up no room among the newest of their keys.
+
+        Pairs with them may still be returned: whoever asks leaves them out.
+        """
+
+    def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
+        """Compare these with every text from a position on, up to about so many, and return all the pairs.
+
+        That is the truth by which the index is audited: every text looked at, a part at a time. ``later`` may be of
+        positions that were added; their pairs are with earlier texts only.
+        """
+        return self._ring.scan_from(position, n_texts, as_later(later, sketches))
+
+    def forget_before(self, position: int) -> None:
+        """Find texts before this position no more; a smaller position than one given before changes nothing.
+
+        Their memory is used again, a little at each call of `add`.
+        """
+        self._ring.forget_before(position)
+
+    def report(self) -> LiveReport:
+        """Return what the index is, and what was done since it was made."""
+        counts = (self._n_look_ups, self._n_comparisons, self._largest, dict(self._limits_hit))
+        return LiveReport(self._ring.n_texts, self.n_bytes, self._shape, self._exact, *counts)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in use."""
+        return self._ring.n_bytes
+
+    def _count(self, n_comparisons: int, n_look_ups: int, largest: int) -> None:
+        self._n_look_ups += n_look_ups
+        self._n_comparisons += n_comparisons
+        self._largest = max(self._largest, largest)
+
+    def _hit_limit(self, name: str, n_times: int) -> None:
+        if n_times:
+            self._limits_hit[name] = self._limits_hit.get(name, 0) + n_times

@@ -15,8 +15,7 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.steps.candidates import find_depths
 from hybriddup.steps.parallel import map_slices
-from hybriddup.window.index import LiveTexts
-from hybriddup.window.index.live_index import Found, LiveIndex, WindowSize
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
 from hybriddup.window.index.posting_lists import PostingLists
 
 WIDTHS = (64, 128)
@@ -66,7 +65,7 @@ class LiveLists(LiveIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._lists.n_bytes
 
-    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:
         return self._lists.look_up(probes, later, self._ring, enough)
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
@@ -110,7 +109,7 @@ class LiveScan(LiveIndex):
     def __init__(self, size: WindowSize) -> None:
         super().__init__(size, Scan().describe(), exact=True)
 
-    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         ring, n_later = self._ring, len(later.positions)
         places = [0, ring.runs()[0][1] - ring.runs()[0][0]]
         parts = [self._near(later, run, place) for run, place in zip(ring.runs(), places, strict=False)]
@@ -157,7 +156,7 @@ class LiveTables(LiveIndex):
         if before // self._smallest < ring.next // self._smallest:
             build_segments(self._segments, self._keys, ring.columns.bits, ring.live, before)
 
-    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> Found:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         """Find pairs by the bits of the fingerprints, which are what the probes were made of."""
         ring, table = self._ring, self._ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(

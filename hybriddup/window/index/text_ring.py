@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from hybriddup.kernels.ring_texts import (
     select_in_ring,
     write_texts,
 )
-from hybriddup.window.index import Scanned
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -43,6 +42,14 @@ MOST_TEXTS = 2**31
 MOST_SHORT_NUMBERS = 2**16
 LONGEST_TOLD = 2**12
 """What a text may match is told for lengths up to this; longer texts count as of this length."""
+
+
+class Scanned(NamedTuple):
+    """What came of comparing with some of the texts of an index."""
+
+    pairs: CandidatePairs
+    next_position: int | None
+    """Where to go on: the position of the next text; None = there is none."""
 
 
 class LengthTable:

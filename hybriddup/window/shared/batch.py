@@ -9,6 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.steps.blocks import BlockReport
+from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import PostTimes, WindowTime
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import Steps
@@ -129,7 +130,7 @@ class SharedBatch:
         rows = self._open_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
         texts = self._prepared.take(rows)
-        posts = OpenPosts(texts, times, self._probes(rows), texts.positions)
+        posts = OpenPosts(texts, times, self._probes(rows))
         self._encounter = Encounter(posts, found, self.steps, self.timing.horizon)
         return self._encounter.positions
 
@@ -146,26 +147,16 @@ class SharedBatch:
         prepared = self._prepared
         entries = np.zeros(len(rows), entry_type(prepared.live.prints.bits.shape[1]))
         entries["position"], entries["length"] = prepared.positions[rows], prepared.lengths[rows]
-        live_row = self._live_rows(rows)
-        entries["bits"][live_row >= 0] = prepared.live.prints.bits[live_row[live_row >= 0]]
+        entries["bits"] = spread(prepared.live.prints.bits, prepared.live_rows[rows], np.uint64(0))
         return Keyed(entries, self._with_exact(prepared.live.keys, rows))
 
     def _probes(self, rows: Int64s) -> UInt64s:
         return self._with_exact(self._prepared.live.probes, rows)
 
-    def _live_rows(self, rows: Int64s) -> Int64s:
-        """Return int64[n]: which of the near texts these are, -1 = none."""
-        live_rows = np.full(len(self._prepared.positions), -1, np.int64)
-        live_rows[self._prepared.places] = np.arange(len(self._prepared.places))
-        return live_rows[rows]
-
     def _with_exact(self, keys: UInt64s, rows: Int64s) -> UInt64s:
         """Return uint64[n, n_keys + 1]: the keys of some texts by row, and last that of equal texts."""
-        live_row = self._live_rows(rows)
-        made = np.full((len(rows), keys.shape[1] + 1), NO_KEY, np.uint64)
-        made[live_row >= 0, :-1] = keys[live_row[live_row >= 0]]
-        made[:, -1] = self._prepared.hashes[rows]
-        return made
+        of_near = spread(keys, self._prepared.live_rows[rows], np.uint64(NO_KEY))
+        return np.column_stack([of_near, self._prepared.hashes[rows]])
 
     # ---- verdicts
 

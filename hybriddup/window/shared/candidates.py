@@ -66,16 +66,9 @@ class NearMeetings(NamedTuple):
 
 
 def buckets_of(probes: UInt64s, found: Entries, own: Int64s) -> Buckets:
-    """Return the buckets of texts.
+    """Return the buckets of texts at the positions ``own`` int64[n], which look by ``probes`` uint64[n, n_keys].
 
-    Parameters
-    ----------
-    probes
-        uint64[n_texts, n_keys].
-    found
-        What the buckets of all these keys but `NO_KEY` hold, in the order of the rows.
-    own
-        int64[n]: the positions of the texts.
+    ``found`` is what the buckets of all these keys but `NO_KEY` hold, in the order of the rows.
     """
     rows, keys = np.nonzero(probes != NO_KEY)
     positions = found.entries["position"].astype(np.int64)
@@ -86,16 +79,9 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s) -> Buckets:
 
 
 def near_meetings(texts: LiveTexts, rows: Int64s, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Return the meetings of those that are within the limits, and among the newest of their bucket.
+    """Return the meetings of those that are within the limits, and among the newest ``most`` of their bucket, 0 = all.
 
-    Parameters
-    ----------
-    texts
-        Those that could be near.
-    rows
-        int64[n]: the row among these of each text that looks into buckets, by ``met.later``.
-    most
-        So many of a bucket are looked at; 0 = all.
+    ``rows`` int64[n] has the row among ``texts``, those that could be near, of each that looks into buckets.
     """
     asked = np.flatnonzero(met.key < texts.probes.shape[1])
     of_rows, bits = rows[met.later[asked]], met.entries["bits"].copy()
@@ -120,12 +106,9 @@ def distances_of(texts: LiveTexts, later: Int64s, entries: EntryArray, bands: Ba
 
 
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
-    """Return the pairs that meet, each once, by text and then by position; and where the others stand in the keys.
+    """Return the pairs that meet, each once, by text and then by position, and int64[n_met]: the pair of each meeting.
 
-    Returns
-    -------
-    tuple[NearPairs, Int64s]
-        ``earlier`` are positions. int64[n_met]: the pair of each meeting.
+    ``earlier`` are positions.
     """
     order = np.lexsort((met.numbers, met.positions, met.later))
     met_in_order = met.take(order)
@@ -156,14 +139,7 @@ def nearest(near: NearPairs, most: Int64s) -> Bools:
 class MetIndex:
     """The kept posts that the texts of a batch met, as the index by which the batch is decided.
 
-    Parameters
-    ----------
-    positions
-        int64[n]: of the texts, rising.
-    near
-        Their pairs by row; ``earlier`` as the batch is to know the kept posts.
-    depths
-        int64[n_pairs, n_keys]: as `depths_of` returns them.
+    ``near`` are pairs by row with kept posts as the batch is to know them, ``depths`` those of `depths_of`.
     """
 
     def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:

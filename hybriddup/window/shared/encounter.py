@@ -41,23 +41,15 @@ class OpenPosts:
     times: PostTimes
     probes: UInt64s
     """uint64[n, n_keys + 1]: the keys by which each looks for others, that of equal texts last."""
-    positions: Int64s
-    """int64[n]."""
 
 
 class Encounter:
-    """Open posts, and the others that they met in buckets.
-
-    Parameters
-    ----------
-    found
-        What the buckets of ``posts.probes`` hold.
-    """
+    """Open posts, and the others that they met in the buckets of their probes."""
 
     def __init__(self, posts: OpenPosts, found: Entries, steps: Steps, horizon: float) -> None:
         self._posts, self._steps, self._horizon = posts, steps, horizon
         self._records: dict[int, Record] = {}
-        met = buckets_of(posts.probes, found, posts.positions)
+        met = buckets_of(posts.probes, found, posts.prepared.positions)
         self._find_near(met)
         self._equal = met.others_by(posts.probes.shape[1] - 1)
         self.positions: Int64s = np.unique(np.concatenate([self._near.earlier, self._equal[1]]))
@@ -66,9 +58,8 @@ class Encounter:
     def _find_near(self, met: Buckets) -> None:
         """Note the near pairs: rows of the near texts with positions; and how deep these stand in their buckets."""
         components, live = self._steps.components, self._posts.prepared.live
-        row_of = np.full(len(self._posts.positions), -1, np.int64)
-        row_of[self._posts.prepared.places] = np.arange(len(self._posts.prepared.places))
-        found = near_meetings(live, row_of, met, components.bands, components.block_index.max_bucket_size)
+        most = components.block_index.max_bucket_size
+        found = near_meetings(live, self._posts.prepared.live_rows, met, components.bands, most)
         near, pair_of = near_pairs(found)
         depths = depths_of(found, pair_of, len(near.later), live.probes.shape[1])
         chosen = nearest(near, components.limits.most_pairs(live.prints.limits.lengths))
@@ -99,10 +90,7 @@ class Encounter:
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[Record]]:
         """Return what is to become of the open posts, by those of the others that are kept, and by each other.
 
-        Returns
-        -------
-        tuple[Verdicts, list[Record]]
-            Keepers are told by number: first come the records, then the open posts.
+        Keepers are told by number: first come the records, which are returned too, then the open posts.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         earlier = self._steps.earlier_texts(both.texts)
@@ -137,7 +125,7 @@ class Encounter:
         ``texts`` are the normalized ones of the others, by position.
         """
         number_of = {position: number for number, position in enumerate(texts)}
-        equal = np.full(len(self._posts.positions), -1, np.int64)
+        equal = np.full(len(self._posts.prepared.positions), -1, np.int64)
         edges = self._posts.times.edges(self._horizon).tolist()
         met = zip(*(column.tolist() for column in self._equal), strict=True)
         for row, position in sorted(met):

@@ -25,7 +25,7 @@ volume 3, 6.4)."""
 def pack_post(post: StoredPost, watermark: float) -> bytes:
     """Return a post and the time of the window when it came as bytes, but for its evidence."""
     post_id = str(post.id)
-    body = encoded(post_id + post.text)
+    body = (post_id + post.text).encode("utf-8", "surrogatepass")
     deflate = zlib.compressobj(wbits=-WINDOW_BITS, memLevel=MEMORY_LEVEL)
     deflated = deflate.compress(body) + deflate.flush()
     is_deflated = len(deflated) < len(body)
@@ -40,7 +40,7 @@ def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[Stored
     body = packed[HEAD.size :]
     if flags & IS_DEFLATED:
         body = zlib.decompress(body, -zlib.MAX_WBITS)
-    whole = decoded(body)
+    whole = body.decode("utf-8", "surrogatepass")
     post_id: PostId = int(whole[:n_id]) if flags & HAS_NUMBER else whole[:n_id]
     return StoredPost(position, post_id, time, whole[n_id:], evidence), watermark
 
@@ -57,7 +57,7 @@ def unpack_evidence(packed: bytes) -> Evidence:
 
 def id_bytes(post_id: PostId) -> bytes:
     """Return an id as bytes: those of numbers and of texts differ."""
-    return b"n%d" % post_id if isinstance(post_id, int) else b"t" + encoded(post_id)
+    return b"n%d" % post_id if isinstance(post_id, int) else b"t" + post_id.encode("utf-8", "surrogatepass")
 
 
 def mix_keys(keys: UInt64s) -> UInt64s:
@@ -67,13 +67,3 @@ def mix_keys(keys: UInt64s) -> UInt64s:
     divides them by their first bits among its servers would give one of them nearly all.
     """
     return keys * GOLDEN_RATIO
-
-
-def encoded(text: str) -> bytes:
-    """Return a text in UTF-8, lone surrogates among it."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def decoded(data: bytes) -> str:
-    """Return a text that was encoded."""
-    return data.decode("utf-8", "surrogatepass")

@@ -255,18 +255,12 @@ class SharedPosts:
         shared = self._state.shared
         held = iter(shared.positions_of([one for one in ids if not is_made(one)]))
         places = [position_of_made(one) if is_made(one) else next(held) for one in ids]
-        found = dict(
-            zip(
-                known := [one for one in places if one is not None],
-                shared.records(np.array(known, np.int64)),
-                strict=True,
-            )
+        known = [place for place in places if place is not None]
+        found: dict[int | None, Record | None] = dict(
+            zip(known, shared.records(np.array(known, np.int64)), strict=True)
         )
         edge = self._state.watermark - self._state.timing.horizon
-        return [
-            self._shown(found.get(place) if place is not None else None, post_id, edge)
-            for post_id, place in zip(ids, places, strict=True)
-        ]
+        return [self._shown(found.get(place), post_id, edge) for post_id, place in zip(ids, places, strict=True)]
 
     def _shown(self, record: Record | None, post_id: PostId, edge: float) -> StoredPost | None:
         """Return the post of a record, if it is decided, not forgotten, and has this id."""
