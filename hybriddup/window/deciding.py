@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from hybriddup.data.records import (
     Int64s,
     NearPairs,
     PairLimits,
+    VerifiedPairs,
 )
 from hybriddup.data.removed import EQUAL
 from hybriddup.kernels.decide import NONE
@@ -26,7 +27,8 @@ from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.deciding.contest import Verify
-from hybriddup.steps.deciding.decider import Decider, Decisions
+from hybriddup.steps.deciding.decider import Decider
+from hybriddup.steps.deciding.pairs import no_verified_pairs
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts, LooksUp
 from hybriddup.window.preparing import PreparedTexts, Steps
@@ -37,24 +39,16 @@ FIRST_OF_POST, MOST_OF_POST = 16, 128
 a run, and in fewer turns. Each turn takes a millisecond, however few its pairs are."""
 
 
-class NearMatch(NamedTuple):
-    """A kept post that a later one matches, and the evidence."""
-
-    position: int
-    hamming_distance: int
-    score: float
-    threshold: float
-    verifier: int
-    length_band: int
-
-
 @dataclass(frozen=True)
 class Verdicts:
     """What was decided of a batch, by place in it."""
 
     exact: dict[int, int]
     """The position of the kept post that a duplicate is equal to."""
-    near: dict[int, NearMatch]
+    near: dict[int, int]
+    """That of the kept post that a near repeat matches, and"""
+    pairs: VerifiedPairs
+    """the pairs of these, in the same order."""
     looked_up: LiveTexts
     """The texts that were compared with others, and"""
     is_kept: Bools
@@ -73,7 +67,10 @@ class Verdicts:
         evidence = {
             place: Evidence(*keepers[of], "exact", 0, EQUAL, 1.0, 1.0, own[place]) for place, of in self.exact.items()
         }
-        for place, (of, distance, score, threshold, verifier, band) in self.near.items():
+        pairs = self.pairs
+        columns = (pairs.hamming_distances, pairs.verifiers, pairs.scores, pairs.thresholds, pairs.length_bands)
+        rows = zip(self.near.items(), *(column.tolist() for column in columns), strict=True)
+        for (place, of), distance, verifier, score, threshold, band in rows:
             evidence[place] = Evidence(
                 *keepers[of], "near", distance, verifiers[verifier], score, threshold, names[band]
             )
@@ -165,14 +162,16 @@ def decide_batch(
     places = np.flatnonzero(equal < 0)
     exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
     if not len(places):
-        return Verdicts(exact, {}, index.looked_up, index.is_kept)
+        return Verdicts(exact, {}, no_verified_pairs(), index.looked_up, index.is_kept)
     limits = replace(steps.components.limits, first_in_turn=FIRST_OF_POST, most_in_turn=MOST_OF_POST)
     decider = Decider(index, verify, limits, report, steps.workers)
     decisions = decider.decide(batch_of(prepared, places, times, derived.horizon))
     copies = np.flatnonzero(decisions.exact != NONE)
     exact |= later_equals(exact, prepared, places[decisions.kept], times, derived.horizon)
     exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))
-    return Verdicts(exact, near_matches(decisions, int(prepared.positions[0])), index.looked_up, index.is_kept)
+    pairs = decisions.deciding
+    near = dict(zip((pairs.later - prepared.positions[0]).tolist(), pairs.earlier.tolist(), strict=True))
+    return Verdicts(exact, near, pairs, index.looked_up, index.is_kept)
 
 
 def later_equals(
@@ -193,21 +192,6 @@ def later_equals(
         if len(equal):
             later[place] = first + int(equal[-1])
     return later
-
-
-def near_matches(decisions: Decisions, first: int) -> dict[int, NearMatch]:
-    """Return the match of each near repeat by its place; ``first`` is the position of place 0."""
-    pairs = decisions.deciding
-    columns = (
-        pairs.earlier,
-        pairs.hamming_distances,
-        pairs.scores,
-        pairs.thresholds,
-        pairs.verifiers,
-        pairs.length_bands,
-    )
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return {place: NearMatch(*row) for place, row in zip((pairs.later - first).tolist(), rows, strict=True)}
 
 
 def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon: float) -> Batch:

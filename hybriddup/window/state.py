@@ -200,7 +200,7 @@ class WindowState:
     ) -> dict[int, tuple[PostId, int]]:
         """Return the id and the position of each keeper by its position."""
         first = int(prepared.positions[0])
-        positions = sorted({*verdicts.exact.values(), *(match.position for match in verdicts.near.values())})
+        positions = sorted({*verdicts.exact.values(), *verdicts.near.values()})
         of_window = self.store.posts(np.array([position for position in positions if position < first], np.int64))
         keepers = [post.id for post in of_window]
         keepers += [ids[position - first] for position in positions if position >= first]

@@ -16,6 +16,7 @@ import pytest
 from hybriddup.errors import StoreError
 from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import sqlite as sqlite_module
+from hybriddup.window.stores import sqlite_file
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import SCHEMA
 from tests.window.stores import post, posts
@@ -117,9 +118,10 @@ def test_a_file_in_place_of_the_directory_is_an_error(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path):
+def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path, monkeypatch):
     """A batch that cannot be written leaves nothing, and can be sent again when the lock is gone."""
-    store = SqliteStore.open(tmp_path, busy_timeout=0.05)
+    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT", 0.05)
+    store = SqliteStore.open(tmp_path)
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="another program keeps it locked"):

@@ -124,11 +124,8 @@ class DerivedState:
     def add(self, columns: KeptColumns, looked_up: LiveTexts | None = None, is_kept: Bools | None = None) -> None:
         """Make kept posts findable.
 
-        Parameters
-        ----------
-        looked_up, is_kept
-            The texts of the batch that were looked up, and which of these are the kept ones; their look-ups of crowded
-            keys are counted. None = nothing was looked up.
+        ``looked_up`` are the texts of the batch that were looked up, and ``is_kept`` tells which of these are the kept
+        ones; their look-ups of crowded keys are counted. None = nothing was looked up.
         """
         self.kept.add(columns.positions, columns.times, columns.watermarks, columns.text_places.begins)
         self.exact.add(columns.hashes, columns.positions, self.kept.first_position)

@@ -33,14 +33,9 @@ def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
 
 
 def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> DerivedState:
-    """Return what is held in memory of the kept posts of a store; a log then has all of them.
+    """Return what is held in memory of the kept posts of a store, which match for so many seconds.
 
-    Parameters
-    ----------
-    horizon
-        Seconds for which a kept post goes on matching.
-    log
-        Only the texts of posts that it does not have are looked at.
+    A log then has all of them; only the texts of those that it did not have are looked at.
     """
     n_texts = int(ROOM_TO_GROW * (store.next_position - store.first_position))
     size = WindowSize(

@@ -134,14 +134,9 @@ class FilePair:
 
 
 class FileSeries:
-    """The files ``000001``, ``000002`` and so on of a directory, in pairs.
+    """The files ``000001``, ``000002`` and so on of a directory, which need not be there yet, in pairs.
 
     What comes first goes into a pair of its own, unless `go_on` is called.
-
-    Parameters
-    ----------
-    folder
-        The directory, which need not be there yet.
     """
 
     def __init__(self, folder: Path) -> None:

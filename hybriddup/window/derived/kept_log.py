@@ -78,13 +78,7 @@ ABOUT = TypeAdapter(About)
 
 
 class KeptLog:
-    """The log beside one store, for the process that writes to it. No error reaches the caller: all of it is derived.
-
-    Parameters
-    ----------
-    folder
-        The directory of the store.
-    """
+    """The log in the directory of a store, for the process that writes. No error reaches the caller: all is derived."""
 
     def __init__(self, folder: Path, store: WindowStore) -> None:
         self._folder = folder / FOLDER
@@ -141,12 +135,9 @@ class KeptLog:
             self._failed("resume", error)
 
     def append(self, columns: KeptColumns, texts: Sequence[str]) -> KeptColumns:
-        """Append kept posts, which come after all those in the log and are on disk; return them with their places.
+        """Append kept posts, which come after all those in the log and are on disk, with their normalized texts.
 
-        Parameters
-        ----------
-        texts
-            The normalized ones of these posts.
+        Returns them with the places of these texts.
         """
         if self._form is None or not len(columns.positions):
             return columns
@@ -177,13 +168,7 @@ class KeptLog:
             self._failing.discard("append")
 
     def erase(self, position: int) -> None:
-        """Have nothing left of the text of a kept post, on disk as well.
-
-        Raises
-        ------
-        StoreError
-            It cannot be overwritten.
-        """
+        """Have nothing left of the text of a kept post, on disk as well; StoreError where it cannot be overwritten."""
         try:
             if self._form is None:  # nobody reads what is there
                 self._series.delete_texts()

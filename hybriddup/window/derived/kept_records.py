@@ -125,14 +125,7 @@ def can_be_recorded(index: BlockIndex) -> bool:
 def n_sound(records: Records, before: int, end: int, seed: np.uint64) -> int:
     """Return how many records, from the first on, are as they were written and follow one another.
 
-    Parameters
-    ----------
-    before
-        The position that the first one has to name.
-    end
-        The next position of the store; no record is of it or a later one.
-    seed
-        Of the checksums, as they were written.
+    The first one has to name the position ``before``, and none is of ``end``, the next position of the store, or later.
     """
     sound: Bools = (checksums(records, seed) == records["checksum"]) & (records["position"] < end)
     sound &= records["gap"] == gaps(before, records["position"])
@@ -232,17 +225,7 @@ class RecordsInFile:
 def sound_records(
     files: Sequence[Path], dtype: np.dtype[np.void], before: int, seed: np.uint64, end: int
 ) -> Iterator[tuple[Path, Records]]:
-    """Yield the records of files, some at a time, up to the first that is damaged or does not follow the one before.
-
-    Parameters
-    ----------
-    before
-        The position that the first record has to name.
-    seed
-        Of the checksums, as they were written.
-    end
-        The next position of the store; no record is of it or a later one.
-    """
+    """Yield the records of files, some at a time, as far as they are sound; see `n_sound`."""
     for path in files:
         for records in read_records(path, dtype):
             n = n_sound(records, before, end, seed)

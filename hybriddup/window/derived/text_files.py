@@ -55,14 +55,9 @@ def encoded(text: str) -> tuple[bytes, bool]:
 
 
 def read_texts(files: Iterable[FileIO], begins: Iterable[int], seeds: Iterable[int]) -> list[str | None]:
-    """Return texts, None for those that are not as they were written, or not there.
+    """Return texts, None for those that are not as they were written, or not there, by where each was and its seed.
 
     One loop without calls of our own: a text takes six microseconds, most of them for memory that is not in the cache.
-
-    Parameters
-    ----------
-    files, begins, seeds
-        Of each text: where it was written, and the seed of its checksum as it was for `pack_text`.
     """
     texts: list[str | None] = []
     for file, begin, seed in zip(files, begins, seeds, strict=True):
@@ -121,10 +116,7 @@ logger = logging.getLogger("hybriddup")
 class LoggedTexts:
     """Texts by position and by where they begin in their file. No error reaches the caller: the store has them all.
 
-    Parameters
-    ----------
-    seed
-        A number of 64 bits that only this log has; checksums depend on it and on the position.
+    Checksums depend on the position and on ``seed``, a number of 64 bits that only this log has.
     """
 
     def __init__(self, series: FileSeries, seed: int) -> None:
@@ -149,10 +141,7 @@ class LoggedTexts:
     def read(self, positions: Int64s, places: Int64s) -> list[str | None]:
         """Return texts, in the order asked; None for those that are not there as they were written.
 
-        Parameters
-        ----------
-        places
-            int64[n]: where they begin, as `append` or the records say; `NOWHERE` where that is not known.
+        ``places`` int64[n] say where they begin, as `append` or the records do; `NOWHERE` where that is not known.
         """
         texts: list[str | None] = [None] * len(positions)
         there = np.flatnonzero(places != NOWHERE) if self._series.pairs else np.zeros(0, np.int64)

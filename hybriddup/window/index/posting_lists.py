@@ -49,23 +49,10 @@ Number = TypeVar("Number", bound=np.generic)
 class PostingLists:
     """The lists of all keys of the texts of a ring.
 
-    Of a key, the newest ``max_bucket_size`` live texts that were added before are read. What is found is a function of
-    the order of texts alone: keys are told apart exactly, and no key takes room from another.
-
-    Parameters
-    ----------
-    n_texts, n_keys
-        Texts that will be in the window, and keys of each. With more of them, pools of memory are copied to larger
-        ones.
-    max_bucket_size
-        0 = no limit.
-    wide
-        Whether there are keys of 2**32 and more; they take 4 bytes more.
-
-    Raises
-    ------
-    ValueError
-        ``max_bucket_size`` is negative or too large.
+    Of a key, the newest ``max_bucket_size`` live texts that were added before are read, 0 = all. What is found is a
+    function of the order of texts alone: keys are told apart exactly, and no key takes room from another. With more
+    texts, or keys of each, than were expected, pools of memory are copied to larger ones. Keys of 2**32 and more, where
+    lists are ``wide``, take 4 bytes more.
     """
 
     def __init__(self, n_texts: int, n_keys: int, max_bucket_size: int, *, wide: bool = False) -> None:
@@ -112,7 +99,8 @@ class PostingLists:
         """Add texts in order; return how many of their look-ups were crowded.
 
         The look-up of a key is crowded when more than ``max_bucket_size`` texts with the key were added before the
-        text, those of the same call among them, and are live. Some shards are swept.
+        text, those of the same call among them, and are live. Of texts that are not ``kept``, bool[n], only crowded
+        look-ups are counted. Some shards are swept.
 
         Parameters
         ----------
@@ -121,19 +109,8 @@ class PostingLists:
         numbers
             int64[n]: rising, larger than all that were added before. The low 31 bits of none are 0. That of a text that
             is not kept may be the next one to be given out, which the next kept text then has.
-        lengths
-            int32[n]: of the texts.
-        kept
-            bool[n]: which texts are added; of the others, crowded look-ups are counted.
         first_live
             Texts with smaller numbers are forgotten. It never falls.
-
-        Raises
-        ------
-        ValueError
-            A key is of 2**32 or more, and the lists are not ``wide``.
-        WindowError
-            There are more numbers between the oldest and the newest text than can be told apart.
         """
         if not len(numbers):
             return 0

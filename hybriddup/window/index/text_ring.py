@@ -82,14 +82,7 @@ class LengthTable:
 class TextRing:
     """Fingerprints, lengths and positions of the texts that can be found; the oldest are forgotten.
 
-    Parameters
-    ----------
-    bits
-        Width of the fingerprints.
-    n_texts
-        Texts that will be in the ring at a time. It grows where there are more.
-    sketched
-        Whether a sketch of the characters is kept of each.
+    It is made for so many texts of ``bits`` each, with or without sketches, and grows where there are more.
     """
 
     def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:

@@ -75,6 +75,7 @@ class SharedBatch:
         normalized = [self.normalized[place] for place in places]
         positions = np.arange(first, first + len(places), dtype=np.int64)
         self._prepared = self.steps.prepare(texts, normalized, positions)
+        self._own_bands = self.steps.components.bands.names_of(self._prepared.lengths)
         records = [self._record(row, place) for row, place in enumerate(places)]
         holders = []
         for place in places:
@@ -169,11 +170,6 @@ class SharedBatch:
         evidence = found.evidence(dict(enumerate(keepers)), self.steps.components.bands, lengths)
         return [Verdict(place, evidence.get(row)) for row, place in enumerate(self._open)]
 
-    def _band_of(self, place: int) -> str:
-        """Return the length band of a post by itself."""
-        row = self._row_of[place]
-        return self.steps.components.bands.names_of(self._prepared.lengths[row : row + 1])[0]
-
     def _id_of(self, place: int) -> PostId:
         post_id = self.posts[place].id
         return made_id(self._position[place]) if post_id is None else post_id
@@ -184,7 +180,7 @@ class SharedBatch:
         record = self._record(row, place)
         self.decisions[place] = decision_of(record.post._replace(evidence=evidence))
         if evidence is None:
-            self.outcomes.append(("kept", self._band_of(place)))
+            self.outcomes.append(("kept", self._own_bands[row]))
             self.kept_times.append(record.post.time)
         else:
             self.outcomes.append((evidence.reason, evidence.length_band))

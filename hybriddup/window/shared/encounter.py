@@ -75,17 +75,17 @@ class Encounter:
 
     def rivals(self) -> Mapping[int, State]:
         """Return those of the others that are undecided and match, by position."""
-        undecided = {position: one.state for position, one in self._records.items() if one.state in UNDECIDED}
+        undecided = sorted(position for position, one in self._records.items() if one.state in UNDECIDED)
         if not undecided:
             return {}
-        both = self._numbered(sorted(undecided))
-        matched = {both.positions[number] for number in both.equal[both.equal >= 0].tolist()}
+        both = self._numbered(undecided)
+        matched = set(both.equal[both.equal >= 0].tolist())
         later = both.prepared.live.prints.positions[both.near.later]
         pairs = CandidatePairs(both.near.earlier, later, both.near.distances)
         if len(pairs):
             accepted, _ = self._steps.verify(pairs, both.prepared, self._steps.earlier_texts(both.texts))
-            matched |= {both.positions[number] for number in pairs.earlier[accepted].tolist()}
-        return {position: undecided[position] for position in sorted(matched)}
+            matched |= set(pairs.earlier[accepted].tolist())
+        return {one.post.position: one.state for one in (both.records[number] for number in sorted(matched))}
 
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[Record]]:
         """Return what is to become of the open posts, by those of the others that are kept, and by each other.
@@ -99,7 +99,8 @@ class Encounter:
             return self._steps.verify(pairs, both.prepared, earlier)
 
         index = MetIndex(both.prepared.live.prints.positions, both.near, both.depths)
-        kept = KeptPosts(index, both.times_of_others, self._horizon)
+        times = np.array([one.post.time for one in both.records], np.float64)
+        kept = KeptPosts(index, times, self._horizon)
         found = decide_batch(both.prepared, both.equal, self._posts.times, kept, self._steps, verify, report)
         return found, both.records
 
@@ -110,7 +111,6 @@ class Encounter:
         chosen = np.isin(self._near.earlier, others)
         near = self._near.take(chosen)
         return Numbered(
-            list(positions),
             records,
             texts,
             numbered_from(self._posts.prepared, len(positions)),
@@ -155,9 +155,8 @@ class KeptPosts:
 class Numbered:
     """Open posts and others that they met, numbered in one row: the others from 0, then the open ones."""
 
-    positions: list[int]
-    """Of the others, rising."""
     records: list[Record]
+    """Of the others, rising by position."""
     normalized: Sequence[str]
     """Their texts."""
     prepared: PreparedTexts
@@ -167,11 +166,6 @@ class Numbered:
     depths: Int64s
     equal: Int64s
     """int64[n_open]: the number of an equal one of the others, -1 = none."""
-
-    @property
-    def times_of_others(self) -> Float64s:
-        """float64[n]: the times of the others."""
-        return np.array([record.post.time for record in self.records], np.float64)
 
     def texts(self, numbers: Int64s) -> list[str]:
         """Return the normalized texts of some of the others."""

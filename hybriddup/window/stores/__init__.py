@@ -134,18 +134,9 @@ def check_edge(position: int, next_position: int) -> None:
 
 
 def check_ids_new(ids: Sequence[PostId], found: Sequence[StoredPost | None]) -> None:
-    """Raise `StoreError` if the store has found a post that has one of the ids."""
-    for post_id, post in zip(ids, found, strict=True):
-        if post is not None:
-            raise stands_already(post_id)
-
-
-def check_each_once(ids: Sequence[PostId]) -> None:
-    """Raise `StoreError` if an id stands twice."""
+    """Raise `StoreError` if an id stands twice, or the store has found a post that has one."""
+    taken = [post.id for post in found if post is not None]
     if len(set(ids)) < len(ids):
-        raise stands_already(next(post_id for place, post_id in enumerate(ids) if post_id in ids[:place]))
-
-
-def stands_already(post_id: PostId) -> StoreError:
-    """Return the error of an id that a post has already."""
-    return StoreError(f"the id {post_id!r} is in the store already; a post is appended once")
+        taken += (post_id for place, post_id in enumerate(ids) if post_id in ids[:place])
+    if taken:
+        raise StoreError(f"the id {taken[0]!r} is in the store already; a post is appended once")

@@ -24,13 +24,7 @@ logger = logging.getLogger("hybriddup")
 
 
 class Checkpoints:
-    """Moves what one connection commits.
-
-    Parameters
-    ----------
-    connect
-        Returns another connection to the same file.
-    """
+    """Moves what one connection commits, by another one to the same file, which ``connect`` returns."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect

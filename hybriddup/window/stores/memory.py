@@ -11,7 +11,7 @@ import numpy as np
 from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
-from hybriddup.window.stores import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
+from hybriddup.window.stores import check_consecutive, check_edge, check_held, check_ids_new
 
 BATCH = 4096
 """Posts yielded together."""
@@ -51,7 +51,6 @@ class MemoryStore:
         check_consecutive(posts, self._next)
         ids = [post.id for post in posts]
         check_ids_new(ids, self.find_ids(ids))
-        check_each_once(ids)
         for post in posts:
             self._posts[post.position] = post
             self._ids[post.id] = post.position

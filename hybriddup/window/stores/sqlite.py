@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
-from hybriddup.window.stores import check_consecutive, check_each_once, check_edge, check_held, check_ids_new
+from hybriddup.window.stores import check_consecutive, check_edge, check_held, check_ids_new
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
@@ -62,44 +62,22 @@ class SqliteStore:
         self._checkpoints = Checkpoints(partial(connect_again, path))
 
     @classmethod
-    def open(cls, folder: str | Path, *, read_only: bool = False, busy_timeout: float = 5.0) -> SqliteStore:
-        """Return the store in a directory; both are made where there is none.
-
-        Parameters
-        ----------
-        folder
-            Where the files ``posts.sqlite3``, two more that begin like it, and ``writer.lock`` are.
-        read_only
-            Whether to look only, also at a store that another process writes to.
-        busy_timeout
-            Seconds to wait for other programs that lock the file; a process of hybriddup that writes is not waited for.
-
-        Raises
-        ------
-        StoreError
-            If another process writes to it, or it cannot be opened, is damaged or of another version of hybriddup.
-        """
+    def open(cls, folder: str | Path, *, read_only: bool = False) -> SqliteStore:
+        """Return the store in a directory; both are made where there is none, unless it is only to be looked at."""
         path = Path(folder) / FILE
-        if read_only:
-            return cls._opened(path, None, busy_timeout)
-        make_folder(path.parent)
-        lock = WriterLock(path.parent / LOCK)
-        try:
-            return cls._opened(path, lock, busy_timeout)
-        except BaseException:
-            lock.release()
-            raise
-
-    @classmethod
-    def _opened(cls, path: Path, lock: WriterLock | None, busy_timeout: float) -> SqliteStore:
-        connection = connect(path, read_only=lock is None, busy_timeout=busy_timeout)
-        try:
+        with ExitStack() as undoing:
+            lock = None
+            if not read_only:
+                make_folder(path.parent)
+                lock = WriterLock(path.parent / LOCK)
+                undoing.callback(lock.release)
+            connection = connect(path, read_only=read_only)
+            undoing.callback(connection.close)
             store = cls(path, connection, lock)
             with store._reading():
-                return store
-        except BaseException:
-            connection.close()
-            raise
+                pass  # now memory agrees with the file
+            undoing.pop_all()
+            return store
 
     @property
     def first_position(self) -> int:
@@ -120,7 +98,8 @@ class SqliteStore:
             hashes = self._hashes_of_new(posts)
             end = self._next + len(posts)
             cleared = min(self._first, self._cleared + max(FEWEST_CLEARED, 2 * len(posts)))
-            with self._changing(connection):
+            self._agrees = False  # until the memory has followed
+            with transaction(connection):
                 queries.insert_posts(connection, posts, hashes)
                 queries.insert_meta(connection, meta or {})
                 queries.delete_posts(connection, cleared)
@@ -228,13 +207,6 @@ class SqliteStore:
                 raise StoreError(f"{self._path}: the store was opened for reading only")
             yield connection
 
-    @contextmanager
-    def _changing(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """Change the file in a transaction; until the memory has followed, or where it fails, they may not agree."""
-        self._agrees = False
-        with transaction(connection):
-            yield
-
     def _read_changes(self, connection: sqlite3.Connection) -> None:
         """Read what the file holds and memory does not; all of it at first."""
         state = queries.read_state(connection)
@@ -293,6 +265,5 @@ class SqliteStore:
         unknown = [each for each in ids if each not in self._absent]
         hashes_of_unknown = hash_ids(unknown, self._id_key)
         check_ids_new(unknown, self._find(unknown, hashes_of_unknown))
-        check_each_once(ids)
         hashes = self._absent | dict(zip(unknown, hashes_of_unknown.tolist(), strict=True))
         return np.fromiter(map(hashes.__getitem__, ids), np.uint64, len(ids))

@@ -15,6 +15,8 @@ from hybriddup.window.stores.sqlite_queries import CREATE_POSTS, RowError, text_
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
+BUSY_TIMEOUT = 5.0
+"""Seconds for which other programs that lock the file are waited for; a process of hybriddup that writes is not."""
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
 SCHEMA = 5
@@ -113,13 +115,10 @@ def make_private(path: Path) -> None:
         raise StoreError(f"{path}: {CAUSES[sqlite3.SQLITE_CANTOPEN]} ({error.strerror})") from error
 
 
-def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Connection:
+def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Return a connection to the file of a window, which is made where there is none.
 
-    Raises
-    ------
-    StoreError
-        If it cannot be opened, is damaged, is something else, or was written by another version.
+    StoreError where it cannot be opened, is damaged, is something else, or was written by another version.
     """
     if read_only and not path.exists():
         raise StoreError(f"{path}: there is no such store; open the window for writing to begin one")
@@ -130,7 +129,7 @@ def connect(path: Path, *, read_only: bool, busy_timeout: float) -> sqlite3.Conn
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={mode}",
             uri=True,
-            timeout=busy_timeout,
+            timeout=BUSY_TIMEOUT,
             isolation_level=None,
             check_same_thread=False,  # the window has one call at a time, but from any thread
         )
