@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,107 +12,68 @@ from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import PostTimes, WindowTime
 from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import Steps
-from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of
+from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
 from hybriddup.window.shared.encounter import Encounter, OpenPosts
-from hybriddup.window.shared.protocol import Verdict
-from hybriddup.window.shared.store import Entries, Holder, Keyed, Record, State, Taken, entry_type
+from hybriddup.window.shared.protocol import Contestants
+from hybriddup.window.shared.store import Entries, Keyed, Record, State, Taken, entry_type
 
 
-@dataclass
-class SharedBatch:
-    """The posts of a batch, by place; see `hybriddup.window.shared.protocol.Contestants`."""
+class SharedBatch(Contestants):
+    """The posts of a batch, by place, of which no id stands twice."""
 
-    posts: Sequence[Post]
-    steps: Steps
-    timing: WindowTime
-    now: float
-    normalized: Sequence[str]
-    report: BlockReport = field(default_factory=BlockReport)
-    decisions: dict[int, Decision] = field(default_factory=dict)
-    watermark: float = float("-inf")
-    """Of the last post that was begun."""
-    watermark_before: float = float("-inf")
-    """What the store said then."""
-    n_late: int = 0
-    outcomes: list[tuple[str, str]] = field(default_factory=list)
-    """Of the posts that were decided: what they are, and their length band."""
-    kept_times: list[float] = field(default_factory=list)
-    duplicates: list[int] = field(default_factory=list)
-    """Positions of duplicates, which need not stand in buckets."""
-
-    def __post_init__(self) -> None:
-        self._open = dict.fromkeys(range(len(self.posts)))
-        self._position: dict[int, int] = {}
-        self._holder: dict[int, int] = {}
-        """By place, the position of the post that has the id, where that is another one."""
-        self._instead_of: dict[int, int] = {}
-
-    # ---- positions, records and ids
-
-    def open_places(self) -> Sequence[int]:
-        """Return the places of those that are open, rising."""
-        return list(self._open)
-
-    def position_of(self, place: int) -> int:
-        """Return the position that a post was given last."""
-        return self._position[place]
+    def __init__(
+        self, posts: Sequence[Post], steps: Steps, timing: WindowTime, now: float, normalized: Sequence[str]
+    ) -> None:
+        super().__init__([post.id for post in posts])
+        self._posts, self._steps, self._timing, self._now, self._normalized = posts, steps, timing, now, normalized
+        self.report = BlockReport()
+        self.watermark = float("-inf")
+        """Of the last post that was begun."""
+        self.watermark_before = float("-inf")
+        """What the store said then."""
+        self.n_late = 0
+        self.outcomes: list[tuple[str, str]] = []
+        """Of the posts that were decided: what they are, and their length band."""
+        self.kept_times: list[float] = []
+        self._decisions: dict[int, Decision] = {}
 
     @property
-    def positions(self) -> set[int]:
+    def undecided(self) -> set[int]:
         """The positions of those that are begun and not decided."""
-        return {self._position[place] for place in self._open if place in self._position}
+        return {self.position[place] for place in self.open if place in self.position}
 
-    def begin(self, taken: Taken) -> tuple[list[Record], list[Holder]]:
-        """Give those that are open these positions; return their records, and which ids they are to have."""
-        places, first = list(self._open), taken.first
-        before = dict(self._position)
-        self._position |= {place: first + row for row, place in enumerate(places)}
+    def decisions(self) -> list[Decision]:
+        """Return the decisions about all posts, when nothing is open."""
+        repeated = {place: decision_of(one.post)._replace(repeated=True) for place, one in self.answers.items()}
+        found = self._decisions | repeated
+        return [found[place] for place in range(len(self._posts))]
+
+    def records(self, taken: Taken) -> list[Record]:
+        """Return the records of those that are open, and prepare their texts."""
+        places = list(self.open)
         self._row_of = {place: row for row, place in enumerate(places)}
-        self._times = self.timing.of_posts([self.posts[place] for place in places], self.now, taken.watermark)
+        posts = [self._posts[place] for place in places]
+        self._times = self._timing.of_posts(posts, self._now, taken.watermark)
         self.watermark, self.watermark_before = float(self._times.watermarks[-1]), taken.watermark
-        texts = [self.posts[place].text for place in places]
-        normalized = [self.normalized[place] for place in places]
-        positions = np.arange(first, first + len(places), dtype=np.int64)
-        self._prepared = self.steps.prepare(texts, normalized, positions)
-        self._own_bands = self.steps.components.bands.names_of(self._prepared.lengths)
-        records = [self._record(row, place) for row, place in enumerate(places)]
-        holders = []
-        for place in places:
-            post_id = self.posts[place].id
-            if post_id is not None:
-                instead_of = self._instead_of.get(place, before.get(place))
-                holders.append(Holder(post_id, self._position[place], instead_of))
-        return records, holders
+        normalized = [self._normalized[place] for place in places]
+        positions = np.arange(taken.first, taken.first + len(places), dtype=np.int64)
+        self._prepared = self._steps.prepare([post.text for post in posts], normalized, positions)
+        self._own_bands = self._steps.components.bands.names_of(self._prepared.lengths)
+        return [self._record(place) for place in places]
 
-    def _record(self, row: int, place: int) -> Record:
-        post, position = self.posts[place], self._position[place]
-        stored = StoredPost(position, self._id_of(place), float(self._times.times[row]), post.text, None)
-        return Record(State.PENDING, stored, float(self._times.watermarks[row]))
+    def _record(self, place: int) -> Record:
+        row = self._row_of[place]
+        time, watermark = float(self._times.times[row]), float(self._times.watermarks[row])
+        stored = StoredPost(self.position[place], self._id_of(place), time, self._posts[place].text, None)
+        return Record(State.PENDING, stored, watermark)
 
-    def held(self, holders: Sequence[int]) -> None:
-        """Take note of who has the ids; posts whose id another has are open no more."""
-        with_ids = [place for place in self._open if self.posts[place].id is not None]
-        for place, holder in zip(with_ids, holders, strict=True):
-            if holder != self._position[place]:
-                self._holder[place] = holder
-        self._open = dict.fromkeys(place for place in self._open if place not in self._holder)
-
-    def repeated(self) -> Mapping[int, int]:
-        """Return the positions of the posts that have the ids of these, by place, of those without an answer."""
-        return {place: holder for place, holder in self._holder.items() if place not in self.decisions}
-
-    def answer(self, place: int, record: Record) -> None:
-        """Take note of the answer that a post gets because its id was decided before."""
-        self.decisions[place] = decision_of(record.post)._replace(repeated=True)
-
-    def reopen(self, place: int) -> None:
-        """Open a post whose id is held by one that is gone or forgotten."""
-        self._instead_of[place] = self._holder.pop(place)
-        self._open = dict.fromkeys(sorted([*self._open, place]))
+    def _id_of(self, place: int) -> PostId:
+        post_id = self._ids[place]
+        return made_id(self.position[place]) if post_id is None else post_id
 
     def is_forgotten(self, record: Record) -> bool:
         """Return whether a post is older than the window reaches."""
-        return record.watermark <= self.watermark - self.timing.horizon
+        return record.watermark <= self.watermark - self._timing.horizon
 
     # ---- keys and others
 
@@ -132,7 +92,7 @@ class SharedBatch:
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
         texts = self._prepared.take(rows)
         posts = OpenPosts(texts, times, self._probes(rows))
-        self._encounter = Encounter(posts, found, self.steps, self.timing.horizon)
+        self._encounter = Encounter(posts, found, self._steps, self._timing.horizon)
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
@@ -142,7 +102,7 @@ class SharedBatch:
 
     def _open_rows(self) -> Int64s:
         """Return int64[n]: the rows of those that are open among those that were begun last."""
-        return np.array([self._row_of[place] for place in self._open], np.int64)
+        return np.array([self._row_of[place] for place in self.open], np.int64)
 
     def _keyed(self, rows: Int64s) -> Keyed:
         prepared = self._prepared
@@ -161,34 +121,28 @@ class SharedBatch:
 
     # ---- verdicts
 
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> dict[int, Evidence | None]:
         """Return what is to become of those that are open, by the candidates that are kept and by each other."""
         found, records = self._encounter.verdicts(self.report)
         keepers = [(one.post.id, one.post.position) for one in records]
-        keepers += [(self._id_of(place), self._position[place]) for place in self._open]
+        keepers += [(self._id_of(place), self.position[place]) for place in self.open]
         lengths = self._prepared.lengths[self._open_rows()]
-        evidence = found.evidence(dict(enumerate(keepers)), self.steps.components.bands, lengths)
-        return [Verdict(place, evidence.get(row)) for row, place in enumerate(self._open)]
+        evidence = found.evidence(dict(enumerate(keepers)), self._steps.components.bands, lengths)
+        return {place: evidence.get(row) for row, place in enumerate(self.open)}
 
-    def _id_of(self, place: int) -> PostId:
-        post_id = self.posts[place].id
-        return made_id(self._position[place]) if post_id is None else post_id
-
-    def settle(self, place: int, verdict: Verdict) -> None:
-        """Take note that a post is decided."""
-        row, evidence = self._row_of[place], verdict.evidence
-        record = self._record(row, place)
-        self.decisions[place] = decision_of(record.post._replace(evidence=evidence))
+    def settle(self, place: int, evidence: Evidence | None) -> None:
+        """Take note that a post is decided, and count it."""
+        super().settle(place, evidence)
+        post, watermark = self._record(place)[1:]
+        self._decisions[place] = decision_of(post._replace(evidence=evidence))
         if evidence is None:
-            self.outcomes.append(("kept", self._own_bands[row]))
-            self.kept_times.append(record.post.time)
+            self.outcomes.append(("kept", self._own_bands[self._row_of[place]]))
+            self.kept_times.append(post.time)
         else:
             self.outcomes.append((evidence.reason, evidence.length_band))
-            self.duplicates.append(record.post.position)
-        self.n_late += record.post.time <= record.watermark - self.timing.horizon
-        del self._open[place]
+        self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
-        """Return the duplicates of those that were begun last with their keys."""
-        rows = np.flatnonzero(np.isin(self._prepared.positions, self.duplicates))
-        return self._keyed(rows)
+        """Return the duplicates of those that were begun last with their keys: they need not stand in buckets."""
+        duplicates = [self.position[place] for place, evidence in self.decided.items() if evidence is not None]
+        return self._keyed(np.flatnonzero(np.isin(self._prepared.positions, duplicates)))

@@ -24,13 +24,14 @@ which several processes can come, and end, on a small store.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
-from hybriddup.window.records import Evidence
+from hybriddup.window.records import Evidence, PostId
 from hybriddup.window.shared.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken
 
 
@@ -47,72 +48,87 @@ class Wait(NamedTuple):
     positions: tuple[int, ...]
 
 
-class Verdict(NamedTuple):
-    """What is to become of a post if nobody else changes it first."""
-
-    place: int
-    evidence: Evidence | None
-    """None = it is to be kept."""
-
-
-class Contestants(Protocol):
+class Contestants(ABC):
     """Posts that are decided together, by place. They are *open* until they are decided, or another has their id."""
 
-    def open_places(self) -> Sequence[int]:
-        """Return the places of those that are open, rising."""
-        ...
+    def __init__(self, ids: Sequence[PostId | None]) -> None:
+        self._ids = ids
+        self.open = dict.fromkeys(range(len(ids)))
+        """The places of those that are open, rising."""
+        self.position: dict[int, int] = {}
+        """That each was given last, by place."""
+        self.decided: dict[int, Evidence | None] = {}
+        """What became of posts, by place."""
+        self.answers: dict[int, Record] = {}
+        """The posts whose answers others get because their ids were decided before, by place of the others."""
+        self._holder: dict[int, int] = {}
+        """By place, the position of the post that has the id, where that is another one."""
+        self._instead_of: dict[int, int] = {}
 
     def begin(self, taken: Taken) -> tuple[list[Record], list[Holder]]:
         """Give those that are open these positions; return their records, and which ids they are to have."""
-        ...
-
-    def position_of(self, place: int) -> int:
-        """Return the position that a post was given last."""
-        ...
+        before = dict(self.position)
+        self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
+        holders = []
+        for place in self.open:
+            post_id = self._ids[place]
+            if post_id is not None:
+                instead_of = self._instead_of.get(place, before.get(place))
+                holders.append(Holder(post_id, self.position[place], instead_of))
+        return self.records(taken), holders
 
     def held(self, holders: Sequence[int]) -> None:
         """Take note of who has the ids; posts whose id another has are open no more."""
-        ...
-
-    def keyed(self) -> Keyed:
-        """Return those that are open with their keys."""
-        ...
-
-    def probes(self) -> UInt64s:
-        """Return uint64[n]: the keys by which those that are open look for others."""
-        ...
-
-    def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of other posts that may match those that are open."""
-        ...
-
-    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
-        """Take note of candidates; return the undecided ones of all, by position, that match one that is open."""
-        ...
-
-    def verdicts(self) -> list[Verdict]:
-        """Return what is to become of those that are open, by the candidates that are kept and by each other."""
-        ...
-
-    def settle(self, place: int, verdict: Verdict) -> None:
-        """Take note that a post is decided."""
-        ...
+        with_ids = [place for place in self.open if self._ids[place] is not None]
+        for place, holder in zip(with_ids, holders, strict=True):
+            if holder != self.position[place]:
+                self._holder[place] = holder
+                del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
         """Return the positions of the posts that have the ids of these, by place, of those without an answer."""
-        ...
-
-    def answer(self, place: int, record: Record) -> None:
-        """Take note of the answer that a post gets because its id was decided before."""
-        ...
+        return {place: holder for place, holder in self._holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
         """Open a post whose id is held by one that is gone or forgotten."""
-        ...
+        self._instead_of[place] = self._holder.pop(place)
+        self.open = dict.fromkeys(sorted([*self.open, place]))
 
+    def settle(self, place: int, evidence: Evidence | None) -> None:
+        """Take note that a post is decided: it is a duplicate for this reason, or kept."""
+        self.decided[place] = evidence
+        del self.open[place]
+
+    @abstractmethod
+    def records(self, taken: Taken) -> list[Record]:
+        """Return the records of those that are open, which have positions now."""
+
+    @abstractmethod
+    def keyed(self) -> Keyed:
+        """Return those that are open with their keys."""
+
+    @abstractmethod
+    def probes(self) -> UInt64s:
+        """Return uint64[n]: the keys by which those that are open look for others."""
+
+    @abstractmethod
+    def candidates(self, found: Entries) -> Int64s:
+        """Return int64[n]: the positions of other posts that may match those that are open."""
+
+    @abstractmethod
+    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+        """Take note of candidates; return the undecided ones of all, by position, that match one that is open."""
+
+    @abstractmethod
+    def verdicts(self) -> dict[int, Evidence | None]:
+        """Return what is to become of those that are open, by place, if nobody else changes them first.
+
+        It goes by the candidates that are kept and by each other. None = the post is to be kept.
+        """
+
+    @abstractmethod
     def is_forgotten(self, record: Record) -> bool:
         """Return whether a post is older than the window reaches."""
-        ...
 
 
 Steps = Generator[Call | Wait, Any, None]
@@ -125,8 +141,8 @@ def call(method: str, *arguments: Any) -> Call:
 
 def decide(posts: Contestants) -> Steps:
     """Decide posts; in the end each is kept, a duplicate, or has the answer of the one with its id."""
-    while posts.open_places() or posts.repeated():
-        if posts.open_places():
+    while posts.open or posts.repeated():
+        if posts.open:
             yield from announce(posts)
         else:
             yield from answer_repeated(posts)
@@ -134,26 +150,26 @@ def decide(posts: Contestants) -> Steps:
 
 def announce(posts: Contestants) -> Steps:
     """Have open posts be seen by others, and decide them, but for those that others give up meanwhile."""
-    taken: Taken = yield call("take", len(posts.open_places()))
+    taken: Taken = yield call("take", len(posts.open))
     records, holders = posts.begin(taken)
     posts.held((yield call("announce", records, holders)))
-    if posts.open_places():
+    if posts.open:
         yield from contest(posts, (yield call("enter", posts.keyed(), posts.probes())))
 
 
 def contest(posts: Contestants, found: Entries) -> Steps:
     """Decide posts that stand in their buckets, until each is decided or was given up."""
-    first = posts.position_of(posts.open_places()[0])
+    first = min(posts.position[place] for place in posts.open)
     while True:
         states = yield from heed_rivals(posts, found, first)
-        left = [posts.position_of(place) for place in posts.open_places()]
+        left = [posts.position[place] for place in posts.open]
         if not left:
             return
         if State.GONE in states.values():  # all that are left begin anew
             yield call("change", [Change(one, UNDECIDED, State.GONE) for one in left])
             return
         # to be pending again comes before looking again, so that no challenge is missed
-        challenged = [posts.position_of(place) for place, state in states.items() if state is State.CHALLENGED]
+        challenged = [posts.position[place] for place, state in states.items() if state is State.CHALLENGED]
         yield call("change", [Change(one, frozenset({State.CHALLENGED}), State.PENDING) for one in challenged])
         found = yield call("enter", nothing_of(posts.keyed()), posts.probes())
 
@@ -185,28 +201,27 @@ def wait_for(positions: Iterable[int]) -> Steps:
 
 def settle(posts: Contestants) -> Generator[Call | Wait, Any, dict[int, State]]:
     """Write what is to become of the open posts: the keepers first, then what repeats them."""
-    verdicts = {one.place: one for one in posts.verdicts()}
-    own = {posts.position_of(place): place for place in verdicts}
-    later = {place: own[one.evidence.of_position] for place, one in verdicts.items()
-             if one.evidence is not None and one.evidence.of_position in own}  # fmt: skip
+    verdicts = posts.verdicts()
+    own = {posts.position[place]: place for place in verdicts}
+    later = {place: own[one.of_position] for place, one in verdicts.items()
+             if one is not None and one.of_position in own}  # fmt: skip
     states: dict[int, State] = {}
     for places in ([place for place in verdicts if place not in later], list(later)):
         due = [place for place in places if place not in later or states[later[place]] is State.KEPT]
         if due:
-            answers = yield call("change", [change_of(posts, verdicts[place]) for place in due])
+            answers = yield call("change", [change_of(posts.position[place], verdicts[place]) for place in due])
             states |= dict(zip(due, answers, strict=True))
     for place, state in states.items():
-        if state is (State.KEPT if verdicts[place].evidence is None else State.DUPLICATE):
+        if state is (State.KEPT if verdicts[place] is None else State.DUPLICATE):
             posts.settle(place, verdicts[place])
-    return {place: state for place, state in states.items() if place in posts.open_places()}
+    return {place: state for place, state in states.items() if place in posts.open}
 
 
-def change_of(posts: Contestants, verdict: Verdict) -> Change:
+def change_of(position: int, evidence: Evidence | None) -> Change:
     """Return the change that a verdict asks for: one that was challenged may be a duplicate, and may not be kept."""
-    position = posts.position_of(verdict.place)
-    if verdict.evidence is None:
+    if evidence is None:
         return Change(position, frozenset({State.PENDING}), State.KEPT)
-    return Change(position, UNDECIDED, State.DUPLICATE, verdict.evidence)
+    return Change(position, UNDECIDED, State.DUPLICATE, evidence)
 
 
 def nothing_of(texts: Keyed) -> Keyed:
@@ -228,6 +243,6 @@ def answer_repeated(posts: Contestants) -> Steps:
         elif record.state in UNDECIDED:
             awaited.add(position)
         else:
-            posts.answer(place, record)
+            posts.answers[place] = record
     if awaited:
         yield from wait_for(sorted(awaited))

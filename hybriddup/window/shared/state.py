@@ -75,10 +75,11 @@ class SharedState:
         ]
         chosen = [place for place, first in enumerate(of) if place == first]
         batch = self._settle([posts[place] for place in chosen])
-        row_of = {place: row for row, place in enumerate(chosen)}
-        decided = [batch.decisions[row_of[place]] for place in of]
-        answers = [one._replace(repeated=True) if place != first else one
-                   for place, (first, one) in enumerate(zip(of, decided, strict=True))]  # fmt: skip
+        decided = dict(zip(chosen, batch.decisions(), strict=True))
+        answers = [
+            decided[first] if place == first else decided[first]._replace(repeated=True)
+            for place, first in enumerate(of)
+        ]
         self._count(answers, batch)
         return answers
 
@@ -90,7 +91,7 @@ class SharedState:
         try:
             self._follow(batch)
         except BaseException:
-            self._abandoned |= batch.positions
+            self._abandoned |= batch.undecided
             raise
         return batch
 

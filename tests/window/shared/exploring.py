@@ -8,7 +8,6 @@ store is a step of its own, between which any other process may come.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.window.records import Evidence, StoredPost
 from hybriddup.window.shared import protocol
-from hybriddup.window.shared.protocol import Call, Steps, Verdict, Wait
+from hybriddup.window.shared.protocol import Call, Contestants, Steps, Wait
 from hybriddup.window.shared.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 
 ENTRY = entry_type(1)
@@ -25,45 +24,16 @@ KEY = np.uint64(7)
 """The one bucket in which all posts stand: whatever matches meets."""
 
 
-@dataclass
-class ToyBatch:
+class ToyBatch(Contestants):
     """Posts with names; which of them match is given."""
 
-    names: tuple[str, ...]
-    matching: frozenset[frozenset[str]]
-    ids: Mapping[str, str] = field(default_factory=dict)
-    outcomes: dict[int, Evidence | None] = field(default_factory=dict)
-    answers: dict[int, Record] = field(default_factory=dict)
+    def __init__(self, names: tuple[str, ...], matching: frozenset[frozenset[str]], ids: Mapping[str, str]) -> None:
+        super().__init__([ids.get(name) for name in names])
+        self.names, self.matching = names, matching
 
-    def __post_init__(self) -> None:
-        self.open = list(range(len(self.names)))
-        self.position: dict[int, int] = {}
-        self.holder: dict[int, int] = {}
-        self.instead: dict[int, int] = {}
-
-    def open_places(self) -> Sequence[int]:
-        return self.open
-
-    def position_of(self, place: int) -> int:
-        return self.position[place]
-
-    def begin(self, taken: Taken) -> tuple[list[Record], list[Holder]]:
-        before = dict(self.position)
-        self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
-        records, holders = [], []
-        for place in self.open:
-            name, position = self.names[place], self.position[place]
-            records.append(Record(State.PENDING, StoredPost(position, name, 0.0, name, None), 0.0))
-            if name in self.ids:
-                holders.append(Holder(self.ids[name], position, self.instead.get(place, before.get(place))))
-        return records, holders
-
-    def held(self, holders: Sequence[int]) -> None:
-        with_ids = [place for place in self.open if self.names[place] in self.ids]
-        for place, holder in zip(with_ids, holders, strict=True):
-            if holder != self.position[place]:
-                self.holder[place] = holder
-        self.open = [place for place in self.open if place not in self.holder]
+    def records(self, taken: Taken) -> list[Record]:  # noqa: ARG002
+        begun = [(self.position[place], self.names[place]) for place in self.open]
+        return [Record(State.PENDING, StoredPost(at, name, 0.0, name, None), 0.0) for at, name in begun]
 
     def keyed(self) -> Keyed:
         entries = np.zeros(len(self.open), ENTRY)
@@ -90,30 +60,16 @@ class ToyBatch:
     def match(self, a: str, b: str) -> bool:
         return frozenset((a, b)) in self.matching
 
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> dict[int, Evidence | None]:
         kept = [(one.post.position, one.post.text) for one in self.known.values() if one and one.state is State.KEPT]
-        found = []
+        found: dict[int, Evidence | None] = {}
         for place in self.open:
             name = self.names[place]
             of = next((position for position, other in sorted(kept) if self.match(name, other)), None)
-            found.append(Verdict(place, None if of is None else evidence(of)))
+            found[place] = None if of is None else evidence(of)
             if of is None:
                 kept.append((self.position[place], name))
         return found
-
-    def settle(self, place: int, verdict: Verdict) -> None:
-        self.outcomes[place] = verdict.evidence
-        self.open.remove(place)
-
-    def repeated(self) -> Mapping[int, int]:
-        return {place: holder for place, holder in self.holder.items() if place not in self.answers}
-
-    def answer(self, place: int, record: Record) -> None:
-        self.answers[place] = record
-
-    def reopen(self, place: int) -> None:
-        self.instead[place] = self.holder.pop(place)
-        self.open = sorted([*self.open, place])
 
     def is_forgotten(self, record: Record) -> bool:  # noqa: ARG002
         return False
@@ -343,8 +299,8 @@ class Explorer:
             if process.is_gone:
                 continue
             assert asked is None, f"process {number} waits for ever: {asked}"
-            assert sorted([*batch.outcomes, *batch.answers]) == list(range(len(batch.names)))
-            for place, outcome in batch.outcomes.items():
+            assert sorted([*batch.decided, *batch.answers]) == list(range(len(batch.names)))
+            for place, outcome in batch.decided.items():
                 record = world.content.records[batch.position[place]]
                 if record.post.position in dict(world.deleted):
                     continue
