@@ -25,7 +25,7 @@ from hybriddup.files.tables import batched, json_line
 from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import TimeOf, event_time
-from hybriddup.window.posts import as_post
+from hybriddup.window.records import as_post
 
 LARGEST_BATCH = 256
 SHOWN_BAD_LINES = 5

@@ -1,6 +1,6 @@
 """The types of requests and answers, from which the OpenAPI schema is made; those of requests check what comes.
 
-A post is checked by `hybriddup.window.posts`, as everywhere. Answers have the types of the window itself.
+A post is checked by `hybriddup.window.records`, as everywhere. Answers have the types of the window itself.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from hybriddup.service.problems import RequestError
 from hybriddup.steps.options import quote
 from hybriddup.study.explain import Explanation
 from hybriddup.window import Match, WindowStats
-from hybriddup.window.posts import MOST_ID_BYTES
-from hybriddup.window.records import Evidence
+from hybriddup.window.records import MOST_ID_BYTES, Evidence
 
 Number = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 PostId = Annotated[str | Number, Field(description='Text or a whole number of 64 bits; 17 and "17" are two ids.')]

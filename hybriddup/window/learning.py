@@ -24,9 +24,8 @@ from hybriddup.run.recipe import compare_recipes, pack_arrays, unpack_arrays
 from hybriddup.steps.fingerprints import FIT_SAMPLE
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
 from hybriddup.steps.weighters import FittedTable, FittedWeighter
-from hybriddup.window.meta import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.preparing import Steps
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores import BLOCKS, RECIPE, VERIFIER, WEIGHTS, WindowStore
 
 FIT_AT = FIT_SAMPLE
 """Posts after which a window learns."""

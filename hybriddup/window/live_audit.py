@@ -66,7 +66,6 @@ class Comparison:
         self.missed = np.zeros(len(self), np.bool_)
 
     def __len__(self) -> int:
-        """Return the number of posts."""
         return len(self.texts.positions)
 
     @property

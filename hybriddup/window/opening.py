@@ -24,11 +24,10 @@ from hybriddup.window.learning import (
     sample_texts,
     use_stored_weights,
 )
-from hybriddup.window.meta import EDGES, RECIPE, WEIGHTS, stored_watermark
 from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores import EDGES, RECIPE, WEIGHTS, WindowStore, stored_watermark
 
 
 def open_state(open_store: Callable[[], WindowStore], asked: Asked, folder: Path | None = None) -> WindowState:

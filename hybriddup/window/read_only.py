@@ -12,10 +12,10 @@ from pathlib import Path
 
 from hybriddup.steps.verifiers import keeps_learning
 from hybriddup.window.derived.deriving import derive
-from hybriddup.window.meta import BLOCKS, VERIFIER, WEIGHTS, deleted_positions, stored_watermark
 from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
 from hybriddup.window.state import NOTHING, WindowState
+from hybriddup.window.stores import BLOCKS, VERIFIER, WEIGHTS, deleted_positions, stored_watermark
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.window import Window
 

@@ -21,11 +21,18 @@ from hybriddup.window.derived.kept_posts import columns_of
 from hybriddup.window.event_time import NEVER, Edges, PostTimes, WindowTime
 from hybriddup.window.learning import FIT_AT, fitted_meta, learn_from
 from hybriddup.window.live_audit import LiveAudit
-from hybriddup.window.meta import DELETED, EDGES, LOG_TOKEN, WATERMARK, deleted_positions, packed, stored_watermark
-from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Counts, Decision, Post, PostId, PostList, StoredPost, decision_of
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.records import Counts, Decision, Post, PostId, PostList, StoredPost, decision_of, made_id
+from hybriddup.window.stores import (
+    DELETED,
+    EDGES,
+    LOG_TOKEN,
+    WATERMARK,
+    WindowStore,
+    deleted_positions,
+    packed,
+    stored_watermark,
+)
 
 MOST_AHEAD = 300.0
 """Seconds by which the watermark may be ahead of the clock without a warning."""

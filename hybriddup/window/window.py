@@ -20,8 +20,7 @@ from hybriddup.study.explain import Explanation
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.looking import count_window, explainer_of, list_posts, similar_posts
 from hybriddup.window.opened import AnyWindow, Asked
-from hybriddup.window.posts import as_post, as_posts
-from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats
+from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats, as_post, as_posts
 from hybriddup.window.urls import secrets_hidden, url_of
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.window.stores import id_table
 from hybriddup.window.stores.id_table import IdTable, hash_ids, id_bytes
 
 SETS = st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8)
@@ -31,10 +32,11 @@ def test_all_positions_of_a_hash_are_found(batches):
     assert table.all(np.uint64(7)).tolist() == [place for place, each in enumerate(held) if each == 7]
 
 
-def test_segments_are_given_back_when_their_positions_are_forgotten():
+def test_segments_are_given_back_when_their_positions_are_forgotten(monkeypatch):
     """Five windows' worth takes no more memory than two, and what is not forgotten is found."""
     hashes = np.random.default_rng(3).integers(0, 2**64, 5000, np.uint64)
-    table, largest = IdTable(0, smallest_segment=64), []
+    monkeypatch.setattr(id_table, "SMALLEST_SEGMENT", 64)
+    table, largest = IdTable(0), []
     for first in range(0, 5000, 50):
         table.add(hashes[first : first + 50])
         table.forget_before(first + 50 - 1000)

@@ -16,7 +16,7 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
 from hybriddup.steps.verifiers.cosine import Cosine
 from hybriddup.window import Decision, Window
-from hybriddup.window.meta import BLOCKS, RECIPE, VERIFIER, WEIGHTS
+from hybriddup.window.stores import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import FILE
 from tests.window.reference_window import CONFIG

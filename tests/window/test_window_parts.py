@@ -13,8 +13,8 @@ from hybriddup.window.derived import ExactTexts
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.derived.text_files import NOWHERE
 from hybriddup.window.event_time import STEPS, Edges
-from hybriddup.window.posts import as_post
 from hybriddup.window.preparing import exact_keys, hash_keys
+from hybriddup.window.records import as_post
 from tests.window.reference_window import CONFIG
 
 steps_of_time = st.lists(st.floats(0, 5, width=16), max_size=40)

@@ -15,10 +15,9 @@ from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index import WindowSize
 from hybriddup.window.index.choosing import FEWEST_TEXTS, make_live_index
-from hybriddup.window.meta import deleted_positions, stored_watermark
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores import WindowStore, deleted_positions, stored_watermark
 
 FEWEST_IN_RING = 2**10
 """The ring of texts begins with room for so many at least."""

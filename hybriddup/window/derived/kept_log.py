@@ -34,8 +34,7 @@ from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.derived.kept_records import WHAT_WAS_LOST, RecordForm, RecordsInFile, Sound, sound_records
 from hybriddup.window.derived.text_files import NOWHERE, LoggedTexts
 from hybriddup.window.event_time import NEVER
-from hybriddup.window.meta import LOG_TOKEN, stored_watermark
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores import LOG_TOKEN, WindowStore, stored_watermark
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER
 
 FOLDER, ABOUT_FILE = "derived", "about.json"

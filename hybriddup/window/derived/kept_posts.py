@@ -38,7 +38,6 @@ class KeptPosts:
         """Seconds by which the time of a remembered post is before the largest up to it, at most."""
 
     def __len__(self) -> int:
-        """Return the number of kept posts that are remembered."""
         return self._end - self._first
 
     @property

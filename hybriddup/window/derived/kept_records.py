@@ -213,11 +213,9 @@ class RecordsInFile:
     dtype: np.dtype[np.void]
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return self.path.stat().st_size // self.dtype.itemsize
 
     def __getitem__(self, row: int) -> np.void:
-        """Return a record."""
         record: np.void = np.fromfile(self.path, self.dtype, 1, offset=row * self.dtype.itemsize)[0]
         return record
 

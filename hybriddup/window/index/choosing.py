@@ -8,13 +8,12 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.ring_reads import LookUpCounts, find_near_anywhere
+from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.kernels.segments import LARGEST_SEGMENT, BucketKeys, Segments, build_segments, look_up
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.steps.candidates import find_depths
-from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
 from hybriddup.window.index.posting_lists import PostingLists
 
@@ -29,8 +28,6 @@ SMALLEST_SEGMENT = 2**12
 """Fewer texts are compared one by one: that takes less time than reading their buckets. A power of two."""
 SEGMENTS_OF_WINDOW = 4
 """A window has at least so many of the largest segments, so that hardly more is held than its texts."""
-FEWEST_IN_SLICE = 2**18
-"""Comparisons that are worth a thread."""
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
@@ -111,20 +108,8 @@ class LiveScan(LiveIndex):
 
     def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         ring, n_later = self._ring, len(later.positions)
-        places = [0, ring.runs()[0][1] - ring.runs()[0][0]]
-        parts = [self._near(later, run, place) for run, place in zip(ring.runs(), places, strict=False)]
-        counts = LookUpCounts(n_later * ring.n_texts, n_later, ring.n_texts)
-        return ring.select(np.sort(np.concatenate(parts)), later), counts
-
-    def _near(self, later: LaterTexts, run: tuple[int, int], place: int) -> UInt64s:
-        ring, (first, last) = self._ring, run
-        partners = ring.table.partners
-
-        def find(start: int, stop: int) -> UInt64s:
-            return find_near_anywhere(ring.columns.bits, first + start, first + stop, place + start, later, partners)
-
-        n_worthwhile = max(FEWEST_IN_SLICE // len(later.bits), 1)
-        return np.concatenate(map_slices(find, last - first, self._workers, n_worthwhile))
+        near = ring.near_anywhere(ring.first, ring.next, later, self._workers)
+        return near, LookUpCounts(n_later * ring.n_texts, n_later, ring.n_texts)
 
 
 class LiveTables(LiveIndex):

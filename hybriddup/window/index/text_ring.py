@@ -31,6 +31,7 @@ from hybriddup.kernels.ring_texts import (
     select_in_ring,
     write_texts,
 )
+from hybriddup.steps.parallel import map_slices
 
 SPARE = 256
 """Room for one text more in so many, because some are added before as many are forgotten."""
@@ -40,6 +41,8 @@ slots are used."""
 MOST_TEXTS = 2**31
 """Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
+FEWEST_IN_SLICE = 2**18
+"""Comparisons that are worth a thread."""
 LONGEST_TOLD = 2**12
 """What a text may match is told for lengths up to this; longer texts count as of this length."""
 
@@ -153,29 +156,31 @@ class TextRing:
         self.first, n_gone = first_from(self.columns, self.first, self.next, self._turn, position)
         self.n_texts -= n_gone
 
-    def select(self, near: UInt64s, later: LaterTexts) -> NearPairs:
-        """Return the pairs within their limits of what is near, each once and in order, and 1 as the depth of each.
+    def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
+        """Return the pairs within their limits with the texts of these numbers, and 1 as the depth of each."""
+        bits, partners, place = self.columns.bits, self.table.partners, first - self.first
+        near = [np.zeros(0, np.uint64)]
+        n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.bits), 1), 1)
+        for start, stop in self._runs(first, last):
 
-        ``near`` is uint64[n]: row of the later text in the upper 32 bits, place among the texts of the ring in the
-        lower, sorted.
-        """
-        depths = np.ones(len(near), np.int32)
-        pairs: NearPairs = select_in_ring(near, depths, self.columns, self.first_slot, self.table.rows, later)
+            def find(begin: int, end: int, start: int = start, place: int = place) -> UInt64s:
+                return find_near_anywhere(bits, start + begin, start + end, place + begin, later, partners)
+
+            near += map_slices(find, stop - start, workers, n_worthwhile)
+            place += stop - start
+        # each part has its pairs by later text; together they have to be put in order
+        found = np.sort(np.concatenate(near))
+        depths = np.ones(len(found), np.int32)
+        pairs: NearPairs = select_in_ring(found, depths, self.columns, self.first_slot, self.table.rows, later)
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
         """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
         first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
-        columns, partners, place = self.columns, self.table.partners, first - self.first
-        near = []
-        for start, stop in self._runs(first, last):
-            near.append(find_near_anywhere(columns.bits, start, stop, place, later, partners))
-            place += stop - start
-        # each run has its pairs by later text; together they have to be put in order
-        found = self.select(np.sort(np.concatenate(near)), later)
+        found = self.near_anywhere(first, last, later, workers=1)
         pairs = CandidatePairs(found.earlier, later.positions[found.later], found.distances)
-        number, _ = first_from(columns, last, self.next, self._turn, 0)
+        number, _ = first_from(self.columns, last, self.next, self._turn, 0)
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
     def numbers_of(self, positions: Int64s) -> Int64s:
@@ -194,12 +199,8 @@ class TextRing:
             np.int64,
         )
 
-    def runs(self) -> list[tuple[int, int]]:
-        """Return the bounds of the slots in use, in order: two ranges where they go past the end."""
-        return self._runs(self.first, self.next)
-
     def _runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the bounds of the slots of some numbers, in order."""
+        """Return the bounds of the slots of some numbers, in order: two ranges where they go past the end."""
         start = self._slot(first)
         stop = start + last - first
         if stop <= self.capacity:

@@ -10,9 +10,8 @@ from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import PostTimes, WindowTime
-from hybriddup.window.posts import made_id
 from hybriddup.window.preparing import Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of
+from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
 from hybriddup.window.shared.encounter import Encounter, OpenPosts
 from hybriddup.window.shared.protocol import Contestants
 from hybriddup.window.shared.store import Entries, Keyed, Record, State, Taken, entry_type

@@ -108,6 +108,8 @@ class Encounter:
         """Return the open posts and some of the others, numbered from 0, these before those."""
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
         texts = self._steps.normalize([one.post.text for one in records])
+        edges, keys = self._posts.times.edges(self._horizon), self._posts.prepared.keys
+        equal = latest_equals(self._equal, self._records, dict(zip(positions, texts, strict=True)), keys, edges)
         chosen = np.isin(self._near.earlier, others)
         near = self._near.take(chosen)
         return Numbered(
@@ -116,25 +118,28 @@ class Encounter:
             numbered_from(self._posts.prepared, len(positions)),
             near._replace(earlier=np.searchsorted(others, near.earlier)),
             self._depths[chosen],
-            self._equal_to(dict(zip(positions, texts, strict=True))),
+            np.where(equal >= 0, np.searchsorted(others, equal), -1),
         )
 
-    def _equal_to(self, texts: Mapping[int, str]) -> Int64s:
-        """Return int64[n]: for each open post the number of the latest of some others that it equals, -1 = none.
 
-        ``texts`` are the normalized ones of the others, by position.
-        """
-        number_of = {position: number for number, position in enumerate(texts)}
-        equal = np.full(len(self._posts.prepared.positions), -1, np.int64)
-        edges = self._posts.times.edges(self._horizon).tolist()
-        met = zip(*(column.tolist() for column in self._equal), strict=True)
-        for row, position in sorted(met):
-            if position not in texts or self._records[position].post.time <= edges[row]:
-                continue
-            says, text = self._posts.prepared.keys[row]
-            if text == (texts[position] if says else self._records[position].post.text):
-                equal[row] = number_of[position]
-        return equal
+def latest_equals(
+    met: tuple[Int64s, Int64s],
+    records: Mapping[int, Record],
+    normalized: Mapping[int, str],
+    keys: Sequence[tuple[bool, str]],
+    edges: Float64s,
+) -> Int64s:
+    """Return int64[n]: the position of the latest post that each text meets, equals, and still matches, -1 = none.
+
+    ``met`` are rows of texts, and positions of posts that each meets; ``normalized`` has the texts of those that count.
+    """
+    equal = np.full(len(keys), -1, np.int64)
+    for row, position in sorted(zip(*(column.tolist() for column in met), strict=True)):
+        if position in normalized and records[position].post.time > edges[row]:
+            says, text = keys[row]
+            if text == (normalized[position] if says else records[position].post.text):
+                equal[row] = position
+    return equal
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from hybriddup.window.learning import (
     refuse_other_recipe,
     use_stored_weights,
 )
-from hybriddup.window.meta import RECIPE, WEIGHTS
 from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
 from hybriddup.window.shared.state import SharedState
 from hybriddup.window.shared.store import Needs, SharedStore
+from hybriddup.window.stores import RECIPE, WEIGHTS
 from hybriddup.window.window import Window
 
 LEASE = 10.0

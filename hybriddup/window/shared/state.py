@@ -16,11 +16,11 @@ from hybriddup.errors import StoreError, UnsupportedError
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.index import LiveReport, LiveTexts
 from hybriddup.window.live_audit import LiveAudit
-from hybriddup.window.posts import MADE_ID
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Counts, Decision, Post, PostId, PostList, StoredPost
+from hybriddup.window.records import MADE_ID, Counts, Decision, Post, PostId, PostList, StoredPost
 from hybriddup.window.shared.batch import SharedBatch
 from hybriddup.window.shared.candidates import buckets_of, near_meetings, near_pairs
+from hybriddup.window.shared.encounter import latest_equals
 from hybriddup.window.shared.protocol import Call, Wait, decide
 from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, Taken, entry_type
 
@@ -178,15 +178,10 @@ class SharedState:
         rows = np.repeat(np.arange(len(prepared.hashes)), found.counts)
         positions = found.entries["position"].astype(np.int64)
         view = SharedView(self)
-        kept = set(view.kept_of(positions).tolist())
-        edges, equal = times.edges(self.timing.horizon), np.full(len(prepared.hashes), -1, np.int64)
-        for row, position in sorted(zip(rows.tolist(), positions.tolist(), strict=True)):
-            if position not in kept or view.records[position].post.time <= edges[row]:
-                continue
-            sent, (says, text) = view.records[position].post.text, prepared.keys[row]
-            if text == (self.steps.normalize([sent])[0] if says else sent):
-                equal[row] = position
-        return equal
+        kept = view.kept_of(positions).tolist()
+        texts = self.steps.normalize([view.records[position].post.text for position in kept])
+        normalized, edges = dict(zip(kept, texts, strict=True)), times.edges(self.timing.horizon)
+        return latest_equals((rows, positions), view.records, normalized, prepared.keys, edges)
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order asked."""

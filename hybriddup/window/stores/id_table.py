@@ -69,9 +69,8 @@ class Segment:
 class IdTable:
     """The hashes of the ids of consecutive positions."""
 
-    def __init__(self, first_position: int, smallest_segment: int = SMALLEST_SEGMENT) -> None:
-        self._smallest_segment = smallest_segment
-        self._segments = [Segment(first_position, smallest_segment)]
+    def __init__(self, first_position: int) -> None:
+        self._segments = [Segment(first_position, SMALLEST_SEGMENT)]
 
     @property
     def first_position(self) -> int:
@@ -115,4 +114,4 @@ class IdTable:
 
     def _next_capacity(self) -> int:
         wanted = (self.end - self.first_position) // SHARE
-        return min(max(1 << wanted.bit_length(), self._smallest_segment), LARGEST_SEGMENT)
+        return min(max(1 << wanted.bit_length(), SMALLEST_SEGMENT), LARGEST_SEGMENT)
