@@ -68,6 +68,8 @@ def test_after_deletions_a_window_decides_as_if_the_posts_had_not_come(
 
 
 UNWANTED = "这是一条谁也不该再看到的微博 secret"
+LONG = f"{UNWANTED} " * 200
+"""In SQLite it takes more than a page."""
 
 
 def distinct(seed: int, n: int) -> list[str]:
@@ -98,11 +100,12 @@ def check_gone(folder: Path) -> None:
     assert not holds(folder, "secret")
 
 
-def test_nothing_is_left_of_the_text_of_a_deleted_post(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unwanted", [UNWANTED, LONG], ids=["short", "long"])
+def test_nothing_is_left_of_the_text_of_a_deleted_post(unwanted: str, tmp_path: Path) -> None:
     """In no file, once the window is closed; every other text is where it was."""
     texts = distinct(1, 300)
     with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many([*texts[:100], {"id": "gone", "text": UNWANTED}, *texts[100:200]])
+        window.add_many([*texts[:100], {"id": "gone", "text": unwanted}, *texts[100:200]])
         window.add_many(texts[200:])
         assert window.delete("gone")
         assert readable(window) == 100 * [True] + [False] + 200 * [True]

@@ -99,18 +99,6 @@ def test_the_check_finds_a_store_that_loses_posts_when_closed(tmp_path):
         check_window_store(MemoryStore, reopen=MemoryStore)
 
 
-def test_posts_forgotten_all_at_once_are_gone_before_they_are_cleared(tmp_path):
-    """Of far more posts than a call clears, none is found, and each id may be used anew."""
-    for store in (MemoryStore(), Stores(tmp_path).make()):
-        store.append(posts(0, 5000))
-        store.forget_before(5000)
-        assert store.find_ids(list(range(5000))) == [None] * 5000
-        assert list(store.kept_since(0)) == []
-        store.append([StoredPost(5000, 4999, 0.0, "again", None)])
-        assert store.find_ids([4999])[0].text == "again"
-        store.close()
-
-
 def test_reading_back_can_be_mixed_with_appending(tmp_path):
     """Posts that come while the kept ones are read back in batches are yielded at the end."""
     for store in (MemoryStore(), Stores(tmp_path).make()):
