@@ -23,15 +23,6 @@ LEARNING = {"weighter": {"use": "tfidf"}, "blocks": {"use": "shingles"}, "finger
 FIT_AT = 300
 HORIZON = 400.0
 LEARNS_SOON = [(f"hybriddup.window.{module}.FIT_AT", FIT_AT) for module in ("state", "learning")]
-BY_TURNS = """
-import sys
-from hybriddup.window import Window
-from tests.window.reference_window import CONFIG
-
-with Window.open(sys.argv[1], CONFIG) as window:
-    for line in sys.stdin:
-        print(window.add(line.strip()).decision, flush=True)
-"""
 WITHOUT_END = """
 import sys
 from unittest.mock import patch
@@ -65,13 +56,6 @@ def another_process(code: str, store: Path) -> Iterator[Any]:
         process.kill()
 
 
-def send(process: Any, text: str) -> str:
-    """Have a post decided by another process."""
-    process.stdin.write(text + "\n")
-    process.stdin.flush()
-    return str(process.stdout.readline().strip())
-
-
 def ids_of_matches(matches: list[Match]) -> list[str | int]:
     """The ids of the posts of which the text would be a duplicate."""
     return [match.id for match in matches if match.is_match]
@@ -81,27 +65,6 @@ def files_in(store: Path) -> dict[Path, bytes]:
     """What the files hold, but for those by which processes that use SQLite tell each other what they do."""
     files = [path for path in store.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal"))]
     return {path: path.read_bytes() for path in files}
-
-
-def test_a_second_process_looks_at_what_the_first_one_adds(tmp_path: Path) -> None:
-    """As it is added; it cannot add."""
-    store = tmp_path / "store"
-    with another_process(BY_TURNS, store) as writer:
-        assert send(writer, TEXTS[0]) == "kept"
-        with pytest.raises(StoreError, match=r"in use by process .*read_only=True"):
-            Window.open(store, CONFIG)
-        with Window.open(store, CONFIG, read_only=True) as reader:
-            assert ids_of_matches(reader.match(TEXTS[0])) == ["#0"]
-            assert ids_of_matches(reader.match(TEXTS[1])) == []
-            assert [send(writer, text) for text in (TEXTS[1], TEXTS[0])] == ["kept", "duplicate"]
-            assert ids_of_matches(reader.match(TEXTS[1])) == ["#1"]
-            post = reader.get("#2")
-            assert post is not None
-            assert (post.kept, reader.stats().n_kept_in_window) == (False, 2)
-            assert reader.explain(TEXTS[1], "#1").matches
-            for call in (lambda: reader.add(TEXTS[2]), reader.rewind):
-                with pytest.raises(WindowError, match=r"opened with read_only=True and .* the window that writes"):
-                    call()
 
 
 def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_learned_from(tmp_path: Path) -> None:
@@ -199,7 +162,7 @@ def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch
 
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:
-    """Neither to a store that is closed nor to one that is in use."""
+    """Neither to a store that is closed nor to one that is in use; who would write is told which window does."""
     with Window.open(tmp_path, CONFIG) as window:
         window.add_many(TEXTS)
     closed = files_in(tmp_path)
@@ -211,6 +174,9 @@ def test_looking_writes_nothing(tmp_path: Path) -> None:
         in_use = files_in(tmp_path)
         with Window.open(tmp_path, CONFIG, read_only=True) as reader:
             assert reader.get("#3") is not None
+            for call in (lambda: reader.add(TEXTS[0]), reader.rewind):
+                with pytest.raises(WindowError, match=r"opened with read_only=True and .* the window that writes"):
+                    call()
         assert files_in(tmp_path) == in_use
 
 

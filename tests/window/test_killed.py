@@ -1,4 +1,4 @@
-"""A window that is killed at any moment: what was acknowledged is there, and nothing is kept twice."""
+"""Windows and stores that are killed at any moment: what was acknowledged is there, and nothing is there twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
@@ -15,8 +17,11 @@ import pytest
 
 import hybriddup
 from hybriddup.window import Decision, Window
+from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.reference_window import CONFIG
+from tests.window.stores import posts
 
+KILLS = int(os.environ.get("HYBRIDDUP_KILLS", "50"))
 POSTS_A_BATCH = 16
 MOST_BYTES = 40_000
 """Answers, some 200 bytes each, that are written before a kill, at most."""
@@ -39,7 +44,7 @@ def as_line(decision: Decision) -> str:
     return json.dumps(decision.to_dict() | {"repeated": False}) + "\n"
 
 
-def add_posts(folder: Path, acknowledged: Path, first: int) -> None:
+def add_posts(acknowledged: Path, folder: Path, first: int) -> None:
     """Add posts without end, from some that were added before on, and write down what is acknowledged."""
     with acknowledged.open("a") as file, Window.open(folder, CONFIG, workers=1) as window:
         for start in range(first, 10**9, POSTS_A_BATCH):
@@ -48,9 +53,10 @@ def add_posts(folder: Path, acknowledged: Path, first: int) -> None:
             file.flush()
 
 
-def kill_while_adding(folder: Path, acknowledged: Path, first: int, n_bytes: int, seconds: float) -> None:
+def kill_while(adds: Callable[..., None], acknowledged: Path, *given: object, n_bytes: int, seconds: float) -> None:
     """Let another process add posts, and kill it a moment after it has written down so many bytes of answers."""
-    process = multiprocessing.get_context("fork").Process(target=add_posts, args=(folder, acknowledged, first))
+    acknowledged.touch()
+    process = multiprocessing.get_context("fork").Process(target=adds, args=(acknowledged, *given))
     size = acknowledged.stat().st_size
     process.start()
     deadline = monotonic() + 60
@@ -73,11 +79,10 @@ def read_acknowledged(path: Path) -> Iterator[dict[str, object]]:
 def crash(folder: Path, rounds: int) -> int:
     """Kill the window so many times; return how many posts were acknowledged."""
     store, acknowledged, random = folder / "store", folder / "acknowledged.jsonl", Random(rounds)  # noqa: S311
-    acknowledged.touch()
     answers: dict[object, dict[str, object]] = {}
     for _ in range(rounds):
-        first, n_bytes = max(0, len(answers) - 40), random.randrange(MOST_BYTES)
-        kill_while_adding(store, acknowledged, first, n_bytes, random.random() * 0.05)
+        first, n_bytes, seconds = max(0, len(answers) - 40), random.randrange(MOST_BYTES), random.random() * 0.05
+        kill_while(add_posts, acknowledged, store, first, n_bytes=n_bytes, seconds=seconds)
         for answer in read_acknowledged(acknowledged):
             assert answers.setdefault(answer["id"], answer) == answer
         acknowledged.write_text("")
@@ -108,14 +113,55 @@ def load_kernels() -> None:
         window.add_many(posts)
 
 
-def test_nothing_acknowledged_is_lost_when_a_window_is_killed(tmp_path: Path) -> None:
-    """Some kills at random moments, each followed by sending the last posts again."""
+@pytest.mark.parametrize("rounds", [5, pytest.param(KILLS, marks=pytest.mark.slow)])
+def test_nothing_a_window_acknowledged_is_lost_in_kills(tmp_path: Path, rounds: int) -> None:
+    """At random moments, each followed by sending the last posts again; many times, as often as patience allows."""
     load_kernels()
-    assert crash(tmp_path, rounds=5) > 100
+    assert crash(tmp_path, rounds) > 20 * rounds
 
 
-@pytest.mark.slow
-def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path: Path) -> None:
-    """As often as patience allows."""
+def append_posts(acknowledged: Path, folder: Path, seed: int) -> None:
+    """Append batches without end, forget all but the latest posts, and write down how many posts are acknowledged."""
+    store, random = SqliteStore.open(folder), Random(seed)  # noqa: S311
+    with acknowledged.open("a") as file:
+        while True:
+            first, n = store.next_position, random.choice((1, 7, 64, 256, 1000))
+            store.append(posts(first, n), {"n": b"%d" % (first + n)})
+            file.write(f"{first + n}\n")
+            file.flush()
+            store.forget_before(max(0, first + n - 3000))
+
+
+def check_posts(folder: Path, n_acknowledged: int) -> None:
+    """The store holds every acknowledged post once, in order, and at most one batch more."""
+    store = SqliteStore.open(folder)
+    first, end = store.first_position, store.next_position
+    assert n_acknowledged <= end <= n_acknowledged + 1000
+    assert first <= max(0, n_acknowledged - 3000)
+    assert store.meta("n") == (b"%d" % end if end else None)
+    expected = posts(first, end - first)
+    assert [post for batch in store.kept_since(0) for post in batch] == [post for post in expected if post.kept]
+    assert store.find_ids(list(range(first, end + 1))) == [*expected, None]
+    store.close()
+
+
+def check_file(folder: Path) -> None:
+    """SQLite finds the file sound, and there is no gap in the positions."""
+    with closing(sqlite3.connect(folder / "posts.sqlite3")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        lowest, highest, n = connection.execute("SELECT min(position), max(position), count(*) FROM posts").fetchone()
+        assert n == 0 or highest - lowest + 1 == n
+
+
+@pytest.mark.parametrize("rounds", [4, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
+def test_what_a_store_acknowledged_is_there_after_kills(tmp_path: Path, rounds: int) -> None:
+    """At random moments, each after a batch of the process, so that at most one is written and not acknowledged."""
     load_kernels()
-    assert crash(tmp_path, rounds=int(os.environ.get("HYBRIDDUP_KILLS", "50"))) > 1000
+    random, acknowledged, n = Random(rounds), tmp_path / "log", 0  # noqa: S311
+    for seed in range(rounds):
+        seconds = random.uniform(0.0, 0.25)
+        kill_while(append_posts, acknowledged, tmp_path / "store", seed, n_bytes=0, seconds=seconds)
+        n = max(int(line) for line in acknowledged.read_text().splitlines(keepends=True) if line.endswith("\n"))
+        check_posts(tmp_path / "store", n)
+    check_file(tmp_path / "store")
+    assert n > 100 * rounds
