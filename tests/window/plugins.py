@@ -9,13 +9,13 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
 
 
-def plugin(component: Any) -> ModuleType:
-    """A plugin with a block index, ``own``."""
-    module = ModuleType("tests_block_index")
+def plugin(component: Any, role: str = "block_index", name: str = "own") -> ModuleType:
+    """A plugin with a component."""
+    module = ModuleType("tests_window")
 
     @hookimpl
     def hybriddup_register(registry: Registry) -> None:
-        registry.add_block_index("own", component)
+        getattr(registry, f"add_{role}")(name, component)
 
     module.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
     return module

@@ -58,6 +58,14 @@ def files_of(folder: Path) -> list[Path]:
     return sorted((folder / FOLDER).glob(f"*{RECORDS}"))
 
 
+def put_back(folder: Path, backup: Path) -> None:
+    """Put the store of a backup in place of another one, beside whose log it then lies."""
+    for path in folder.glob("posts.sqlite3*"):
+        path.unlink()
+    for path in backup.glob("posts.sqlite3*"):
+        shutil.copy(path, folder)
+
+
 def shrink_files(patch: pytest.MonkeyPatch) -> None:
     """Have a few posts make several files, read in several parts."""
     patch.setattr(file_series, "SMALLEST_FILE", 1500)
@@ -286,10 +294,7 @@ def test_a_store_goes_with_no_log_of_another_branch(folder: Path) -> None:
         window.add_many(texts_of(500, 60))
         shutil.copytree(folder, folder.with_name("later"))
     for name in ("earlier", "later"):
-        for path in folder.glob("posts.sqlite3*"):
-            path.unlink()
-        for path in folder.with_name(name).glob("posts.sqlite3*"):
-            shutil.copy(path, folder)
+        put_back(folder, folder.with_name(name))
         with Window.open(folder, CONFIG, horizon=1e9) as window:
             window.add_many(texts_of(777, 80))
     assert answers(folder) == derived(folder)
@@ -348,10 +353,7 @@ def test_records_of_another_branch_that_cannot_be_cut_off_are_not_believed(
         window.add_many(texts_of(600, 20))
         shutil.copytree(folder, folder.with_name("backup"))
         window.add_many(texts_of(500, 60))
-    for path in folder.glob("posts.sqlite3*"):
-        path.unlink()
-    for path in folder.with_name("backup").glob("posts.sqlite3*"):
-        shutil.copy(path, folder)
+    put_back(folder, folder.with_name("backup"))
     with monkeypatch.context() as patched:
         patched.setattr(*fails, full)
         with Window.open(folder, CONFIG, horizon=1e9) as window:
@@ -460,16 +462,18 @@ def test_memory_that_cannot_follow_is_built_anew_from_the_store(
     assert "the index is built anew from the store" in caplog.text
 
 
-@pytest.mark.parametrize("horizon", [1e8, 1e10])
-def test_a_log_of_another_horizon_begins_anew(folder: Path, horizon: float) -> None:
-    """With a longer one, posts match that a log may have no more."""
-    assert answers(folder, horizon=horizon) == derived(folder, horizon=horizon)
-
-
-def test_other_limits_are_not_those_of_the_log(folder: Path) -> None:
-    """The lengths of the configuration changed, which the recipe does not tell."""
-    other = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
-    assert answers(folder, other) == derived(folder, other)
+@pytest.mark.parametrize(
+    ("horizon", "lengths"),
+    [
+        (1e8, CONFIG["lengths"]),
+        (1e10, CONFIG["lengths"]),
+        (1e9, [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]),
+    ],
+)
+def test_a_log_of_another_horizon_or_other_limits_begins_anew(folder: Path, horizon: float, lengths: object) -> None:
+    """With a longer horizon, posts match that a log may have no more; of limits, the recipe does not tell."""
+    config = CONFIG | {"lengths": lengths}
+    assert answers(folder, config, horizon) == derived(folder, config, horizon)
 
 
 def test_a_log_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
@@ -511,10 +515,7 @@ def test_a_store_of_an_earlier_time_does_not_go_with_a_log_that_forgot_its_posts
             now[0] += 5.0
             if step == 20:
                 shutil.copytree(folder, tmp_path / "backup")
-    for path in folder.glob("posts.sqlite3*"):
-        path.unlink()
-    for path in (tmp_path / "backup").glob("posts.sqlite3*"):
-        shutil.copy(path, folder)
+    put_back(folder, tmp_path / "backup")
     assert answers(folder, horizon=100.0) == derived(folder, horizon=100.0)
 
 

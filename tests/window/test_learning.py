@@ -1,24 +1,27 @@
-"""What verifiers learn in a window is learned once, and kept with it."""
+"""What a window learns for its weights, keys and verifiers is learned once, and kept with it."""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from hybriddup.errors import StoreError, WindowError
-from hybriddup.plugin.registry import Registry
-from hybriddup.plugin.spec import hookimpl
 from hybriddup.steps.verifiers.cosine import Cosine
 from hybriddup.window import Decision, Window
+from hybriddup.window.derived import DerivedState
+from hybriddup.window.derived.kept_log import FOLDER
+from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.stores import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import FILE
+from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG
 
 LEARN_AT = 60
@@ -155,7 +158,7 @@ def test_what_was_learned_and_is_damaged_is_an_error_of_the_store(name: str, tmp
 def test_a_verifier_that_cannot_learn_fails_no_batch(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The window goes on with what it has, and says so once."""
     config = comparing_by("own")
-    with Window.open(tmp_path, config, plugins=[plugin(FailsToLearn)]) as window:
+    with Window.open(tmp_path, config, plugins=[plugin(FailsToLearn, "verifier")]) as window:
         decisions = window.add_many(texts(LEARN_AT + 20))
         assert len(decisions) == LEARN_AT + 20
         window.add_many(["price price", "number number"])
@@ -172,7 +175,7 @@ def refuse(*_: object) -> None:
 def test_weights_that_were_learned_hold_though_a_verifier_cannot_learn(tmp_path: Path) -> None:
     """What was kept before has the fingerprints of the new weights, now and when the window is opened again."""
     config = FITTED | {"lengths": comparing_by("own")["lengths"]}
-    posts, plugins = texts(LEARN_AT + 20), [plugin(FailsToLearn)]
+    posts, plugins = texts(LEARN_AT + 20), [plugin(FailsToLearn, "verifier")]
     probes = [text + " bridge" for text in posts[:20]]
     with Window.open(tmp_path, config, plugins=plugins) as window:
         window.add_many(posts)
@@ -204,33 +207,86 @@ class OfAnotherVersion(Cosine):
         self._frequencies = learned["something else"]
 
 
-def plugin(component: type) -> ModuleType:
-    """A plugin with a verifier."""
-    module = ModuleType("tests_learning")
-
-    @hookimpl
-    def hybriddup_register(registry: Registry) -> None:
-        registry.add_verifier("own", component)
-
-    module.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
-    return module
-
-
 def test_a_verifier_whose_learning_cannot_be_kept_learns_at_each_opening(tmp_path: Path) -> None:
     """From texts of the store."""
-    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(CannotKeep)]) as window:
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(CannotKeep, "verifier")]) as window:
         window.add_many(texts(LEARN_AT // 2))
         unlearned = scores(window)
-    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(CannotKeep)]) as window:
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(CannotKeep, "verifier")]) as window:
         assert scores(window) != unlearned
 
 
 def test_what_a_verifier_cannot_use_is_an_error_that_names_it(tmp_path: Path) -> None:
     """The store is as it was."""
-    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine)]) as window:
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine, "verifier")]) as window:
         window.add_many(texts(LEARN_AT))
         learned = scores(window)
     with pytest.raises(WindowError, match="what verifier own learned in this window cannot be used: KeyError"):
-        Window.open(tmp_path, comparing_by("own"), plugins=[plugin(OfAnotherVersion)])
-    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine)]) as window:
+        Window.open(tmp_path, comparing_by("own"), plugins=[plugin(OfAnotherVersion, "verifier")])
+    with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine, "verifier")]) as window:
         assert scores(window) == learned
+
+
+def greetings(n: int) -> list[str]:
+    """Texts that begin alike."""
+    random = Random(5)  # noqa: S311
+    return [
+        "每天早上都要说一遍的话" + "".join(chr(random.randrange(0x4E00, 0x9000)) for _ in range(40)) for _ in range(n)
+    ]
+
+
+def state_of(window: Window) -> Any:
+    """What is behind a window."""
+    return window._state
+
+
+def common_in(window: Window) -> Mapping[str, list[int]]:
+    """What the block index of a window learned."""
+    return {name: array.tolist() for name, array in state_of(window).steps.components.block_index.learned().items()}
+
+
+def is_empty(what: Mapping[str, list[int]]) -> bool:
+    """Whether no shingle is common."""
+    return not any(any(words) for words in what.values())
+
+
+def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A window that is opened again has the keys that it had, from the log as from the posts."""
+    posts = greetings(LEARN_AT + 60)
+    with Window.open(tmp_path, "weibo") as window:
+        window.add_many(posts[: LEARN_AT - 1])
+        assert is_empty(common_in(window))
+        window.add_many(posts[LEARN_AT - 1 : LEARN_AT + 30])
+        common = common_in(window)
+        assert not is_empty(common)
+        window.add_many(posts[LEARN_AT + 30 :])
+        assert common_in(window) == common
+        state = state_of(window)
+        kept = state.steps.normalize([post.text for some in state.store.kept_since(0) for post in some])
+    held, add = list[list[int]](), DerivedState.add
+
+    def noted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
+        held.extend(columns.texts.keys.tolist())
+        add(derived, columns, *looked_up)
+
+    monkeypatch.setattr(DerivedState, "add", noted)
+    for has_log in (True, False):
+        if not has_log:
+            shutil.rmtree(tmp_path / FOLDER)
+        held.clear()
+        with Window.open(tmp_path, "weibo") as window:
+            assert common_in(window) == common
+            index = state_of(window).steps.components.block_index
+            assert held == index.keys(kept, None).tolist()
+            assert not any(window.add(text).kept for text in posts[::20])
+
+
+def test_limits_hit_are_counted_on_when_the_index_is_made_anew() -> None:
+    """What an index counted that is given up is not forgotten with it."""
+    posts = greetings(LEARN_AT)
+    with Window.open(None, {"blocks": {"use": "shingles", "max_bucket_size": 5}}) as window:
+        window.add_many(posts[:-1])
+        before, index = window.stats().limits_hit["max_bucket_size"], state_of(window).derived.index
+        window.add(posts[-1])
+        assert state_of(window).derived.index is not index
+        assert window.stats().limits_hit["max_bucket_size"] >= before > 0

@@ -8,16 +8,14 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from hybriddup.errors import ConfigError, PluginError, StoreError, WindowError
-from hybriddup.plugin.registry import Registry
-from hybriddup.plugin.spec import hookimpl
 from hybriddup.window import Window
 from hybriddup.window.opened import Asked
+from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG
 
 WITH_SECRETS = "carrier://me:pw%201@roof/1?window=tweets&auth_token=t-7"
@@ -57,18 +55,6 @@ def test_a_name_that_is_not_utf_8_is_opened(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"\xff\xfe")
     Window.open(str(folder), CONFIG).close()
     assert (folder / "posts.sqlite3").exists()
-
-
-def plugin_with(opener: Any) -> ModuleType:
-    """A plugin that opens the windows of a scheme."""
-    plugin = ModuleType("tests_opening")
-
-    @hookimpl
-    def hybriddup_register(registry: Registry) -> None:
-        registry.add_window("carrier", opener)
-
-    plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
-    return plugin
 
 
 @pytest.mark.parametrize("path", [None, "memory:", "memory://", "MEMORY:"])
@@ -131,9 +117,9 @@ def test_what_opening_says_never_repeats_a_password(
     error: Exception, cause: Exception | None, expected: type[Exception], message: str
 ) -> None:
     """Nor do the errors that are shown with it."""
-    plugin = plugin_with(raise_from(error, cause))
+    failing = plugin(raise_from(error, cause), "window", "carrier")
     with pytest.raises(expected) as caught:
-        Window.open(WITH_SECRETS, CONFIG, plugins=[plugin])
+        Window.open(WITH_SECRETS, CONFIG, plugins=[failing])
     assert str(caught.value).endswith(message)
     assert not re.search("pw.*1|t-7", "".join(traceback.format_exception(caught.value)))
 
@@ -153,7 +139,7 @@ class Pigeons:
 def test_a_plugin_opens_windows_of_its_own() -> None:
     """It is given the URL, and what is asked for, checked."""
     pigeons = Pigeons()
-    options: Any = {"horizon": "3h", "time": "event", "workers": 1, "plugins": [plugin_with(pigeons)]}
+    options: Any = {"horizon": "3h", "time": "event", "workers": 1, "plugins": [plugin(pigeons, "window", "carrier")]}
     opened: object = Window.open("CARRIER://roof/1", CONFIG, **options)
     assert opened == "a window"
     [(url, asked)] = pigeons.asked

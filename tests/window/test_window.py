@@ -11,6 +11,7 @@ import pytest
 
 from hybriddup.errors import InputError, StoreError, WindowError
 from hybriddup.window import Decision, Window
+from hybriddup.window.looking import FEWEST_SCORED
 from hybriddup.window.state import WindowState
 from tests.window.reference_window import CONFIG
 
@@ -204,6 +205,32 @@ def test_interrupt_after_writing_is_caught_up_with(tmp_path: Path, monkeypatch: 
                 window.add({"text": FIRST, "id": "a"})
         assert outcomes([window.add(SECOND)]) == [("duplicate", "a")]
         assert window.add({"text": FIRST, "id": "a"}).repeated
+
+
+def test_a_window_by_shingles_finds_what_a_scan_finds() -> None:
+    """Decisions about texts and edited copies of them."""
+    random = Random(4)  # noqa: S311
+    letters = [chr(0x4E00 + number) for number in range(3000)]
+    texts = ["".join(random.choices(letters, k=random.randint(12, 60))) for _ in range(1500)]
+    copies = [text[:5] + random.choice(letters) + text[6:] for text in texts]
+    with Window.open(None, "weibo") as window, Window.open(None, {"blocks": {"use": "scan"}}) as truth:
+        posts = [text for pair in zip(texts, copies, strict=True) for text in pair]
+        found = [window.add_many(posts[first : first + 100]) for first in range(0, len(posts), 100)]
+        expected = [truth.add_many(posts[first : first + 100]) for first in range(0, len(posts), 100)]
+        assert window.stats().index.startswith("shingles: ")
+    assert found == expected
+    assert sum(not decision.kept for batch in found for decision in batch) > 1000
+
+
+def test_as_many_matches_as_are_asked_for_are_found_unless_the_text_is_long() -> None:
+    """Of a long text only the posts with the fewest differing bits are scored."""
+    short = [f"{'今天天气很好' * 2}{n:02}" for n in range(30)]
+    long = [f"{'abcdefghij' * 1600}{n:02}" for n in range(30)]
+    lengths = [{"max_hamming_distance": 40, "verifier": {"use": "edit", "threshold": 1.0}}]
+    with Window.open(None, {"lengths": lengths}) as window:
+        window.add_many([*short, *long])
+        assert len(window.match(short[0], limit=25)) == 25
+        assert 1 <= len(window.match(long[0], limit=25)) <= FEWEST_SCORED + 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.plugin.registry import Registry
-from hybriddup.plugin.spec import hookimpl
 from hybriddup.window.opened import Asked
 from hybriddup.window.records import PostId
 from hybriddup.window.shared.opening import open_shared
 from hybriddup.window.shared.store import Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 from hybriddup.window.window import Window
+from tests.window.plugins import plugin
 
 
 @dataclass
@@ -133,13 +131,7 @@ class Opener:
     def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore) -> None:
         self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
         self.make = make
-        self.plugin = ModuleType("tests_plain")
-
-        @hookimpl
-        def hybriddup_register(registry: Registry) -> None:
-            registry.add_window("plain", self)
-
-        self.plugin.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
+        self.plugin = plugin(self, "window", "plain")
 
     def open_window(self, url: str, asked: Asked) -> Window:
         return open_shared(lambda needs: self.make(self.contents[url], needs.words), asked)
