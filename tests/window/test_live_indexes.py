@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.errors import ConfigError
+from hybriddup.kernels.pair_limits import length_class
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
-from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, choosing
 from hybriddup.window.index.choosing import LiveLists, LiveScan, LiveTables, make_live_index
+from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
 
 Triple = tuple[int, int, int]
@@ -302,6 +304,80 @@ def test_fingerprints_of_other_widths_are_refused() -> None:
     """The message says which there may be."""
     with pytest.raises(ConfigError, match=r"fingerprint\.bits must be 64 or 128 for a live window; got 256"):
         make_live_index(Scan(), WindowSize(10, 256))
+
+
+@pytest.mark.parametrize("start", [64, 2**32 - 640, 2**33 - 64])
+@pytest.mark.parametrize(("keys", "bits", "distance"), [(blocks(), 64, 3), (probing(n_blocks=16), 128, 9)])
+def test_tables_lists_and_a_scan_find_the_same_pairs(
+    monkeypatch: pytest.MonkeyPatch, keys: Blocks | Probing, bits: int, distance: int, start: int
+) -> None:
+    """With many times the texts that were expected, in tables of many sizes, also where running numbers are large."""
+    monkeypatch.setattr(choosing, "SMALLEST_SEGMENT", 16)
+    rng, window, n_bytes, n_pairs, first = np.random.default_rng(bits), 400, dict[int, int](), 0, 0
+    keys.prepare(bits, distance)
+    few, enough = WindowSize(100, bits, workers=2), WindowSize(500, bits)
+    indexes = [LiveTables(few, keys), LiveScan(enough), LiveLists(few, keys)]
+    for index in indexes[:2]:
+        index._ring.first = index._ring.next = index._ring._turn = start
+    numbers = clustered_numbers(rng, 10_000, bits, distance // 2 + 2, n_patterns=40)
+    prints = make_prints(numbers, bits, limits=make_limits(10_000, max_hamming_distances=distance))
+    texts = with_keys(prints, None, keys)
+    while first < 10_000:
+        batch = texts.take(slice(first, first + int(rng.choice([1, 7, 256, 500]))))
+        first += len(batch.prints)
+        pairs, *others = [triples(index, batch) for index in indexes]
+        assert all(found == pairs for found in others)
+        n_pairs += len(pairs)
+        for index in indexes:
+            add_all(index, batch)
+            index.forget_before(first - window)
+        n_bytes[first // 1000] = indexes[0].report().n_bytes
+    assert n_pairs > 5000
+    assert {index.report().n_texts for index in indexes} == {window}
+    assert n_bytes[9] <= 1.1 * n_bytes[5]
+
+
+def test_every_text_of_a_crowded_bucket_is_found() -> None:
+    """Each once, however many of them there are."""
+    keys = prepared(blocks())
+    index = make_live_index(keys, WindowSize(20_000, 64))
+    add_all(index, with_keys(make_prints([0] * 20_000), None, keys))
+    near = index.look_up(with_keys(make_prints([1], positions=[20_000]), None, keys))
+
+    assert near.earlier.tolist() == list(range(20_000))
+    assert index.report().exact
+    assert index.report().largest_bucket >= 16_000
+
+
+LENGTHS = st.lists(st.integers(0, 6000), min_size=1, max_size=40)
+
+
+@given(LENGTHS, st.lists(st.integers(0, 9000), min_size=40, max_size=40), st.lists(st.integers(-1, 9), min_size=40))
+def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
+    lengths: list[int], reaches: list[int], limits: list[int]
+) -> None:
+    """Whatever the length of the later one."""
+    n = len(lengths)
+    texts = make_limits(
+        n, lengths=lengths, max_hamming_distances=limits[:n], max_partner_lengths=[max(each, 0) for each in reaches[:n]]
+    )
+    partners = find_partners(texts)
+    for later in [*lengths, 0, 1, 50, LONGEST_TOLD + 7]:
+        of_shorter = [
+            (limit, length)
+            for length, reach, limit in zip(lengths, reaches, limits, strict=False)
+            if length <= later <= max(reach, length)
+        ]
+        row = min(later, LONGEST_TOLD)
+        assert partners.max_distances[row] >= max((limit for limit, _ in of_shorter), default=-1)
+        assert partners.shortest[row] <= min((length for _, length in of_shorter), default=later)
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(0, 2**20))
+def test_a_longer_length_has_no_smaller_class(length: int, more: int) -> None:
+    """From 0 to 255, one by one at first."""
+    assert 0 <= length_class(length) <= length_class(length + more) <= 255
+    assert length_class(length % 32) == length % 32
 
 
 @pytest.mark.parametrize(("most", "n_removed"), [(9, 1), (1000, 100)], ids=["crowded", "all are read"])

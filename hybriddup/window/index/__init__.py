@@ -97,7 +97,7 @@ class LiveIndex(ABC):
         self._ring = TextRing(size.bits, size.n_texts if size.n_first is None else size.n_first, sketched=size.sketched)
         self._workers = size.workers
         self._shape, self._exact = shape, exact
-        self._n_look_ups = self._n_comparisons = self._largest = 0
+        self._n_look_ups = self._n_comparisons = self._largest_bucket = 0
         self._limits_hit: dict[str, int] = {}
 
     @property
@@ -174,7 +174,7 @@ class LiveIndex(ABC):
 
     def report(self) -> LiveReport:
         """Return what the index is, and what was done since it was made."""
-        counts = (self._n_look_ups, self._n_comparisons, self._largest, dict(self._limits_hit))
+        counts = (self._n_look_ups, self._n_comparisons, self._largest_bucket, dict(self._limits_hit))
         return LiveReport(self._ring.n_texts, self.n_bytes, self._shape, self._exact, *counts)
 
     @property
@@ -185,7 +185,7 @@ class LiveIndex(ABC):
     def _count(self, n_comparisons: int, n_look_ups: int, largest: int) -> None:
         self._n_look_ups += n_look_ups
         self._n_comparisons += n_comparisons
-        self._largest = max(self._largest, largest)
+        self._largest_bucket = max(self._largest_bucket, largest)
 
     def _hit_limit(self, name: str, n_times: int) -> None:
         if n_times:
