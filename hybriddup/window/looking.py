@@ -63,7 +63,7 @@ def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: 
 
 def equal_match(state: OpenState, position: int, prepared: PreparedTexts) -> Match:
     """Return the match with a kept post whose text is equal."""
-    post = state.store.posts(np.array([position]))[0]
+    post = state.posts_at(np.array([position]))[0]
     band = state.steps.components.bands.names_of(prepared.lengths)[0]
     return Match(post.id, position, post.text, post.time, 1.0, 1.0, True, 0, EQUAL, band)
 
@@ -79,7 +79,7 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
         asked = ~bands.refused_for_numbers(local.pairs, of_pairs, local.number_keys)
         pairs, of_pairs, local = pairs.take(asked), of_pairs[asked], local._replace(pairs=local.pairs.take(asked))
     judgement = judge_fully(state.steps, local, of_pairs)
-    for place, post in enumerate(state.store.posts(pairs.earlier)):
+    for place, post in enumerate(state.posts_at(pairs.earlier)):
         score, threshold = float(judgement.scores[place]), float(judgement.thresholds[place])
         yield Match(
             post.id,
@@ -108,14 +108,8 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
 
 
 def explainer_of(state: OpenState, text: str, post_id: PostId) -> WindowExplainer:
-    """Return what explains whether a text repeats a post of the window; the post is A, the text B.
-
-    Raises
-    ------
-    InputError
-        No post with this id was decided within the horizon.
-    """
-    post = state.store.find_ids([post_id])[0]
+    """Return what explains whether a text, B, repeats a post of the window, A; InputError where there is none."""
+    post = state.post_with(post_id)
     if post is None:
         raise InputError(
             f"no post with the id {post_id!r} was decided within the horizon. Give the id of a decision or a match; "
@@ -158,13 +152,7 @@ def list_posts(
     text: str,
     of: PostId | None,
 ) -> PostList:
-    """Return the posts that are wanted; parameters and errors are those of `hybriddup.Window.posts`.
-
-    Parameters
-    ----------
-    posts_before
-        Returns the posts at so many positions before one, newest first.
-    """
+    """Return the posts that are wanted, of the posts at so many positions before one; see `hybriddup.Window.posts`."""
     if limit < 1:
         raise InputError(f"limit must be at least 1; got {limit}.")
     wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()

@@ -135,7 +135,8 @@ class Steps:
         """Return normalized texts ready to be looked up, at these positions."""
         workers = self.workers if len(raw) >= FEWEST_BESIDE else 1
         compared = self.components.compared(normalized)
-        sketches_of = start_in_background(lambda: self.sketches(compared), workers)
+        has_sketches = self.counts_characters
+        sketches_of = start_in_background(lambda: sketch_texts(compared, 1) if has_sketches else None, workers)
         simhashes, lengths = self.components.fingerprinter.fingerprint(compared), text_lengths(compared)
         without_text = self.components.settings.without_text
         keys = exact_keys(normalized, raw, simhashes.has_tokens, positions, without_text)
@@ -157,10 +158,6 @@ class Steps:
         """Fit the weighter on these texts, in place of what it weighed by before."""
         maker = self.components.fingerprinter
         maker.weighter.fit(maker.tokenizer.tokenize_batch(self.components.compared(normalized)))
-
-    def sketches(self, texts: Sequence[str]) -> UInt64s | None:
-        """Return uint64[n, SKETCH_WORDS]; None where no verifier tells how many characters are needed."""
-        return sketch_texts(texts, 1) if self.counts_characters else None
 
     def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
         """Return these texts as verifiers look at them."""

@@ -185,6 +185,14 @@ class WindowState:
         with self.counts.timed("verify"):
             return self.steps.verify(pairs, prepared, self.earlier)
 
+    def post_with(self, post_id: PostId) -> StoredPost | None:
+        """Return the post with an id, None where there is none or it is forgotten."""
+        return self.store.find_ids([post_id])[0]
+
+    def posts_at(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions, in the order asked."""
+        return self.store.posts(positions)
+
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order asked: the log's, or made anew of the store's."""
         return normalized_texts(positions, self.derived.kept, self.log, self.store, self.steps)
@@ -313,7 +321,7 @@ class WindowState:
     def delete(self, post_id: PostId) -> bool:
         """Take a post out, of the store as well; see `hybriddup.Window.delete`."""
         self.catch_up()
-        post = self.store.find_ids([post_id])[0]
+        post = self.post_with(post_id)
         if post is None:
             return False
         gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])

@@ -258,7 +258,7 @@ class Window:
         StoreError
             The store cannot be read, or is damaged.
         """
-        return self._ask(lambda state: state.store.find_ids([post_id])[0])
+        return self._ask(lambda state: state.post_with(post_id))
 
     def posts(
         self, limit: int = 100, *, after: int | None = None, text: str = "", of: PostId | None = None

@@ -12,14 +12,7 @@ from hybriddup.data.records import Bools, Enough, Int32s, Int64s, NearPairs, UIn
 from hybriddup.errors import WindowError
 from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.posting_changes import add_texts, count_crowded, remove_number
-from hybriddup.kernels.posting_lists import (
-    BLOCK_BITS,
-    FRESH_BLOCK,
-    FRESH_PAGE,
-    LARGEST_RING,
-    N_BOOK,
-    Postings,
-)
+from hybriddup.kernels.posting_lists import BLOCK_BITS, FRESH_BLOCK, FRESH_PAGE, LARGEST_RING, N_BOOK, Postings
 from hybriddup.kernels.posting_look_ups import depths_by_key, look_up
 from hybriddup.kernels.posting_table import PAGE_BITS, sweep_shards
 from hybriddup.kernels.ring_reads import LookUpCounts

@@ -6,17 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import (
-    ALL_PAIRS,
-    NO_KEY,
-    Bools,
-    Enough,
-    Int32s,
-    Int64s,
-    NearPairs,
-    PairLimits,
-    UInt64s,
-)
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int32s, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.kernels.bucket_entries import near_entries, numbers_in_buckets
 from hybriddup.kernels.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands

@@ -56,7 +56,6 @@ class SharedState:
         """When positions were taken, within the last lease, and once before: which posts are older than these tells."""
         self._abandoned: set[int] = set()
         """Positions of this process that an error left undecided: nobody goes on with them."""
-        self.store = SharedPosts(self)
 
     # ---- deciding
 
@@ -183,9 +182,28 @@ class SharedState:
         normalized, edges = dict(zip(kept, texts, strict=True)), times.edges(self.timing.horizon)
         return latest_equals((rows, positions), view.records, normalized, prepared.keys, edges)
 
+    def post_with(self, post_id: PostId) -> StoredPost | None:
+        """Return the post with an id, if it is decided and not forgotten."""
+        is_made = isinstance(post_id, str) and MADE_ID.fullmatch(post_id)
+        position = int(str(post_id)[1:]) if is_made else self.shared.positions_of([post_id])[0]
+        if position is None or position >= LOOKING:
+            return None
+        record, edge = self.shared.records(np.array([position]))[0], self.watermark - self.timing.horizon
+        if record is None or record.state not in (State.KEPT, State.DUPLICATE) or record.watermark <= edge:
+            return None
+        return record.post if record.post.id == post_id else None
+
+    def posts_at(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions, in the order asked; StoreError where one is not there any more."""
+        found = self.shared.records(positions)
+        posts = [one.post for one in found if one is not None]
+        if len(posts) < len(found):
+            raise StoreError("posts of the window expired while they were looked at. Ask again.")
+        return posts
+
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order asked."""
-        return self.steps.normalize([post.text for post in self.store.posts(positions)])
+        return self.steps.normalize([post.text for post in self.posts_at(positions)])
 
     def no_posts(self) -> Keyed:
         """Return no posts with keys, for calls that only look."""
@@ -204,7 +222,7 @@ class SharedState:
         A post without a record is to all processes as one that was given up: it takes part in nothing, and its id is
         free. A batch that read the record before is decided as if it had come before the deletion.
         """
-        post = self.store.find_ids([post_id])[0]
+        post = self.post_with(post_id)
         if post is None:
             return False
         self.shared.remove(post.position, post.time if post.kept else None)
@@ -238,45 +256,6 @@ class SharedState:
     def close(self) -> None:
         """Let go of the store."""
         self.shared.close()
-
-
-class SharedPosts:
-    """The decided posts of a shared window, as looking into it asks for them."""
-
-    def __init__(self, state: SharedState) -> None:
-        self._state = state
-
-    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
-        """Return the post of each id, None where there is none or it is forgotten."""
-        shared = self._state.shared
-        held = iter(shared.positions_of([one for one in ids if not is_made(one)]))
-        places = [position_of_made(one) if is_made(one) else next(held) for one in ids]
-        known = [place for place in places if place is not None]
-        found: dict[int | None, Record | None] = dict(
-            zip(known, shared.records(np.array(known, np.int64)), strict=True)
-        )
-        edge = self._state.watermark - self._state.timing.horizon
-        return [self._shown(found.get(place), post_id, edge) for post_id, place in zip(ids, places, strict=True)]
-
-    def _shown(self, record: Record | None, post_id: PostId, edge: float) -> StoredPost | None:
-        """Return the post of a record, if it is decided, not forgotten, and has this id."""
-        if record is None or record.state not in (State.KEPT, State.DUPLICATE) or record.watermark <= edge:
-            return None
-        return record.post if record.post.id == post_id else None
-
-    def posts(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions, in the order asked.
-
-        Raises
-        ------
-        StoreError
-            One of them is not there any more.
-        """
-        found = self._state.shared.records(positions)
-        posts = [one.post for one in found if one is not None]
-        if len(posts) < len(found):
-            raise StoreError("posts of the window expired while they were looked at. Ask again.")
-        return posts
 
 
 class SharedView:
@@ -320,14 +299,3 @@ class SharedView:
         """Return what the index is."""
         index = self._state.steps.components.block_index
         return LiveReport(0, 0, f"{index.describe()}, shared", exact=False)
-
-
-def is_made(post_id: PostId) -> bool:
-    """Return whether the window made this id."""
-    return isinstance(post_id, str) and MADE_ID.fullmatch(post_id) is not None
-
-
-def position_of_made(post_id: PostId) -> int | None:
-    """Return the position that a made id names."""
-    position = int(str(post_id)[1:])
-    return position if position < LOOKING else None

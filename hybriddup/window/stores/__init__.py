@@ -30,6 +30,11 @@ DELETED = "deleted"
 LOG_TOKEN = "memory log"  # noqa: S105  no secret
 """By which `hybriddup.window.derived.kept_log` knows the store."""
 
+BATCH = 4096
+"""Posts yielded together."""
+FEWEST_CLEARED = 256
+"""Forgotten posts that a call clears at least, where there are as many."""
+
 
 def stored_watermark(store: WindowStore) -> float:
     """Return the watermark that a store has with its posts; minus infinity where it has none."""
@@ -56,18 +61,8 @@ class WindowStore(Protocol):
     cannot be read or written raises `hybriddup.errors.StoreError`, and the store can be used again as soon as its cause
     is gone.
 
-    Notes
-    -----
     `hybriddup.window.state.WindowState` is the only writer of its store, and goes by that. Where several processes
-    write, a plugin brings windows of its own (`hybriddup.window.opened.AnyWindow`), over a store that promises this:
-
-    - The store gives the positions, or tokens that rise: a writer cannot know the next one.
-    - ``append`` may find that others appended since the posts were decided. It then stores nothing and says so; the
-      writer takes in what came, and decides anew.
-    - Values are set only if they are still what the writer read: of several that learn, one wins and all go by it.
-    - Kept posts can be read from a position on, so that taking in what others added costs what is new.
-    - A post that is asked for may be gone; that is an answer and no error.
-    - A batch takes few calls, whatever is found; no call is for one post.
+    write, a plugin brings windows of its own, as over a `hybriddup.window.shared.SharedStore`.
     """
 
     @property

@@ -11,12 +11,8 @@ import numpy as np
 from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
-from hybriddup.window.stores import check_consecutive, check_edge, check_held, check_ids_new
+from hybriddup.window.stores import BATCH, FEWEST_CLEARED, check_consecutive, check_edge, check_held, check_ids_new
 
-BATCH = 4096
-"""Posts yielded together."""
-FEWEST_CLEARED = 256
-"""Forgotten posts that a call clears at least, where there are as many."""
 BYTES_A_POST = 400
 """What the objects around the text of a post take, on average."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
-from hybriddup.window.stores import check_consecutive, check_edge, check_held, check_ids_new
+from hybriddup.window.stores import BATCH, FEWEST_CLEARED, check_consecutive, check_edge, check_held, check_ids_new
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
@@ -34,12 +34,8 @@ from hybriddup.window.stores.sqlite_file import (
     transaction,
 )
 
-BATCH = 4096
-"""Posts yielded together."""
 BYTES_A_POST = 200
 """Besides its text, in the file."""
-FEWEST_CLEARED = 256
-"""Forgotten posts that a batch clears at least, where there are as many."""
 
 
 class SqliteStore:
