@@ -48,15 +48,6 @@ def test_what_is_no_length_of_time_is_refused(name: str, length: Any) -> None:
     assert len(str(caught.value)) < 200
 
 
-def test_event_time_ahead_of_the_clock_counts_as_the_clock() -> None:
-    """So that a post from the future does not make the window forget; the watermark never falls."""
-    timing = parse_timing("event", 80, None, lambda: 0.0)
-    times = timing.of_posts([Post("a", 1, 50.0), Post("b", 2, 1e9), Post("c", 3, 70.0)], 100.0, 60.0)
-    assert times.times.tolist() == [50.0, 100.0, 70.0]
-    assert times.watermarks.tolist() == [60.0, 100.0, 100.0]
-    assert times.edges(80).tolist() == [-20.0, 20.0, 20.0]
-
-
 def test_one_post_moves_the_watermark_by_a_step() -> None:
     """By event time each post; by arrival time each batch, which comes at one moment."""
     posts = [Post("a", 1, 500.0), Post("b", 2, 500.0), Post("c", 3, 130.0)]

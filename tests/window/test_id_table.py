@@ -3,33 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hybriddup.window.stores import id_table
 from hybriddup.window.stores.id_table import IdTable, hash_ids, id_bytes
-
-SETS = st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8)
-
-
-@given(batches=SETS, wanted=st.lists(st.integers(0, 40), max_size=20))
-def test_the_last_position_of_each_hash_is_found(batches, wanted):
-    """Whatever the batches and however many clash, the answers are those of a plain dictionary."""
-    table, last = IdTable(5), {}
-    for batch in batches:
-        last.update((each, 5 + place) for place, each in enumerate(batch, table.end - 5))
-        table.add(np.array(batch, np.uint64))
-    assert table.latest(np.array(wanted, np.uint64)).tolist() == [last.get(each, -1) for each in wanted]
-
-
-@given(batches=SETS)
-def test_all_positions_of_a_hash_are_found(batches):
-    """Clashing ids are told apart by looking at each position of their hash."""
-    table = IdTable(0)
-    for batch in batches:
-        table.add(np.array(batch, np.uint64))
-    held = [each for batch in batches for each in batch]
-    assert table.all(np.uint64(7)).tolist() == [place for place, each in enumerate(held) if each == 7]
 
 
 def test_segments_are_given_back_when_their_positions_are_forgotten(monkeypatch):

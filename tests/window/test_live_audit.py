@@ -205,15 +205,6 @@ def test_the_interval_allows_for_posts_that_take_too_long() -> None:
     assert slow.recall_interval[0] < slow.audit.n_found / (slow.audit.n_found + 4) < quick.recall_interval[1] == 1.0
 
 
-def test_without_duplicates_there_is_no_estimate() -> None:
-    """Only how many posts were compared."""
-    with window_with(LiveAudit(one_in=1, **EVERYTHING)) as window:
-        window.add_many(unlike(50))
-        stats = window.stats()
-    assert stats.audit == AuditCounts(n_compared=50)
-    assert (stats.estimated_recall, stats.recall_interval) == (None, None)
-
-
 def test_exact_repeats_and_texts_too_short_are_left_out() -> None:
     """They are found by the hash of their text, or compared with none."""
     with window_with(LiveAudit(one_in=1, **EVERYTHING)) as window:

@@ -99,25 +99,17 @@ def test_the_check_finds_a_store_that_loses_posts_when_closed(tmp_path):
         check_window_store(MemoryStore, reopen=MemoryStore)
 
 
-def test_reading_back_can_be_mixed_with_appending(tmp_path):
-    """Posts that come while the kept ones are read back in batches are yielded at the end."""
+def test_reading_back_can_be_mixed_with_appending_and_closing(tmp_path):
+    """Posts that come while others are read back in batches are yielded at the end; a closed store is an error."""
     for store in (MemoryStore(), Stores(tmp_path).make()):
         store.append(posts(0, 12000))
-        seen = []
+        seen, others = [], store.kept_since(0)
+        next(others)
         for batch in store.kept_since(10):
             if not seen:
                 store.append(posts(12000, 30))
             seen += [post.position for post in batch]
         assert seen == [position for position in range(10, 12030) if position % 3 != 1]
         store.close()
-
-
-def test_reading_back_ends_with_an_error_when_the_store_is_closed(tmp_path):
-    """A store that is closed between two batches gives no short answer."""
-    for store in (MemoryStore(), Stores(tmp_path).make()):
-        store.append(posts(0, 12000))
-        batches = store.kept_since(0)
-        next(batches)
-        store.close()
         with pytest.raises(StoreError, match="closed"):
-            list(batches)
+            list(others)

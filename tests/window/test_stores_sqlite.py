@@ -119,27 +119,21 @@ def read_all(folder):
         return list(store.kept_since(0))
 
 
-def overwritten(file, first, end):
-    """Overwrite a part of a file, given as shares of its size."""
-    content = bytearray(file.read_bytes())
-    places = slice(int(first * len(content)), int(end * len(content)))
-    content[places] = np.random.default_rng(8).bytes(len(content[places]))
-    file.write_bytes(content)
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """The file of a store with many posts."""
+    return (filled(tmp_path_factory.mktemp("large"), 20_000) / FILE).read_bytes()
 
 
 @pytest.mark.parametrize("part", [(0.0, 0.001), (0.0, 0.3), (0.05, 1.0), (0.0, 1.0)])
-def test_a_file_overwritten_in_part_is_said_to_be_damaged(tmp_path, part):
-    """Noise in the file is an error that says so, when it is opened or at the latest when it is read."""
-    overwritten(filled(tmp_path, 20_000) / FILE, *part)
-    with pytest.raises(StoreError, match="damaged"):
-        read_all(tmp_path)
-
-
-@pytest.mark.parametrize("share", [0.0001, 0.1, 0.5, 0.9])
-def test_a_file_cut_short_is_said_to_be_damaged(tmp_path, share):
-    """Posts missing at the end of the file are noticed."""
-    file = filled(tmp_path, 20_000) / FILE
-    os.truncate(file, int(file.stat().st_size * share))
+@pytest.mark.parametrize("fault", ["overwritten", "cut"])
+def test_a_file_overwritten_or_cut_is_said_to_be_damaged(tmp_path, large, part, fault):
+    """Noise in a part of it, or an end too soon, is an error that says so, at the latest when all is read."""
+    first, end = (int(share * len(large)) for share in part)
+    noise = np.random.default_rng(8).bytes(end - first)
+    (tmp_path / FILE).write_bytes(
+        large[:first] + noise + large[end:] if fault == "overwritten" else large[: end * 9 // 10]
+    )
     with pytest.raises(StoreError, match="damaged"):
         read_all(tmp_path)
 
