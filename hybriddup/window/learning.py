@@ -9,8 +9,8 @@ compared. Later, fingerprints stay comparable, and a pair has the same score at 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,20 +31,10 @@ FIT_AT = FIT_SAMPLE
 """Posts after which a window learns."""
 META_OF_PART = {WEIGHTS_PART: WEIGHTS, BLOCKS_PART: BLOCKS}
 """Under which name a store keeps what a part of a recipe learned; a verifier has the same name in both."""
+Meta = Callable[[str], bytes | None]
+"""Returns the value that a store has under a key, None where there is none."""
 N_SAMPLED = 2000
 """Texts that verifiers look at where what they learn cannot be kept."""
-
-
-class Values(Protocol):
-    """What a window keeps by name besides its posts."""
-
-    def meta(self, key: str) -> bytes | None:
-        """Return the value under a key, None where there is none."""
-        ...
-
-    def set_meta(self, values: Mapping[str, bytes]) -> None:
-        """Store values under their keys: all of them are safe when it returns, or none is and it raises."""
-        ...
 
 
 def learns(components: Components) -> bool:
@@ -94,15 +84,14 @@ def fitted_meta(components: Components) -> dict[str, bytes]:
     return {WEIGHTS: pack_arrays(weighter.table.arrays()), RECIPE: pack_recipe(components.recipe())}
 
 
-def keep_recipe(steps: Steps, store: Values) -> None:
-    """Keep what a learned recipe says with the store; WindowError where the window has learned something else."""
-    recipe = steps.components.learned
+def missing_of_recipe(steps: Steps, meta: Meta) -> dict[str, bytes]:
+    """Return what a store has yet to keep of a learned recipe; WindowError where the window goes by something else."""
+    recipe, missing = steps.components.learned, dict[str, bytes]()
     if recipe is None:
-        return
-    missing: dict[str, bytes] = {}
+        return missing
     for part, arrays in recipe.learned.items():
         key = META_OF_PART.get(part, part)
-        kept = store.meta(key)
+        kept = meta(key)
         if kept is None:
             missing[key] = pack_arrays(arrays)
         elif not same_arrays(unpack_arrays(kept), arrays):
@@ -110,7 +99,7 @@ def keep_recipe(steps: Steps, store: Values) -> None:
                 f"the window goes by other {part} than the recipe {recipe.id}. Open it without recipe:, or with the "
                 "one that it was made with, or begin a new store."
             )
-    store.set_meta(missing)
+    return missing
 
 
 def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) -> bool:
@@ -118,9 +107,9 @@ def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) ->
     return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
 
 
-def prepare_blocks(steps: Steps, store: Values) -> bool:
+def prepare_blocks(steps: Steps, meta: Meta) -> bool:
     """Go on with what the block index learned and was kept with the store; return whether it is still to learn."""
-    index, kept = steps.components.block_index, store.meta(BLOCKS)
+    index, kept = steps.components.block_index, meta(BLOCKS)
     if kept is not None:
         index.use_learned(unpack_arrays(kept))
     return index.learns and kept is None
@@ -134,7 +123,7 @@ def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
     return [text for text in steps.normalize([post.text for post in posts]) if text]
 
 
-def prepare_verifiers(steps: Steps, values: Values, sample: Sequence[str]) -> bool:
+def prepare_verifiers(steps: Steps, meta: Meta, sample: Sequence[str]) -> bool:
     """Prepare the verifiers of a window that is opened; return whether one is still to learn what is then kept.
 
     Verifiers go on with what was kept. Where what a verifier learns cannot be kept, it learns from a sample of
@@ -143,7 +132,7 @@ def prepare_verifiers(steps: Steps, values: Values, sample: Sequence[str]) -> bo
     plan, is_learning = steps.components.plan, False
     of_sample, of_nothing = steps.verifier_context(sample), steps.verifier_context([])
     for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
-        kept = values.meta(VERIFIER + key)
+        kept = meta(VERIFIER + key)
         if not keeps_learning(verifier):
             verifier.prepare(of_sample)
         elif kept is None:

@@ -15,8 +15,8 @@ from hybriddup.window.derived.kept_log import FOLDER, KeptLog
 from hybriddup.window.derived.kept_records import can_be_recorded
 from hybriddup.window.event_time import Edges
 from hybriddup.window.learning import (
-    keep_recipe,
     learns,
+    missing_of_recipe,
     pack_recipe,
     prepare_blocks,
     prepare_verifiers,
@@ -65,9 +65,9 @@ def fill_state(
     """Return the state of a window over a store, with everything in memory that the store holds."""
     is_fitted = learns_weights and use_stored_weights(steps.components, store.meta(WEIGHTS))
     check_recipe(steps.components.recipe(), store, read_only=asked.read_only)
-    if not asked.read_only:
-        keep_recipe(steps, store)
-    blocks_learn = prepare_blocks(steps, store)
+    if not asked.read_only and (missing := missing_of_recipe(steps, store.meta)):
+        store.set_meta(missing)
+    blocks_learn = prepare_blocks(steps, store.meta)
     watermark = stored_watermark(store)
     state = WindowState(
         steps=steps,
@@ -78,7 +78,7 @@ def fill_state(
         # without edges, the store is never told to forget
         edges=Edges(asked.timing.horizon, None if asked.read_only else store.meta(EDGES)),
         weights_learn=learns_weights and not is_fitted,
-        verifiers_learn=prepare_verifiers(steps, store, sample_texts(steps, store)),
+        verifiers_learn=prepare_verifiers(steps, store.meta, sample_texts(steps, store)),
         blocks_learn=blocks_learn,
         n_remembered=store.next_position,
         watermark=watermark,

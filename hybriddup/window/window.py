@@ -294,11 +294,9 @@ class Window:
         ...     [post.text for post in window.posts(text="good").posts]
         ['Good night', 'good morning']
         """
-
-        def posts_before(position: int | None, n: int) -> PostList:
-            return self._ask(lambda state: state.posts_before(position, n))
-
-        return list_posts(posts_before, limit, after, text, of)
+        return list_posts(
+            lambda before, n: self._ask(lambda state: state.posts_before(before, n)), limit, after, text, of
+        )
 
     def delete(self, post_id: PostId) -> bool:
         """Take the post with this id out of the window, kept or not; return whether there was one.
@@ -347,9 +345,8 @@ class Window:
 
     def close(self) -> None:
         """Let go of the store; closing twice is fine. In a forked process nothing is done: the store is not its own."""
-        if os.getpid() != self._process:
-            return
-        undisturbed(self._close)
+        if os.getpid() == self._process:
+            undisturbed(self._close)
 
     def _close(self) -> None:
         with self._lock:

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hybriddup.window.stores import checkpoints
-from hybriddup.window.stores.checkpoints import SMALLEST_LARGE, Checkpoints
+from hybriddup.window.stores import sqlite_file
 from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window.stores.sqlite_file import SMALLEST_LARGE, Checkpoints
 from tests.window.stores import post, posts
 
 PAGE = 4096
@@ -34,7 +34,7 @@ def test_the_log_begins_anew_under_a_steady_load(tmp_path: Path, monkeypatch: py
 
     How soon the thread gets its turn is the machine's affair, so a log that never begins anew is told by far more.
     """
-    monkeypatch.setattr(checkpoints, "STEP", 2**16)
+    monkeypatch.setattr(sqlite_file, "STEP", 2**16)
     store = SqliteStore.open(tmp_path)
     sizes = fill(store, 1200)
     written = store.n_bytes()
@@ -49,7 +49,7 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
     with closing(SqliteStore.open(tmp_path / "store")) as store:
         store.append(posts(0, 500))
         with closing(checkpoints_of(store)) as moving:
-            moving.committed(store._connection, checkpoints.STEP)  # type: ignore[arg-type]
+            moving.committed(store._connection, sqlite_file.STEP)  # type: ignore[arg-type]
             assert moving._moving is not None
             assert moving._moving.result() > 0
         (tmp_path / "copy").mkdir()
@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
     def fail(_: Path) -> sqlite3.Connection:
         raise sqlite3.OperationalError("too many open files")
 
-    monkeypatch.setattr(checkpoints, "STEP", 1)
+    monkeypatch.setattr(sqlite_file, "STEP", 1)
     monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fail)
     with caplog.at_level(logging.WARNING, "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
         fill(store, 20)

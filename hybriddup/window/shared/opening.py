@@ -8,8 +8,8 @@ from typing import Any
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
 from hybriddup.window.learning import (
-    keep_recipe,
     learns,
+    missing_of_recipe,
     pack_recipe,
     prepare_blocks,
     prepare_verifiers,
@@ -51,38 +51,28 @@ def open_state(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: 
     words = asked.settings.fingerprint.bits // 64
     store = open_store(Needs(words, components.block_index.max_bucket_size, asked.timing.horizon))
     try:
-        steps, values = Steps(components, asked.workers), SharedValues(store)
+        steps = Steps(components, asked.workers)
         if is_learning:
-            use_stored_weights(components, values.meta(WEIGHTS))
+            use_stored_weights(components, store.meta(WEIGHTS))
         agree_on_recipe(components.recipe(), store, read_only=asked.read_only)
         if not asked.read_only:
-            keep_recipe(steps, values)
-        prepare_blocks(steps, values)
-        prepare_verifiers(steps, values, [])
+            set_values(missing_of_recipe(steps, store.meta), store)
+        prepare_blocks(steps, store.meta)
+        prepare_verifiers(steps, store.meta, [])
         return SharedState(steps, asked.timing, store, lease)
     except BaseException:
         store.close()
         raise
 
 
-class SharedValues:
-    """The values of a store, which are set once."""
-
-    def __init__(self, store: SharedStore) -> None:
-        self._store = store
-
-    def meta(self, key: str) -> bytes | None:
-        """Return the value under a key; None where there is none."""
-        return self._store.meta(key)
-
-    def set_meta(self, values: Mapping[str, bytes]) -> None:
-        """Store values; WindowError where another process has stored others meanwhile."""
-        for key, value in values.items():
-            if self._store.set_first(key, value) != value:
-                raise WindowError(
-                    f"another process has opened the window with another {key} at the same moment. Open it without "
-                    "recipe:, so that it goes by what the window has, or begin a new window."
-                )
+def set_values(values: Mapping[str, bytes], store: SharedStore) -> None:
+    """Store values; WindowError where another process has stored others meanwhile."""
+    for key, value in values.items():
+        if store.set_first(key, value) != value:
+            raise WindowError(
+                f"another process has opened the window with another {key} at the same moment. Open it without "
+                "recipe:, so that it goes by what the window has, or begin a new window."
+            )
 
 
 def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only: bool) -> None:

@@ -19,12 +19,12 @@ from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
 from hybriddup.window.stores import BATCH, FEWEST_CLEARED, check_consecutive, check_edge, check_held, check_ids_new
 from hybriddup.window.stores import sqlite_queries as queries
-from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
 from hybriddup.window.stores.private_files import WriterLock
 from hybriddup.window.stores.sqlite_file import (
     FILE,
     LOCK,
+    Checkpoints,
     connect,
     connect_again,
     damaged,
@@ -70,7 +70,7 @@ class SqliteStore:
             connection = connect(path, read_only=read_only)
             undoing.callback(connection.close)
             store = cls(path, connection, lock)
-            with store._reading():
+            with store.reading():
                 pass  # now memory agrees with the file
             undoing.pop_all()
             return store
@@ -78,13 +78,13 @@ class SqliteStore:
     @property
     def first_position(self) -> int:
         """The first position that is not forgotten."""
-        with self._reading():
+        with self.reading():
             return self._first
 
     @property
     def next_position(self) -> int:
         """The position of the next post to append."""
-        with self._reading():
+        with self.reading():
             return self._next
 
     def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
@@ -109,7 +109,7 @@ class SqliteStore:
 
     def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
         """Return the post of each id, or None."""
-        with self._reading():
+        with self.reading():
             hashes = hash_ids(ids, self._id_key)
             found = self._find(ids, hashes)
             looked_up = zip(ids, hashes.tolist(), found, strict=True)
@@ -118,7 +118,7 @@ class SqliteStore:
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             check_held(positions, self._first, self._next)
             wanted = positions.tolist()
             found = queries.posts_at(connection, wanted) if wanted else {}
@@ -148,7 +148,7 @@ class SqliteStore:
 
     def meta(self, key: str) -> bytes | None:
         """Return the value under a key."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return queries.read_meta(connection, key)
 
     def set_meta(self, values: Mapping[str, bytes]) -> None:
@@ -176,21 +176,18 @@ class SqliteStore:
             self._lock.release()
 
     @contextmanager
-    def at_one_moment(self) -> Iterator[None]:
-        """Have all calls in the block go by one state of the file, whatever another process writes meanwhile."""
-        with self._reading():
-            yield
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection, with what is in memory made to agree with the file.
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection, with what is in memory made to agree with the file."""
+        Where another process may write, all calls in the block go by one state of the file.
+        """
         if self._connection is None:
             raise StoreError(f"{self._path}: the store is closed; open a new window")
         with explained(self._path):
             if not self._agrees and not self._connection.in_transaction:
                 with snapshot(self._connection):
                     self._read_changes(self._connection)
-                    if self._lock is None:  # another process may write: all of the call goes by this state of the file
+                    if self._lock is None:
                         yield self._connection
                         return
                 self._agrees = True
@@ -198,7 +195,7 @@ class SqliteStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as connection:
+        with self.reading() as connection:
             if self._lock is None:
                 raise StoreError(f"{self._path}: the store was opened for reading only")
             yield connection
@@ -234,7 +231,7 @@ class SqliteStore:
         self._ids.forget_before(self._first)
 
     def _kept(self, position: int) -> list[StoredPost]:
-        with self._reading() as connection:
+        with self.reading() as connection:
             return queries.kept_from(connection, max(position, self._first), BATCH)
 
     def _find(self, ids: Sequence[PostId], hashes: UInt64s) -> list[StoredPost | None]:
