@@ -127,13 +127,7 @@ def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, cloc
 
 
 def parse_length(name: str, length: object) -> float:
-    """Return a length of time in seconds, which a parameter has; ConfigError where it is none or not above 0.
-
-    Examples
-    --------
-    >>> parse_length("horizon", "2d"), parse_length("horizon", "1.5h")
-    (172800.0, 5400.0)
-    """
+    """Return a length of time in seconds, which a parameter has; ConfigError where it is none or not above 0."""
     seconds = seconds_of(length)
     if seconds is None or not 0 < seconds < float("inf"):
         raise ConfigError(

@@ -66,7 +66,8 @@ class ReadOnlyWindow(Window):
         """Give the state, with all that is in the store by now; neither changes during the question."""
         state = self._open_state()
         assert isinstance(state, WindowState)  # noqa: S101  what `_open` returns
-        if self._is_outdated(state):
+        # the writer has learned by what it compares, or following it was broken off
+        if state.n_remembered == NOTHING or any(state.store.meta(name) is not None for name in self._awaited):
             current = self._state = self._open()
             state.close()
             state = current
@@ -82,10 +83,6 @@ class ReadOnlyWindow(Window):
             self._awaited = not_learned_yet(state)
         self._store = store
         return state
-
-    def _is_outdated(self, state: WindowState) -> bool:
-        """Whether the writer has learned by what it compares, or following it was broken off."""
-        return state.n_remembered == NOTHING or any(state.store.meta(name) is not None for name in self._awaited)
 
 
 def not_learned_yet(state: WindowState) -> list[str]:

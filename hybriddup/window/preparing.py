@@ -145,14 +145,11 @@ class Steps:
             positions[chosen], simhashes.bits[chosen], self.components.bands.limits_of(lengths[chosen])
         )
         sketches = sketches_of()
-        live = self.live_texts(texts_at(compared, chosen), prints, None if sketches is None else sketches[chosen])
-        return PreparedTexts(positions, normalized, compared, keys, hash_keys(keys), lengths, live, chosen)
-
-    def live_texts(self, texts: Sequence[str], prints: Fingerprints, sketches: UInt64s | None) -> LiveTexts:
-        """Return texts with their block keys."""
         index = self.components.block_index
-        keys = index.keys(texts, prints.bits)
-        return LiveTexts(prints, sketches, keys, index.probes(keys, prints.bits) if index.probes_others else keys)
+        block_keys = index.keys(texts_at(compared, chosen), prints.bits)
+        probes = index.probes(block_keys, prints.bits) if index.probes_others else block_keys
+        live = LiveTexts(prints, None if sketches is None else sketches[chosen], block_keys, probes)
+        return PreparedTexts(positions, normalized, compared, keys, hash_keys(keys), lengths, live, chosen)
 
     def fit(self, normalized: Sequence[str]) -> None:
         """Fit the weighter on these texts, in place of what it weighed by before."""
@@ -162,15 +159,6 @@ class Steps:
     def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
         """Return these texts as verifiers look at them."""
         return self.components.verifier_context(normalized, self.components.compared(normalized), self.workers)
-
-    def context_of(
-        self, normalized: list[str], compared: list[str], prepared: PreparedTexts, places: Int64s
-    ) -> VerifierContext:
-        """Return some texts, and then those at places of the batch, as verifiers look at them."""
-        posts = normalized + texts_at(prepared.normalized, places)
-        is_whole = self.components.settings.compare == "all"
-        both = posts if is_whole else compared + texts_at(prepared.compared, places)
-        return self.components.verifier_context(posts, both, self.workers)
 
     def earlier_texts(self, normalized_at: TextsAt) -> EarlierTexts:
         """Return what reads texts of the window and makes them ready to be verified, each once."""
@@ -197,7 +185,12 @@ class Steps:
         first = int(prepared.positions[0])
         positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
-        context = self.context_of(*earlier.at(positions[:n_of_window]), prepared, positions[n_of_window:] - first)
+        normalized, compared = earlier.at(positions[:n_of_window])
+        places = positions[n_of_window:] - first
+        posts = normalized + texts_at(prepared.normalized, places)
+        is_whole = self.components.settings.compare == "all"
+        both = posts if is_whole else compared + texts_at(prepared.compared, places)
+        context = self.components.verifier_context(posts, both, self.workers)
         local = CandidatePairs(one, other, pairs.hamming_distances)
         self.components.plan.renew(context)
         return LocalPairs(local, context.lengths, self.components.bands.number_keys(context.texts))

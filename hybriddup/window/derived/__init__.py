@@ -122,10 +122,9 @@ class DerivedState:
         return equal
 
     def add(self, columns: KeptColumns, looked_up: LiveTexts | None = None, is_kept: Bools | None = None) -> None:
-        """Make kept posts findable.
+        """Make kept posts findable, and count look-ups of crowded keys by the texts that were looked up, if any were.
 
-        ``looked_up`` are the texts of the batch that were looked up, and ``is_kept`` tells which of these are the kept
-        ones; their look-ups of crowded keys are counted. None = nothing was looked up.
+        ``is_kept`` tells which of these are the kept posts.
         """
         self.kept.add(columns.positions, columns.times, columns.watermarks, columns.text_places.begins)
         self.exact.add(columns.hashes, columns.positions, self.kept.first_position)

@@ -10,7 +10,7 @@ import numpy as np
 from hybriddup.data.records import Int64s
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.kept_log import KeptLog
-from hybriddup.window.derived.kept_posts import KeptColumns, KeptPosts, columns_of, without
+from hybriddup.window.derived.kept_posts import KeptPosts, columns_of, without
 from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index import WindowSize
@@ -72,20 +72,13 @@ def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, 
         coming = reader.submit(next, batches, None)
         while posts := coming.result():
             coming = reader.submit(next, batches, None)
-            prepared = prepare_stored(steps, posts)
-            columns = stored_columns(prepared, posts, watermark)
+            prepared, times = prepare_stored(steps, posts), np.array([post.time for post in posts])
+            watermarks = np.maximum(np.maximum.accumulate(times), watermark)
+            columns = columns_of(prepared, PostTimes(times, watermarks), np.ones(len(posts), np.bool_))
             if log is not None:
                 columns = log.append(columns, prepared.normalized)
             derived.add(columns)
-            watermark = float(columns.watermarks[-1])
-
-
-def stored_columns(prepared: PreparedTexts, posts: Sequence[StoredPost], watermark: float) -> KeptColumns:
-    """Return what is to be remembered of kept posts of the store, which were decided after a watermark."""
-    times = np.array([post.time for post in posts])
-    watermarks = np.maximum(np.maximum.accumulate(times), watermark)
-    all_kept = np.ones(len(posts), np.bool_)
-    return columns_of(prepared, PostTimes(times, watermarks), all_kept)
+            watermark = float(watermarks[-1])
 
 
 def normalized_texts(

@@ -136,7 +136,7 @@ class LiveTables(LiveIndex):
         """Make the kept ones findable."""
         ring, before = self._ring, self._ring.next
         super().add(texts, is_kept)
-        if ring.span + self._largest > self._capacity:
+        if ring.span + self._largest > len(self._segments.entries) // self._n_tables:  # what they have room for
             self._segments, before = self._make_segments(2 * ring.span), 0
         if before // self._smallest < ring.next // self._smallest:
             build_segments(self._segments, self._keys, ring.columns.bits, ring.live, before)
@@ -152,11 +152,6 @@ class LiveTables(LiveIndex):
     @property
     def _n_tables(self) -> int:
         return len(self._keys.starts) - 1
-
-    @property
-    def _capacity(self) -> int:
-        """Numbers that the segments have room for."""
-        return len(self._segments.entries) // self._n_tables
 
     def _make_segments(self, n_numbers: int) -> Segments:
         """Return empty segments with room for so many numbers, and for one of the largest segments more."""

@@ -83,11 +83,6 @@ class PostingLists:
         of_shards = 4 * len(postings.n_pages) * (int(postings.n_pages.max()) + 2)
         return of_slots + of_shards + BYTES_OF_NUMBER * int(book[FRESH_BLOCK] << np.int64(BLOCK_BITS))
 
-    @property
-    def n_keys(self) -> int:
-        """Keys in the table, some of which may be of forgotten texts only."""
-        return int(self._postings.n_keys.sum())
-
     def add(self, keys: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int) -> int:
         """Add texts in order; return how many of their look-ups were crowded.
 
@@ -95,15 +90,10 @@ class PostingLists:
         text, those of the same call among them, and are live. Of texts that are not ``kept``, bool[n], only crowded
         look-ups are counted. Some shards are swept.
 
-        Parameters
-        ----------
-        keys
-            uint64[n, n_keys]: those of each text, `NO_KEY` where there is none; none stands twice for a text.
-        numbers
-            int64[n]: rising, larger than all that were added before. The low 31 bits of none are 0. That of a text that
-            is not kept may be the next one to be given out, which the next kept text then has.
-        first_live
-            Texts with smaller numbers are forgotten. It never falls.
+        ``keys`` uint64[n, n_keys] are `NO_KEY` where there is none; none stands twice for a text. ``numbers`` int64[n]
+        rise, and are larger than all that were added before. The low 31 bits of none are 0. That of a text that is not
+        kept may be the next one to be given out, which the next kept text then has. Texts with smaller numbers than
+        ``first_live``, which never falls, are forgotten.
         """
         if not len(numbers):
             return 0

@@ -112,14 +112,9 @@ class TextRing:
         return self.next - self.first
 
     @property
-    def first_slot(self) -> int:
-        """The slot of the oldest text."""
-        return self._slot(self.first)
-
-    @property
     def live(self) -> LiveTexts:
         """Which numbers are live, and where their texts are, as the kernels take it."""
-        return LiveTexts(np.uint64(self.next), np.uint64(self.span), np.uint64(self.first_slot))
+        return LiveTexts(np.uint64(self.next), np.uint64(self.span), np.uint64(self._slot(self.first)))
 
     @property
     def n_bytes(self) -> int:
@@ -171,7 +166,7 @@ class TextRing:
         # each part has its pairs by later text; together they have to be put in order
         found = np.sort(np.concatenate(near))
         depths = np.ones(len(found), np.int32)
-        pairs: NearPairs = select_in_ring(found, depths, self.columns, self.first_slot, self.table.rows, later)
+        pairs: NearPairs = select_in_ring(found, depths, self.columns, self._slot(self.first), self.table.rows, later)
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:

@@ -12,7 +12,7 @@ from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import PostTimes, WindowTime
 from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
-from hybriddup.window.shared.encounter import Encounter, OpenPosts
+from hybriddup.window.shared.encounter import Encounter
 from hybriddup.window.shared.protocol import Contestants
 from hybriddup.window.shared.store import Entries, Keyed, Record, State, Taken, entry_type
 
@@ -89,9 +89,8 @@ class SharedBatch(Contestants):
         """Return int64[n]: the positions of other posts that may match those that are open."""
         rows = self._open_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
-        texts = self._prepared.take(rows)
-        posts = OpenPosts(texts, times, self._probes(rows))
-        self._encounter = Encounter(posts, found, self._steps, self._timing.horizon)
+        texts, probes = self._prepared.take(rows), self._probes(rows)
+        self._encounter = Encounter(texts, times, probes, found, self._steps, self._timing.horizon)
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:

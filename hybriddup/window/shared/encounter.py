@@ -33,33 +33,28 @@ from hybriddup.window.shared.candidates import (
 from hybriddup.window.shared.store import UNDECIDED, Entries, Record, State
 
 
-@dataclass(frozen=True)
-class OpenPosts:
-    """The posts of a batch that are open."""
-
-    prepared: PreparedTexts
-    times: PostTimes
-    probes: UInt64s
-    """uint64[n, n_keys + 1]: the keys by which each looks for others, that of equal texts last."""
-
-
 class Encounter:
-    """Open posts, and the others that they met in the buckets of their probes."""
+    """Open posts of a batch, and the others that they met in the buckets of their probes, uint64[n, n_keys + 1].
 
-    def __init__(self, posts: OpenPosts, found: Entries, steps: Steps, horizon: float) -> None:
-        self._posts, self._steps, self._horizon = posts, steps, horizon
+    The last probe is that of equal texts.
+    """
+
+    def __init__(
+        self, prepared: PreparedTexts, times: PostTimes, probes: UInt64s, found: Entries, steps: Steps, horizon: float
+    ) -> None:
+        self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
         self._records: dict[int, Record] = {}
-        met = buckets_of(posts.probes, found, posts.prepared.positions)
+        met = buckets_of(probes, found, prepared.positions)
         self._find_near(met)
-        self._equal = met.others_by(posts.probes.shape[1] - 1)
+        self._equal = met.others_by(probes.shape[1] - 1)
         self.positions: Int64s = np.unique(np.concatenate([self._near.earlier, self._equal[1]]))
         """int64[n], rising: of the others that may match."""
 
     def _find_near(self, met: Buckets) -> None:
         """Note the near pairs: rows of the near texts with positions; and how deep these stand in their buckets."""
-        components, live = self._steps.components, self._posts.prepared.live
+        components, live = self._steps.components, self._prepared.live
         most = components.block_index.max_bucket_size
-        found = near_meetings(live, self._posts.prepared.live_rows, met, components.bands, most)
+        found = near_meetings(live, self._prepared.live_rows, met, components.bands, most)
         near, pair_of = near_pairs(found)
         depths = depths_of(found, pair_of, len(near.later), live.probes.shape[1])
         chosen = nearest(near, components.limits.most_pairs(live.prints.limits.lengths))
@@ -101,21 +96,21 @@ class Encounter:
         index = MetIndex(both.prepared.live.prints.positions, both.near, both.depths)
         times = np.array([one.post.time for one in both.records], np.float64)
         kept = KeptPosts(index, times, self._horizon)
-        found = decide_batch(both.prepared, both.equal, self._posts.times, kept, self._steps, verify, report)
+        found = decide_batch(both.prepared, both.equal, self._times, kept, self._steps, verify, report)
         return found, both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
         """Return the open posts and some of the others, numbered from 0, these before those."""
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
         texts = self._steps.normalize([one.post.text for one in records])
-        edges, keys = self._posts.times.edges(self._horizon), self._posts.prepared.keys
+        edges, keys = self._times.edges(self._horizon), self._prepared.keys
         equal = latest_equals(self._equal, self._records, dict(zip(positions, texts, strict=True)), keys, edges)
         chosen = np.isin(self._near.earlier, others)
         near = self._near.take(chosen)
         return Numbered(
             records,
             texts,
-            numbered_from(self._posts.prepared, len(positions)),
+            numbered_from(self._prepared, len(positions)),
             near._replace(earlier=np.searchsorted(others, near.earlier)),
             self._depths[chosen],
             np.where(equal >= 0, np.searchsorted(others, equal), -1),

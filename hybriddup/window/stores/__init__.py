@@ -97,13 +97,7 @@ class WindowStore(Protocol):
         ...
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions, in the order asked.
-
-        Raises
-        ------
-        StoreError
-            If a position is forgotten or not in use yet.
-        """
+        """Return the posts at these positions, in the order asked; StoreError where one is forgotten or not in use."""
         ...
 
     def kept_since(self, position: int) -> Iterator[list[StoredPost]]:

@@ -25,7 +25,10 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         self._file: IO[bytes] | None = None
-        file = _opened(path)
+        try:
+            file = os.fdopen(open_private(path, os.O_RDWR), "r+b", buffering=0)
+        except OSError as error:
+            raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; see to its permissions") from error
         try:
             _lock(file)
         except OSError:
@@ -47,14 +50,6 @@ class WriterLock:
                 self._file.truncate(0)
             self._file.close()
             self._file = None
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        file = os.fdopen(open_private(path, os.O_RDWR), "r+b", buffering=0)
-    except OSError as error:
-        raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; see to its permissions") from error
-    return file
 
 
 def _holder(file: IO[bytes]) -> str:

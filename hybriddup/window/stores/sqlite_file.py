@@ -127,10 +127,7 @@ def make_private(path: Path) -> None:
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Return a connection to the file of a window, which is made where there is none.
-
-    StoreError where it cannot be opened, is damaged, is something else, or was written by another version.
-    """
+    """Return a connection to the file of a window, made where there is none; StoreError where it is another's."""
     if read_only and not path.exists():
         raise StoreError(f"{path}: there is no such store; open the window for writing to begin one")
     mode = "ro" if read_only else "rwc"
