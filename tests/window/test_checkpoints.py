@@ -6,6 +6,7 @@ import logging
 import shutil
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,8 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
     """A copy of the file without its log has what was moved, whole and in order."""
     with closing(SqliteStore.open(tmp_path / "store")) as store:
         store.append(posts(0, 500))
-        with closing(checkpoints_of(store)) as moving:
+        again = partial(sqlite3.connect, store._path, isolation_level=None, check_same_thread=False)
+        with closing(Checkpoints(again)) as moving:
             moving.committed(store._connection, sqlite_file.STEP)  # type: ignore[arg-type]
             assert moving._moving is not None
             assert moving._moving.result() > 0
@@ -74,8 +76,3 @@ def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
     assert "SQLite checkpoint failed; the WAL grows until one succeeds: too many open files" in caplog.text
     with closing(SqliteStore.open(tmp_path)) as store:
         assert [post.id for post in store.posts(np.arange(1000))] == list(range(1000))
-
-
-def checkpoints_of(store: SqliteStore) -> Checkpoints:
-    """A thread of its own for a store."""
-    return Checkpoints(lambda: sqlite3.connect(store._path, isolation_level=None, check_same_thread=False))

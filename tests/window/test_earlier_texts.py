@@ -40,20 +40,13 @@ def test_a_text_is_read_and_made_ready_once() -> None:
     assert reader.made == [["text 7", "text 3"], ["text 5"]]
 
 
-def test_texts_that_are_at_hand_are_not_read() -> None:
-    """Posts that were just kept are held as they were made ready."""
+def test_texts_that_are_at_hand_are_not_read_until_they_are_deleted() -> None:
+    """Posts that were just kept are held as they were made ready; forgetting one that was never held does nothing."""
     reader = Reader()
     texts = EarlierTexts(reader.normalized_at, reader.compared)
     texts.hold([4, 5], ["four", "five"], ["FOUR", "FIVE"])
     assert texts.at(np.array([5, 4])) == (["five", "four"], ["FIVE", "FOUR"])
     assert reader.read == []
-
-
-def test_a_deleted_text_is_held_no_longer() -> None:
-    """It is asked for again where it was read, as is one that was never held."""
-    reader = Reader()
-    texts = EarlierTexts(reader.normalized_at, reader.compared)
-    texts.hold([4], ["secret"], ["SECRET"])
     texts.forget(4)
     texts.forget(9)
     assert texts.at(np.array([4])) == (["text 4"], ["TEXT 4"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,7 +18,6 @@ from hybriddup.window.derived.kept_log import FOLDER
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.stores import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.stores.sqlite import SqliteStore
-from hybriddup.window.stores.sqlite_file import FILE
 from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG
 
@@ -137,22 +134,6 @@ def test_learning_that_could_not_be_written_fails_no_batch(
     with Window.open(tmp_path / "cut", config) as window, Window.open(tmp_path / "whole", config) as whole:
         assert scores(window) == scores(whole)
     assert learned(tmp_path / "cut") == learned(tmp_path / "whole") != {}
-
-
-@pytest.mark.parametrize("name", [WEIGHTS, RECIPE, BLOCKS])
-def test_what_was_learned_and_is_damaged_is_an_error_of_the_store(name: str, tmp_path: Path) -> None:
-    """That says so, and not whatever a reader of broken bytes comes to."""
-    with Window.open(tmp_path, FITTED) as window:
-        window.add_many(texts(LEARN_AT))
-    with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
-        changed = connection.execute(
-            "UPDATE meta SET value = CAST(substr(value, 1, 40) || zeroblob(9) || substr(value, 50) AS BLOB) "
-            "WHERE key = ?",
-            (name,),
-        )
-        assert changed.rowcount == 1
-    with pytest.raises(StoreError, match=f"'{name}' is not as it was written"):
-        Window.open(tmp_path, FITTED)
 
 
 def test_a_verifier_that_cannot_learn_fails_no_batch(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -50,38 +50,28 @@ def append_until_full(store):
 
 
 def test_a_full_disk_is_an_error_until_there_is_room(tmp_path):
-    """The batch that did not fit leaves nothing, all before it are there, and later it fits."""
-    store = SqliteStore.open(tmp_path)
-    limit(store._connection, 40)
-    with pytest.raises(StoreError, match="the disk is full"):
-        append_until_full(store)
-    n = store.next_position
-    assert n > 0
-    assert store.find_ids([n, n - 1]) == [None, posts(n - 1, 1)[0]]
-    assert store.meta("n") == b"%d" % (n - 50)
-    with pytest.raises(StoreError, match="the disk is full"):
+    """The batch that did not fit leaves nothing, all before it are there, and later it fits.
+
+    What is forgotten is cleared by empty batches too, and its space used for the next posts.
+    """
+    with closing(SqliteStore.open(tmp_path)) as store:
+        limit(store._connection, 60)
+        with pytest.raises(StoreError, match="the disk is full"):
+            append_until_full(store)
+        n = store.next_position
+        assert n > 0
+        assert store.find_ids([n, n - 1]) == [None, posts(n - 1, 1)[0]]
+        assert store.meta("n") == b"%d" % (n - 50)
+        with pytest.raises(StoreError, match="the disk is full"):
+            store.append(posts(n, 50))
+        store.forget_before(n)
+        store.append([])
         store.append(posts(n, 50))
-    limit(store._connection, 1000)
-    store.append(posts(n, 50), {"n": b"%d" % n})
-    store.close()
-    store = SqliteStore.open(tmp_path)
-    assert store.next_position == n + 50
-    assert store.meta("n") == b"%d" % n
-    store.close()
-
-
-def test_forgetting_makes_room_on_a_full_disk(tmp_path):
-    """What is forgotten is cleared by empty batches too, and its space used for the next posts."""
-    store = SqliteStore.open(tmp_path)
-    limit(store._connection, 60)
-    with pytest.raises(StoreError, match="the disk is full"):
-        append_until_full(store)
-    n = store.next_position
-    store.forget_before(n)
-    store.append([])
-    store.append(posts(n, 50))
-    assert store.next_position == n + 50
-    store.close()
+        limit(store._connection, 1000)
+        store.append(posts(n + 50, 50), {"n": b"%d" % n})
+    with closing(SqliteStore.open(tmp_path)) as store:
+        assert store.next_position == n + 100
+        assert store.meta("n") == b"%d" % n
 
 
 def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
