@@ -64,19 +64,15 @@ def test_posts_without_text_are_all_kept(text: str, without_text: str, tmp_path:
         assert not [match for match in window.match(text) if match.is_match]
 
 
-def test_similar_posts_come_best_first_and_nothing_changes() -> None:
-    """A near miss is shown with its score."""
+def test_near_misses_are_shown_with_their_scores() -> None:
+    """Which do not reach the threshold."""
     with Window.open() as window:
         window.add_many([SECOND, "下周的例会改到三楼会议室，请大家带上周报"])
-        before = window.stats()
-        found = window.match(FIRST)
-        assert [(match.id, match.is_match) for match in found] == [("#0", True)]
         near_miss = window.match("下周的例会取消了，三楼会议室有培训，请带上周报")
         assert [(match.id, match.is_match) for match in near_miss] == [("#1", False)]
         assert 0.1 < near_miss[0].score < near_miss[0].threshold
         assert window.match(SECOND)[0].score == 1.0
         assert window.match(SECOND, limit=0) == []
-        assert window.stats().n_posts == before.n_posts == 2
 
 
 def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> None:
@@ -205,21 +201,6 @@ def test_interrupt_after_writing_is_caught_up_with(tmp_path: Path, monkeypatch: 
                 window.add({"text": FIRST, "id": "a"})
         assert outcomes([window.add(SECOND)]) == [("duplicate", "a")]
         assert window.add({"text": FIRST, "id": "a"}).repeated
-
-
-def test_a_window_by_shingles_finds_what_a_scan_finds() -> None:
-    """Decisions about texts and edited copies of them."""
-    random = Random(4)  # noqa: S311
-    letters = [chr(0x4E00 + number) for number in range(3000)]
-    texts = ["".join(random.choices(letters, k=random.randint(12, 60))) for _ in range(1500)]
-    copies = [text[:5] + random.choice(letters) + text[6:] for text in texts]
-    with Window.open(None, "weibo") as window, Window.open(None, {"blocks": {"use": "scan"}}) as truth:
-        posts = [text for pair in zip(texts, copies, strict=True) for text in pair]
-        found = [window.add_many(posts[first : first + 100]) for first in range(0, len(posts), 100)]
-        expected = [truth.add_many(posts[first : first + 100]) for first in range(0, len(posts), 100)]
-        assert window.stats().index.startswith("shingles: ")
-    assert found == expected
-    assert sum(not decision.kept for batch in found for decision in batch) > 1000
 
 
 def test_as_many_matches_as_are_asked_for_are_found_unless_the_text_is_long() -> None:
