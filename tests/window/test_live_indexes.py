@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, NO_KEY, Enough, Fingerprints, NearPairs, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.kernels.pair_limits import length_class
 from hybriddup.steps.blocks import BlockIndex
@@ -21,6 +22,7 @@ from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, choosing
 from hybriddup.window.index.choosing import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
+from tests.window.faults import nothing, with_fault
 
 Triple = tuple[int, int, int]
 
@@ -121,86 +123,44 @@ def test_lists_hold_keys_of_any_kind(most: int, wide: bool) -> None:
     check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=20, bits=[128])
 
 
-class FindsTheForgotten(LiveLists):
-    """Forgets nothing."""
-
-    def forget_before(self, position: int) -> None:
-        """Do nothing."""
-
-
-class FindsTwice(LiveLists):
-    """Finds each pair twice."""
-
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return each pair twice."""
-        return NearPairs._make(np.repeat(column, 2) for column in super().look_up(texts, enough))
+def loses_the_oldest(look_up: Callable[..., NearPairs], *given: Any) -> NearPairs:
+    """Look at one text of a key too few."""
+    near = look_up(*given)
+    return near.take(near.depths < FewKeys.max_bucket_size)
 
 
-class LosesTheOldest(LiveLists):
-    """Looks at one text of a key too few."""
-
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return the pairs but those with the last text that is looked at."""
-        near = super().look_up(texts, enough)
-        return near.take(near.depths < FewKeys.max_bucket_size)
+def counts_wrongly(look_up: Callable[..., NearPairs], texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
+    """Say that each text is the newest where pairs are left out."""
+    near = look_up(texts, enough)
+    return near._replace(depths=np.ones_like(near.depths)) if len(enough.most_pairs) else near
 
 
-class CountsOnTheUnsure(LiveLists):
-    """Leaves pairs out for nearer ones that others of the batch may push out."""
-
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return the pairs as if nothing of the batch were kept."""
-        return super().look_up(texts, enough._replace(n_newer=np.zeros_like(enough.n_newer)))
+def counts_on_the_unsure(look_up: Callable[..., NearPairs], texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
+    """Leave pairs out for nearer ones that others of the batch may push out."""
+    return look_up(texts, enough._replace(n_newer=np.zeros_like(enough.n_newer)))
 
 
-class CountsWrongly(LiveLists):
-    """Says that each text is the newest where pairs are left out."""
-
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return the pairs, of some with other depths."""
-        near = super().look_up(texts, enough)
-        return near._replace(depths=np.ones_like(near.depths)) if len(enough.most_pairs) else near
-
-
-class CountsNothing(LiveLists):
-    """Says of no look-up that it was crowded."""
-
-    def _hit_limit(self, name: str, n_times: int) -> None:
-        """Do nothing."""
-
-
-class DepthsOfOne(LiveLists):
-    """Says of each text that it is the newest."""
-
-    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return 1 for each."""
-        return np.minimum(super().depths(texts, rows, earlier), 1)
-
-
-class AddsAll(LiveLists):
-    """Adds what is not kept, too."""
-
-    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
-        """Add all."""
-        super().add(texts, np.ones_like(is_kept))
+def finds_twice(look_up: Callable[..., NearPairs], *given: Any) -> NearPairs:
+    """Find each pair twice."""
+    return NearPairs._make(np.repeat(column, 2) for column in look_up(*given))
 
 
 @pytest.mark.parametrize(
-    ("broken", "clause"),
+    ("method", "fault", "clause"),
     [
-        (FindsTheForgotten, "counts the texts that can be found"),
-        (FindsTwice, "no pair is found twice"),
-        (LosesTheOldest, "every pair within its limits is found that stands among the newest of a key"),
-        (CountsOnTheUnsure, "only pairs that are farther away than enough others are left out"),
-        (CountsWrongly, "the others are as they were"),
-        (CountsNothing, "look-ups that meet a crowded key are counted"),
-        (DepthsOfOne, "depths"),
-        (AddsAll, "counts the texts that can be found"),
+        ("forget_before", nothing, "counts the texts that can be found"),
+        ("look_up", finds_twice, "no pair is found twice"),
+        ("look_up", loses_the_oldest, "every pair within its limits is found that stands among the newest of a key"),
+        ("look_up", counts_on_the_unsure, "only pairs that are farther away than enough others are left out"),
+        ("look_up", counts_wrongly, "the others are as they were"),
+        ("_hit_limit", nothing, "look-ups that meet a crowded key are counted"),
+        ("depths", lambda right, *given: np.minimum(right(*given), 1), "depths"),
+        ("add", lambda right, texts, kept: right(texts, np.ones_like(kept)), "counts the texts that can be found"),
     ],
 )
-def test_contract_check_finds_faults(broken: type[LiveLists], clause: str) -> None:
+def test_contract_check_finds_faults(method: str, fault: Callable[..., Any], clause: str) -> None:
     """An index that breaks a clause is told which."""
-    index = FewKeys()
+    index, broken = FewKeys(), with_fault(LiveLists, method, fault)
     with pytest.raises(ContractError, match=clause):
         check_live_index(lambda size: broken(size, index), index, max_hamming_distance=20, bits=[64])
 

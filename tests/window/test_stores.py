@@ -11,6 +11,7 @@ from hybriddup.errors import StoreError
 from hybriddup.testing import ContractError, check_window_store
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.memory import MemoryStore
+from tests.window.faults import nothing, with_fault
 from tests.window.stores import Stores, posts
 
 
@@ -36,15 +37,11 @@ class Nameless(MemoryStore):
         return super().find_ids([str(each) for each in ids])
 
 
-class Hoarding(MemoryStore):
-    """Never clears anything."""
+class Remembering(MemoryStore):
+    """Finds forgotten posts by their ids."""
 
     def _clear(self, limit: int) -> None:
         pass
-
-
-class Remembering(Hoarding):
-    """Finds forgotten posts by their ids."""
 
     def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
         return [self._posts.get(self._ids.get(each, -1)) for each in ids]
@@ -56,13 +53,6 @@ class Torn(MemoryStore):
     def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
         self._meta.update(meta or {})
         super().append(posts, meta)
-
-
-class Sorting(MemoryStore):
-    """Answers in the order of positions."""
-
-    def posts(self, positions: np.ndarray) -> list[StoredPost]:
-        return super().posts(np.sort(positions))
 
 
 class Everything(MemoryStore):
@@ -79,14 +69,11 @@ class Reviving(MemoryStore):
         self._first = position
 
 
-class Deathless(MemoryStore):
-    """Answers when it is closed."""
-
-    def close(self) -> None:
-        pass
+HOARDING, DEATHLESS = with_fault(MemoryStore, "_clear", nothing), with_fault(MemoryStore, "close", nothing)
+SORTING = with_fault(MemoryStore, "posts", lambda right, positions: right(np.sort(positions)))
 
 
-@pytest.mark.parametrize("store", [Nameless, Hoarding, Remembering, Torn, Sorting, Everything, Reviving, Deathless])
+@pytest.mark.parametrize("store", [Nameless, HOARDING, Remembering, Torn, SORTING, Everything, Reviving, DEATHLESS])
 def test_the_check_finds_a_store_that_breaks_the_contract(store):
     """Each of these has one fault that careless code has."""
     with pytest.raises(ContractError):

@@ -19,6 +19,7 @@ from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken,
 from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
+from tests.window.faults import nothing, with_fault
 from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
 
 
@@ -59,18 +60,11 @@ def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
     check_shared_store(lambda name, needs: PlainStore(contents[name], needs.words))
 
 
-class GivesTwice(PlainStore):
-    """Gives positions to several."""
-
-    def take(self, n: int) -> Taken:
-        return super().take(n)._replace(first=0)
-
-
-class ChangesAnything(PlainStore):
-    """Changes states whatever they are."""
-
-    def change(self, changes: Sequence[Change]) -> list[State]:
-        return super().change([one._replace(expected=frozenset(State)) for one in changes])
+GIVES_TWICE = with_fault(PlainStore, "take", lambda right, n: right(n)._replace(first=0))
+CHANGES_ANYTHING = with_fault(
+    PlainStore, "change", lambda right, changes: right([one._replace(expected=frozenset(State)) for one in changes])
+)
+KEEPS_ALL_IN_BUCKETS = with_fault(PlainStore, "leave", nothing)
 
 
 class LetsIdsGo(PlainStore):
@@ -80,13 +74,6 @@ class LetsIdsGo(PlainStore):
         held = self.positions_of([one.post_id for one in holders])
         taken = [one._replace(instead_of=position) for one, position in zip(holders, held, strict=True)]
         return super().announce(records, taken)
-
-
-class KeepsAllInBuckets(PlainStore):
-    """Lets nobody out of a bucket."""
-
-    def leave(self, texts: Keyed) -> None:
-        """Do nothing."""
 
 
 class TimeGoesBack(PlainStore):
@@ -100,10 +87,10 @@ class TimeGoesBack(PlainStore):
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
-        (GivesTwice, "nobody gets those of another"),
-        (ChangesAnything, "only if it is as expected"),
+        (GIVES_TWICE, "nobody gets those of another"),
+        (CHANGES_ANYTHING, "only if it is as expected"),
         (LetsIdsGo, "whoever asks first has an id"),
-        (KeepsAllInBuckets, "leaves the buckets"),
+        (KEEPS_ALL_IN_BUCKETS, "leaves the buckets"),
         (TimeGoesBack, "never back by itself"),
     ],
 )
