@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import (
-    CREATE_POSTS,
     RowError,
     insert_posts,
     post_of,
@@ -33,10 +33,8 @@ def read_back(post: StoredPost) -> dict[int, StoredPost]:
     """What is read of a post that was written, asked for with the one after it."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.text_factory = text_from
-        connection.execute(CREATE_POSTS)
-        connection.execute(
-            "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER)"
-        )
+        for statement in TABLES:
+            connection.execute(statement)
         insert_posts(connection, [post], np.zeros(1, np.uint64))
         return posts_at(connection, [post.position, post.position + 1])
 

@@ -1,20 +1,29 @@
-"""The parts of a window by themselves: times, kept posts, exact texts, edges."""
+"""The parts of a window by themselves: kept posts, exact texts, edges, texts in memory and in files, ids."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from io import FileIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
-from hybriddup.window import Window
+from hybriddup.testing import NASTY_TEXTS
+from hybriddup.window import Window, preparing
 from hybriddup.window.derived import ExactTexts
 from hybriddup.window.derived.kept_posts import KeptPosts
-from hybriddup.window.derived.text_files import NOWHERE
+from hybriddup.window.derived.text_files import HEAD, NOWHERE, READ_FIRST, TextPlaces, pack_text, read_texts
 from hybriddup.window.event_time import STEPS, Edges
-from hybriddup.window.preparing import exact_keys, hash_keys
+from hybriddup.window.preparing import EarlierTexts, exact_keys, hash_keys
 from hybriddup.window.records import as_post
+from hybriddup.window.stores import id_table
+from hybriddup.window.stores.id_table import IdTable, hash_ids, id_bytes
 from tests.window.reference_window import CONFIG
 
 steps_of_time = st.lists(st.floats(0, 5, width=16), max_size=40)
@@ -139,3 +148,130 @@ def test_posts_are_decided_alike_at_any_position() -> None:
             decisions = [*window.add_many(texts[:2]), *window.add_many(texts[2:])]
             answers.append([each.evidence and (each.evidence.of_position - first) for each in decisions])
     assert answers[0] == answers[1] == [None, None, 0, 0, 1]
+
+
+class Reader:
+    """Reads texts by position, and notes which were read and made ready."""
+
+    def __init__(self) -> None:
+        self.read: list[list[int]] = []
+        self.made: list[list[str]] = []
+
+    def normalized_at(self, positions: Int64s) -> list[str]:
+        self.read.append(positions.tolist())
+        return [f"text {position}" for position in positions.tolist()]
+
+    def compared(self, texts: Sequence[str]) -> list[str]:
+        self.made.append(list(texts))
+        return [text.upper() for text in texts]
+
+
+def test_a_text_is_read_and_made_ready_once() -> None:
+    """However often it is asked for, beside whichever others, and in the order asked."""
+    reader = Reader()
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
+    assert texts.at(np.array([7, 3])) == (["text 7", "text 3"], ["TEXT 7", "TEXT 3"])
+    assert texts.at(np.array([3, 5, 7])) == (["text 3", "text 5", "text 7"], ["TEXT 3", "TEXT 5", "TEXT 7"])
+    assert texts.at(np.array([5, 7])) == (["text 5", "text 7"], ["TEXT 5", "TEXT 7"])
+    assert texts.at(np.zeros(0, np.int64)) == ([], [])
+    assert reader.read == [[7, 3], [5]]
+    assert reader.made == [["text 7", "text 3"], ["text 5"]]
+
+
+def test_texts_that_are_at_hand_are_not_read_until_they_are_deleted() -> None:
+    """Posts that were just kept are held as they were made ready; forgetting one that was never held does nothing."""
+    reader = Reader()
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
+    texts.hold([4, 5], ["four", "five"], ["FOUR", "FIVE"])
+    assert texts.at(np.array([5, 4])) == (["five", "four"], ["FIVE", "FOUR"])
+    assert reader.read == []
+    texts.forget(4)
+    texts.forget(9)
+    assert texts.at(np.array([4])) == (["text 4"], ["TEXT 4"])
+
+
+def test_no_more_than_so_many_characters_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a batch all texts are returned, however long; the next one reads those anew that it needs."""
+    reader = Reader()
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
+    monkeypatch.setattr(preparing, "MOST_CHARACTERS", 30)
+    assert texts.at(np.array([1, 2, 3])) == (["text 1", "text 2", "text 3"], ["TEXT 1", "TEXT 2", "TEXT 3"])
+    assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
+    assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
+    assert reader.read == [[1, 2, 3], [3]]
+
+
+STORED_TEXTS = st.text(st.characters()) | st.sampled_from([*NASTY_TEXTS, "\ud83d\ude00", "字" * READ_FIRST, "a" * 5000])
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+def written(folder: str | Path, packed: list[bytes]) -> FileIO:
+    """A file with these bytes, which the caller closes."""
+    path = Path(folder) / "a.texts"
+    path.write_bytes(b"".join(packed))
+    return FileIO(path, "r+b")
+
+
+@given(st.lists(st.tuples(STORED_TEXTS, SEEDS), max_size=8))
+def test_texts_come_back(given_texts: list[tuple[str, int]]) -> None:
+    """With any characters, from where they begin."""
+    packed = [pack_text(*each) for each in given_texts]
+    with TemporaryDirectory() as folder, written(folder, packed) as file:
+        places = TextPlaces.of(0, packed).begins.tolist()
+        found = read_texts([file] * len(places), places, [seed for _, seed in given_texts])
+        assert found == [text for text, _ in given_texts]
+
+
+@given(STORED_TEXTS, SEEDS, st.data())
+def test_a_text_that_was_changed_is_none(text: str, seed: int, data: st.DataObject) -> None:
+    """Whichever bit was flipped, and wherever the file ends."""
+    packed = pack_text(text, seed)
+    bit = data.draw(st.integers(0, 8 * len(packed) - 1))
+    flipped = bytearray(packed)
+    flipped[bit // 8] ^= 1 << bit % 8
+    cut = packed[: data.draw(st.integers(0, len(packed) - 1))]
+    for damaged in (bytes(flipped), cut, bytes(flipped) + packed):
+        with TemporaryDirectory() as folder, written(folder, [damaged]) as file:
+            assert read_texts([file], [0], [seed]) == [None]
+    with TemporaryDirectory() as folder, written(folder, [packed]) as file:
+        assert read_texts([file], [0], [seed ^ 1]) == [None]
+
+
+def test_a_head_that_lies_asks_for_no_more_than_the_file_has(tmp_path: Path) -> None:
+    """So that a flipped bit takes no memory."""
+    packed = HEAD.pack(1, 2**32 - 1) + b"short"
+    with written(tmp_path, [packed]) as file:
+        assert read_texts([file], [0], [1]) == [None]
+
+
+def test_chinese_takes_two_bytes_a_character_and_latin_one() -> None:
+    """The shorter of the two forms is taken."""
+    assert len(pack_text("早上好" * 10, 0)) == HEAD.size + 60
+    assert len(pack_text("good morning", 0)) == HEAD.size + 12
+
+
+def test_segments_are_given_back_when_their_positions_are_forgotten(monkeypatch):
+    """Five windows' worth takes no more memory than two, and what is not forgotten is found."""
+    hashes = np.random.default_rng(3).integers(0, 2**64, 5000, np.uint64)
+    monkeypatch.setattr(id_table, "SMALLEST_SEGMENT", 64)
+    table, largest = IdTable(0), []
+    for first in range(0, 5000, 50):
+        table.add(hashes[first : first + 50])
+        table.forget_before(first + 50 - 1000)
+        largest.append(table.n_bytes)
+    assert max(largest[40:]) <= max(largest[:40])
+    assert table.latest(hashes[4000:]).tolist() == list(range(4000, 5000))
+    assert table.first_position <= 4000
+
+
+def test_ids_that_differ_have_bytes_that_differ():
+    """A number is no text of its digits, nor of any other."""
+    ids = ["1", 1, "-1", -1, "", "\udcff", "\xff1", 2**70, str(2**70), "a", "a\0"]
+    assert len({id_bytes(each) for each in ids}) == len(ids)
+
+
+def test_hashes_depend_on_the_key():
+    """Who does not know the key cannot have ids clash."""
+    first, again, other = (hash_ids(["a", 1], key) for key in (b"k" * 16, b"k" * 16, b"l" * 16))
+    assert first.tolist() == again.tolist()
+    assert not set(first.tolist()) & set(other.tolist())
