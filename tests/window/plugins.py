@@ -1,7 +1,9 @@
-"""Plugins made from what the tests of windows have."""
+"""Plugins, and classes with a fault, made from what the tests of windows have."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -19,3 +21,17 @@ def plugin(component: Any, role: str = "block_index", name: str = "own") -> Modu
 
     module.hybriddup_register = hybriddup_register  # type: ignore[attr-defined]
     return module
+
+
+def with_fault(kind: type, method: str, fault: Callable[..., Any]) -> Any:
+    """The class with another method in place of its own, which is given that, and then what it is called with."""
+    right = getattr(kind, method)
+
+    def wrong(self: Any, *given: Any, **named: Any) -> Any:
+        return fault(partial(right, self), *given, **named)
+
+    return type(f"Faulty{kind.__name__}", (kind,), {method: wrong})
+
+
+def nothing(*_: object) -> None:
+    """Do nothing."""

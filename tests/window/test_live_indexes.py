@@ -22,7 +22,7 @@ from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, choosing
 from hybriddup.window.index.choosing import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
-from tests.window.faults import nothing, with_fault
+from tests.window.plugins import nothing, with_fault
 
 Triple = tuple[int, int, int]
 

@@ -11,7 +11,7 @@ from hybriddup.errors import StoreError
 from hybriddup.testing import ContractError, check_window_store
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.memory import MemoryStore
-from tests.window.faults import nothing, with_fault
+from tests.window.plugins import nothing, with_fault
 from tests.window.stores import Stores, posts
 
 

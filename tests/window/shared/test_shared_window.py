@@ -19,7 +19,7 @@ from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken,
 from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
-from tests.window.faults import nothing, with_fault
+from tests.window.plugins import nothing, with_fault
 from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
 
 

@@ -1,0 +1,224 @@
+"""The SQLite file of a store: on a full disk, beside the log that it is moved from, and its rows."""
+
+from __future__ import annotations
+
+import logging
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.errors import StoreError
+from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.stores import sqlite_file
+from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window.stores.sqlite_file import SMALLEST_LARGE, TABLES, Checkpoints
+from hybriddup.window.stores.sqlite_queries import RowError, insert_posts, post_of, posts_at, row_of, text_from
+from tests.window.stores import post, posts
+
+LIMIT = 1_500_000
+CHILD = """
+import sys
+from hybriddup.errors import StoreError
+from hybriddup.window.stores.sqlite import SqliteStore
+from tests.window.stores import posts
+
+store = SqliteStore.open(sys.argv[1])
+failures = 0
+while failures < 3:
+    n = store.next_position
+    try:
+        store.append(posts(n, 50), {"n": b"%d" % (n + 50)})
+    except StoreError as error:
+        failures += 1
+        assert store.next_position == n and store.find_ids([n, n - 1])[0] is None
+        print("error", error, flush=True)
+    else:
+        print("acknowledged", n + 50, flush=True)
+store.close()
+"""
+
+
+def limit(connection, n_pages):
+    """Limit the size of a store's file, as a full disk does."""
+    connection.execute(f"PRAGMA max_page_count = {n_pages}").fetchall()
+
+
+def append_until_full(store):
+    """Append batches, each with a value that tells where it began, until one fails."""
+    while True:
+        n = store.next_position
+        store.append(posts(n, 50), {"n": b"%d" % n})
+
+
+def test_a_full_disk_is_an_error_until_there_is_room(tmp_path):
+    """The batch that did not fit leaves nothing, all before it are there, and later it fits.
+
+    What is forgotten is cleared by empty batches too, and its space used for the next posts.
+    """
+    with closing(SqliteStore.open(tmp_path)) as store:
+        limit(store._connection, 60)
+        with pytest.raises(StoreError, match="the disk is full"):
+            append_until_full(store)
+        n = store.next_position
+        assert n > 0
+        assert store.find_ids([n, n - 1]) == [None, posts(n - 1, 1)[0]]
+        assert store.meta("n") == b"%d" % (n - 50)
+        with pytest.raises(StoreError, match="the disk is full"):
+            store.append(posts(n, 50))
+        store.forget_before(n)
+        store.append([])
+        store.append(posts(n, 50))
+        limit(store._connection, 1000)
+        store.append(posts(n + 50, 50), {"n": b"%d" % n})
+    with closing(SqliteStore.open(tmp_path)) as store:
+        assert store.next_position == n + 100
+        assert store.meta("n") == b"%d" % n
+
+
+def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
+    """Where the system refuses to let the files grow, what was acknowledged is there, and nothing else."""
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=limited,
+    )
+    lines = child.stdout.splitlines()
+    acknowledged = [int(line.split()[1]) for line in lines if line.startswith("acknowledged")]
+    assert len(acknowledged) > 3
+    assert all("posts.sqlite3" in line for line in lines if line.startswith("error"))
+    store = SqliteStore.open(tmp_path)
+    assert store.next_position == acknowledged[-1]
+    assert store.meta("n") == b"%d" % acknowledged[-1]
+    assert [post for batch in store.kept_since(0) for post in batch] == [
+        post for post in posts(0, acknowledged[-1]) if post.kept
+    ]
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "posts.sqlite3")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+PAGE = 4096
+
+
+def fill(store: SqliteStore, n: int) -> list[int]:
+    """Append batches without a pause; return the sizes of the log."""
+    sizes = []
+    for _ in range(n):
+        first = store.next_position
+        store.append([post(position, text=f"text {position} " * 50) for position in range(first, first + 50)])
+        sizes.append((store._path.parent / "posts.sqlite3-wal").stat().st_size)
+    return sizes
+
+
+def test_the_log_begins_anew_under_a_steady_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though every batch commits while the thread is moving: the log is no larger after many times its size.
+
+    How soon the thread gets its turn is the machine's affair, so a log that never begins anew is told by far more.
+    """
+    monkeypatch.setattr(sqlite_file, "STEP", 2**16)
+    store = SqliteStore.open(tmp_path)
+    sizes = fill(store, 1200)
+    written = store.n_bytes()
+    store.close()
+
+    assert written > 10 * SMALLEST_LARGE * PAGE
+    assert max(sizes) <= 5 * SMALLEST_LARGE * PAGE
+
+
+def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
+    """A copy of the file without its log has what was moved, whole and in order."""
+    with closing(SqliteStore.open(tmp_path / "store")) as store:
+        store.append(posts(0, 500))
+        again = partial(sqlite3.connect, store._path, isolation_level=None, check_same_thread=False)
+        with closing(Checkpoints(again)) as moving:
+            moving.committed(store._connection, sqlite_file.STEP)  # type: ignore[arg-type]
+            assert moving._moving is not None
+            assert moving._moving.result() > 0
+        (tmp_path / "copy").mkdir()
+        shutil.copy(tmp_path / "store" / "posts.sqlite3", tmp_path / "copy")
+    with closing(SqliteStore.open(tmp_path / "copy", read_only=True)) as copy:
+        assert copy.posts(np.arange(500)) == posts(0, 500)
+
+
+def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Posts are safe in the log, and the next closing moves them."""
+
+    def fail(_: Path) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("too many open files")
+
+    monkeypatch.setattr(sqlite_file, "STEP", 1)
+    monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fail)
+    with caplog.at_level(logging.WARNING, "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
+        fill(store, 20)
+        assert store.next_position == 1000
+    assert "SQLite checkpoint failed; the WAL grows until one succeeds: too many open files" in caplog.text
+    with closing(SqliteStore.open(tmp_path)) as store:
+        assert [post.id for post in store.posts(np.arange(1000))] == list(range(1000))
+
+
+TEXTS = st.text(st.characters(), max_size=8) | st.sampled_from(["\ud83d\ude00", "😀", "\x00", "\udc00a"])
+IDS = TEXTS | st.integers(-(2**63), 2**63 - 1)
+TIMES = st.floats(allow_nan=False, allow_infinity=False)
+REASONS, DISTANCES = st.sampled_from(["exact", "near"]), st.integers(0, 128)
+EVIDENCE = st.builds(Evidence, IDS, st.integers(0, 2**60), REASONS, DISTANCES, TEXTS, TIMES, TIMES, TEXTS)
+POST = st.builds(StoredPost, st.just(0), IDS, TIMES, TEXTS, st.none() | EVIDENCE)
+
+
+def read_back(post: StoredPost) -> dict[int, StoredPost]:
+    """What is read of a post that was written, asked for with the one after it."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.text_factory = text_from
+        for statement in TABLES:
+            connection.execute(statement)
+        insert_posts(connection, [post], np.zeros(1, np.uint64))
+        return posts_at(connection, [post.position, post.position + 1])
+
+
+@given(POST, st.integers(0, 2**60))
+def test_what_is_read_is_what_was_written(post: StoredPost, position: int) -> None:
+    """Types too: an id that is a number stays one, and a surrogate pair written as two characters stays two."""
+    post = post._replace(position=position)
+    found = read_back(post)
+    assert found == {position: post}
+    assert [type(field) for field in found[position]] == [type(field) for field in post]
+
+
+@pytest.mark.parametrize("time", [-0.0, 5e-324, 1.7e308, float("inf"), float("-inf"), 1e16, 2.0**53])
+def test_any_time_is_read_as_it_was_written(time: float) -> None:
+    """Also where SQLite stores it as a whole number."""
+    post = StoredPost(0, "a", time, "b", None)
+    assert read_back(post) == {0: post}
+
+
+@given(POST, POST)
+def test_other_posts_have_other_checksums(post: StoredPost, other: StoredPost) -> None:
+    """So that a row that was changed is not taken for what was written."""
+    assert (row_of(post) == row_of(other)) == (repr(post) == repr(other))
+    if repr(post) != repr(other):
+        with pytest.raises(RowError):
+            post_of((*row_of(post)[:-1], row_of(other)[-1]))
+
+
+@given(st.tuples(*[st.none() | st.integers() | st.binary(max_size=4) | st.text(max_size=4)] * 6))
+def test_what_is_no_row_is_an_error(row: tuple[object, ...]) -> None:
+    """Whatever is read, the error is the one that says so."""
+    with pytest.raises(RowError):
+        post_of(row)
