@@ -100,15 +100,19 @@ def check_gone(folder: Path) -> None:
     assert not holds(folder, "secret")
 
 
-@pytest.mark.parametrize("unwanted", [UNWANTED, LONG], ids=["short", "long"])
-def test_nothing_is_left_of_the_text_of_a_deleted_post(unwanted: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("n_before", "n", "unwanted"),
+    [(100, 200, UNWANTED), (100, 200, LONG), (5, 66, UNWANTED)],
+    ids=["short", "long", "SQLite has split a page"],
+)
+def test_nothing_is_left_of_the_text_of_a_deleted_post(tmp_path: Path, n_before: int, n: int, unwanted: str) -> None:
     """In no file, once the window is closed; every other text is where it was."""
-    texts = distinct(1, 300)
+    texts = distinct(n, n + 100)
     with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many([*texts[:100], {"id": "gone", "text": unwanted}, *texts[100:200]])
-        window.add_many(texts[200:])
+        window.add_many([*texts[:n_before], {"id": "gone", "text": unwanted}, *texts[n_before:n]])
+        window.add_many(texts[n:])
         assert window.delete("gone")
-        assert readable(window) == 100 * [True] + [False] + 200 * [True]
+        assert readable(window) == n_before * [True] + [False] + (n + 100 - n_before) * [True]
     check_gone(tmp_path / "w")
     assert all(holds(tmp_path / "w", text) for text in texts)
 
@@ -220,14 +224,5 @@ def test_a_text_that_cannot_be_overwritten_is_not_deleted(
             with pytest.raises(StoreError, match="was not deleted"):
                 window.delete("gone")
         assert window.get("gone") is not None
-        assert window.delete("gone")
-    check_gone(tmp_path / "w")
-
-
-def test_nothing_is_left_where_the_database_split_a_page(tmp_path: Path) -> None:
-    """Posts of one batch, of which one of the first goes."""
-    texts = distinct(6, 66)
-    with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many([*texts[:5], {"id": "gone", "text": UNWANTED}, *texts[5:]])
         assert window.delete("gone")
     check_gone(tmp_path / "w")
