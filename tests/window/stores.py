@@ -2,29 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
-from pathlib import Path
-
 from hybriddup.window.records import Evidence, PostId, StoredPost
-from hybriddup.window.stores.sqlite import SqliteStore
-
-
-class Stores:
-    """Makes SQLite stores, each in a directory of its own, and opens the last one again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folders: Iterator[Path] = (folder / str(number) for number in count())
-        self.folder = folder
-
-    def make(self) -> SqliteStore:
-        """Return a new store."""
-        self.folder = next(self.folders)
-        return SqliteStore.open(self.folder)
-
-    def reopen(self) -> SqliteStore:
-        """Return the store last made, opened again."""
-        return SqliteStore.open(self.folder)
 
 
 def post(position: int, post_id: PostId | None = None, text: str | None = None) -> StoredPost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from hybriddup.errors import StoreError
 from hybriddup.testing import ContractError, check_window_store
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.memory import MemoryStore
+from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.plugins import nothing, with_fault
-from tests.window.stores import Stores, posts
+from tests.window.stores import posts
 
 
 def test_the_store_in_memory_keeps_the_contract():
@@ -22,8 +24,15 @@ def test_the_store_in_memory_keeps_the_contract():
 
 def test_the_store_in_a_file_keeps_the_contract(tmp_path):
     """Posts in an SQLite file are a window store, also when it is opened again and again."""
-    stores = Stores(tmp_path)
-    check_window_store(stores.make, reopen=stores.reopen)
+    folders = count()
+
+    def make():
+        return SqliteStore.open(tmp_path / str(next(folders)))
+
+    def reopen():
+        return SqliteStore.open(max(tmp_path.iterdir(), key=lambda folder: int(folder.name)))
+
+    check_window_store(make, reopen=reopen)
 
 
 class Nameless(MemoryStore):
@@ -88,7 +97,7 @@ def test_the_check_finds_a_store_that_loses_posts_when_closed(tmp_path):
 
 def test_reading_back_can_be_mixed_with_appending_and_closing(tmp_path):
     """Posts that come while others are read back in batches are yielded at the end; a closed store is an error."""
-    for store in (MemoryStore(), Stores(tmp_path).make()):
+    for store in (MemoryStore(), SqliteStore.open(tmp_path)):
         store.append(posts(0, 12000))
         seen, others = [], store.kept_since(0)
         next(others)
