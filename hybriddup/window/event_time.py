@@ -40,6 +40,8 @@ DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 NEVER = float("-inf")
 MOST_SECONDS = 1e18
 """Of a horizon: longer than any two posts can be apart."""
+STEPS = 1024
+"""Positions remembered in a horizon."""
 
 
 class PostTimes(NamedTuple):
@@ -149,12 +151,11 @@ def seconds_of(length: object) -> float | None:
     return None
 
 
-STEPS = 1024
-"""Positions remembered in a horizon."""
-
-
 class Edges:
-    """Positions and the watermark that had been reached when they were next to be used."""
+    """Positions and the watermark that had been reached when they were next to be used.
+
+    They tell the store up to which position posts are older than a time, to a thousandth of the horizon.
+    """
 
     def __init__(self, horizon: float, packed: bytes | None = None) -> None:
         self._step = horizon / STEPS

@@ -1,4 +1,4 @@
-"""Kept posts as records of equal size, each with a checksum, and back."""
+"""Kept posts as records of equal size, each with a checksum, and back; and which records of files are believed."""
 
 from __future__ import annotations
 
@@ -28,8 +28,16 @@ VERSION = 5
 """Raised when the same fields come to mean something else."""
 NOT_FINDABLE = -1
 """Stands for the length of a text that has no near repeats."""
+READ_AT_ONCE = 2**16
+"""Records that are read together."""
+ANY_POSITION = 2**63 - 1
+WHAT_WAS_LOST = (
+    "If no older copy of posts.sqlite3 was put back, the -wal file beside it was damaged, and posts that were "
+    "acknowledged are gone: they are decided anew when they are sent again."
+)
 
 Records = NDArray[np.void]
+logger = logging.getLogger("hybriddup")
 
 
 @dataclass(frozen=True)
@@ -177,17 +185,6 @@ def made_with(steps: Steps, horizon: float, dtype: np.dtype[np.void]) -> str:
         horizon,
     ]
     return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True, default=to_plain).encode())
-
-
-READ_AT_ONCE = 2**16
-"""Records that are read together."""
-ANY_POSITION = 2**63 - 1
-WHAT_WAS_LOST = (
-    "If no older copy of posts.sqlite3 was put back, the -wal file beside it was damaged, and posts that were "
-    "acknowledged are gone: they are decided anew when they are sent again."
-)
-
-logger = logging.getLogger("hybriddup")
 
 
 @dataclass

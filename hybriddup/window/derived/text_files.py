@@ -28,6 +28,8 @@ READ_FIRST = 512
 """Bytes that are read of a text before it is known how long it is: enough of nearly all."""
 ALL_BITS = 2**64 - 1
 
+logger = logging.getLogger("hybriddup")
+
 if sys.platform == "win32":
 
     def read_at(file: int, n_bytes: int, begin: int) -> bytes:
@@ -108,9 +110,6 @@ class TextPlaces(NamedTuple):
     def take(self, chosen: Bools) -> TextPlaces:
         """Return those of the chosen texts."""
         return TextPlaces(self.begins[chosen], self.sizes[chosen])
-
-
-logger = logging.getLogger("hybriddup")
 
 
 class LoggedTexts:
