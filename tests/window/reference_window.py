@@ -78,14 +78,15 @@ class ReferenceWindow:
 
     def delete(self, post_id: str | int, *, was_there: bool) -> None:
         """Take a post out, which the window knows or may have forgotten."""
-        answer = self.answers.get((type(post_id), post_id))
+        key = type(post_id), post_id
+        answer = self.answers.get(key)
         if not was_there:
             assert answer is None or answer.watermark <= self.watermark - self.horizon
             return
         assert answer is not None
-        del self.answers[type(post_id), post_id]
+        del self.answers[key]
         if answer.keeper is None:
-            places = [place for place, kept in enumerate(self.kept) if is_same(kept.id, post_id)]
+            places = [place for place, kept in enumerate(self.kept) if (type(kept.id), kept.id) == key]
             del self.kept[places[-1]]
 
     def let_come(self, post: Post) -> None:
@@ -110,11 +111,6 @@ class ReferenceWindow:
             if matches(post.text, text):
                 return post.id
         return None
-
-
-def is_same(one: str | int, other: str | int) -> bool:
-    """Whether two ids are one."""
-    return type(one) is type(other) and one == other
 
 
 def matches(a: str, b: str) -> bool:

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -95,11 +96,10 @@ def test_an_unknown_scheme_is_refused_without_repeating_the_url() -> None:
 def raise_from(error: Exception, cause: Exception | None) -> Any:
     """An opener that fails."""
 
-    class Failing:
-        def open_window(self, url: str, asked: Asked) -> Any:  # noqa: ARG002
-            raise error from cause
+    def open_window(*_: object) -> Any:
+        raise error from cause
 
-    return Failing()
+    return SimpleNamespace(open_window=open_window)
 
 
 @pytest.mark.parametrize(
@@ -124,24 +124,13 @@ def test_what_opening_says_never_repeats_a_password(
     assert not re.search("pw.*1|t-7", "".join(traceback.format_exception(caught.value)))
 
 
-class Pigeons:
-    """Opens windows of a plugin."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, Asked]] = []
-
-    def open_window(self, url: str, asked: Asked) -> Any:
-        """Return something."""
-        self.asked.append((url, asked))
-        return "a window"
-
-
 def test_a_plugin_opens_windows_of_its_own() -> None:
     """It is given the URL, and what is asked for, checked."""
-    pigeons = Pigeons()
+    given = list[tuple[str, Asked]]()
+    pigeons = SimpleNamespace(open_window=lambda url, asked: given.append((url, asked)) or "a window")
     options: Any = {"horizon": "3h", "time": "event", "workers": 1, "plugins": [plugin(pigeons, "window", "carrier")]}
     opened: object = Window.open("CARRIER://roof/1", CONFIG, **options)
     assert opened == "a window"
-    [(url, asked)] = pigeons.asked
+    [(url, asked)] = given
     assert (url, asked.workers, asked.read_only) == ("CARRIER://roof/1", 1, False)
     assert (asked.timing.horizon, asked.timing.time_of, asked.settings.fingerprint.bits) == (10_800, "event", 64)
