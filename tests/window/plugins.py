@@ -1,4 +1,4 @@
-"""Plugins, and classes with a fault, made from what the tests of windows have."""
+"""What tests of windows make and look into: plugins, classes with a fault, and what is behind a window."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
+from hybriddup.window import Window
 
 
 def plugin(component: Any, role: str = "block_index", name: str = "own") -> ModuleType:
@@ -35,3 +36,8 @@ def with_fault(kind: type, method: str, fault: Callable[..., Any]) -> Any:
 
 def nothing(*_: object) -> None:
     """Do nothing."""
+
+
+def state_of(window: Window) -> Any:
+    """What is behind a window."""
+    return window._state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,14 +14,13 @@ from hybriddup.window import AnyWindow, Window
 from hybriddup.window.derived import file_series
 from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile
 from hybriddup.window.derived.kept_log import FOLDER
-from hybriddup.window.state import WindowState
-
-SAMPLES = Path(__file__).parents[1] / "samples" / "posts.jsonl"
+from tests.posts import load_sample
+from tests.window.plugins import state_of
 
 
 def some_posts(rng: Random, n: int, name: str) -> list[dict[str, Any]]:
     """Posts that repeat each other in whole and in part."""
-    texts = [text for line in SAMPLES.read_text("utf-8").splitlines() if (text := json.loads(line)["text"])]
+    texts = [post["text"] for post in load_sample("posts.jsonl") if post["text"]]
 
     def made() -> str:
         one, other = rng.sample(texts, 2)
@@ -87,9 +85,7 @@ def holds(folder: Path, text: str) -> bool:
 
 def readable(window: Window) -> list[bool]:
     """Whether the log has the text of each kept post."""
-    state = window._state
-    assert isinstance(state, WindowState)
-    assert state.log is not None
+    state = state_of(window)
     positions = state.derived.kept.columns()[0]
     return [text is not None for text in state.log.texts.read(positions, state.derived.kept.text_places_of(positions))]
 
@@ -213,11 +209,8 @@ def test_a_text_that_cannot_be_overwritten_is_not_deleted(
 
     with Window.open(tmp_path / "w", "weibo") as window:
         window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(5, 3)])
-        state = window._state
-        assert isinstance(state, WindowState)
-        assert state.log is not None
         if not has_log:
-            state.log.close()
+            state_of(window).log.close()
         with monkeypatch.context() as patched:
             patched.setattr(AppendedFile, "erase", fail)
             patched.setattr(Path, "unlink", fail)

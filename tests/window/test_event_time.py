@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,7 +126,7 @@ def test_a_clock_that_was_ahead_for_long_is_put_right(
         clock[0] += SEVENTY_YEARS
         window.add_many(TEXTS[1:3])
         clock[0] = NOW + 60
-        with caplog.at_level(logging.WARNING, "hybriddup"):
+        with caplog.at_level("WARNING", "hybriddup"):
             assert [window.add(text).decision for text in TEXTS[1:3]] == ["duplicate"] * 2
         assert len([record for record in caplog.records if "ahead of the clock" in record.message]) == 1
         assert window.stats().seconds_ahead == pytest.approx(SEVENTY_YEARS - 60)

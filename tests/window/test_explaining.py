@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hybriddup.errors import InputError, WindowError
+from hybriddup.errors import InputError
 from hybriddup.window import Decision, Window
 from hybriddup.window.learning import FIT_AT
 from tests.window.reference_window import CONFIG
@@ -103,20 +103,12 @@ def test_verdict_on_distance_is_cautious_until_weights_are_fitted() -> None:
         assert window.explain(other, "#0").verdict.endswith("so the texts are not looked at.")
 
 
-def test_duplicates_are_explained_too() -> None:
-    """Any post that was decided may be asked about."""
+def test_any_post_that_was_decided_is_explained_and_no_other() -> None:
+    """Duplicates too, by the type of the id; and a text must be one."""
     with Window.open(None, CONFIG) as window:
-        window.add_many([{"text": FIRST, "id": 1}, {"text": SECOND, "id": "1"}])
+        window.add_many([{"text": FIRST, "id": 1}, {"text": SECOND, "id": "1"}, {"text": FIRST, "id": 17}])
         assert (window.explain(SECOND, 1).reason, window.explain(SECOND, "1").reason) == ("near", "exact")
-
-
-def test_what_cannot_be_explained_is_an_error() -> None:
-    """An id that is not there, by its type too; a text that is none; a window that is closed."""
-    with Window.open(None, CONFIG) as window:
-        window.add({"text": FIRST, "id": 17})
         with pytest.raises(InputError, match="no post with the id '17' was decided within the horizon"):
             window.explain(SECOND, "17")
         with pytest.raises(InputError, match="must be a text"):
             window.explain(None, 17)  # type: ignore[arg-type]
-    with pytest.raises(WindowError, match="closed"):
-        window.explain(SECOND, 17)

@@ -6,7 +6,6 @@ A directory that is copied while a window is open is what a crash leaves.
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import shutil
 import sqlite3
@@ -27,6 +26,7 @@ from hybriddup.window.derived.kept_log import ABOUT_FILE, FOLDER, KeptLog
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.state import NOTHING
 from hybriddup.window.stores import sqlite
+from tests.window.plugins import state_of
 from tests.window.reference_window import CONFIG
 
 
@@ -271,7 +271,7 @@ def test_posts_that_a_damaged_wal_has_lost_are_told_of(
     with Window.open(folder, CONFIG, horizon=1e9) as window:
         if has_some:
             window.add("the store has this one in its file")
-            window._state.store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # type: ignore[union-attr]
+            state_of(window).store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         n = window.add("this one is only in the log of SQLite").position
         crashed = Path(shutil.copytree(folder, folder.with_name("crashed")))
     wal = crashed / "posts.sqlite3-wal"
@@ -330,7 +330,7 @@ def test_a_log_that_cannot_be_written_is_read_all_the_same(
 ) -> None:
     """Until posts come that are not in it."""
     expected = derived(folder)
-    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "hybriddup"):
+    with monkeypatch.context() as patched, caplog.at_level("WARNING", "hybriddup"):
         patched.setattr(kept_log, "replace_file", full)
         with monkeypatch.context() as strict:
             strict.setattr(deriving, "prepare_stored", None)
@@ -374,8 +374,7 @@ def test_an_error_while_memory_is_derived_leaves_no_gap_in_the_log(
         return prepare(*given)
 
     with Window.open(folder, CONFIG, horizon=1e9) as window:
-        state = window._state
-        assert state is not None
+        state = state_of(window)
         with monkeypatch.context() as patched:
             patched.setattr(sqlite, "BATCH", 10)
             patched.setattr(deriving, "prepare_stored", prepare_some)
@@ -403,7 +402,7 @@ def test_a_full_disk_costs_only_the_log(
 
     if not is_patient:
         monkeypatch.setattr(kept_log, "MOST_UNWRITTEN", 1000)
-    with Window.open(folder, CONFIG, horizon=1e9) as window, caplog.at_level(logging.WARNING, "hybriddup"):
+    with Window.open(folder, CONFIG, horizon=1e9) as window, caplog.at_level("WARNING", "hybriddup"):
         window.add_many(texts_of(500, 20))
         with monkeypatch.context() as patched:
             patched.setattr(AppendedFile, "append", full)
@@ -551,7 +550,7 @@ def test_files_that_cannot_be_given_up_are_kept_and_it_is_said_once(
             n_files.append(len(files_of(tmp_path / "store")))
 
         send(10)
-        with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "hybriddup"):
+        with monkeypatch.context() as patched, caplog.at_level("WARNING", "hybriddup"):
             patched.setattr(kept_log, "replace_file", full)
             send(10)
         send(1)

@@ -18,7 +18,7 @@ from hybriddup.window.derived.kept_log import FOLDER
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.stores import BLOCKS, RECIPE, VERIFIER, WEIGHTS
 from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.plugins import plugin
+from tests.window.plugins import plugin, state_of
 from tests.window.reference_window import CONFIG
 
 LEARN_AT = 60
@@ -214,11 +214,6 @@ def greetings(n: int) -> list[str]:
     return [
         "每天早上都要说一遍的话" + "".join(chr(random.randrange(0x4E00, 0x9000)) for _ in range(40)) for _ in range(n)
     ]
-
-
-def state_of(window: Window) -> Any:
-    """What is behind a window."""
-    return window._state
 
 
 def common_in(window: Window) -> Mapping[str, list[int]]:

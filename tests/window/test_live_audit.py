@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
@@ -20,7 +19,7 @@ from hybriddup.window import AuditCounts, Decision, Post, Window
 from hybriddup.window.deciding import WindowIndex
 from hybriddup.window.live_audit import Comparison, LiveAudit, sampled_places
 from hybriddup.window.preparing import Steps
-from tests.window.plugins import plugin
+from tests.window.plugins import plugin, state_of
 from tests.window.reference_window import CONFIG, matches
 
 HORIZON = 100.0
@@ -48,11 +47,6 @@ def window_with(audit: LiveAudit, config: Any = CONFIG, **options: Any) -> Itera
     with Window.open(None, config, horizon=HORIZON, workers=1, **options) as window:
         state_of(window).live_audit = audit
         yield window
-
-
-def state_of(window: Window) -> Any:
-    """What is behind a window."""
-    return window._state
 
 
 class Truth:
@@ -236,7 +230,7 @@ def test_what_goes_wrong_with_a_comparison_fails_no_post(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is logged, and the posts of the comparison are skipped."""
-    with window_with(LiveAudit(one_in=1, **EVERYTHING)) as window, caplog.at_level(logging.WARNING, "hybriddup"):
+    with window_with(LiveAudit(one_in=1, **EVERYTHING)) as window, caplog.at_level("WARNING", "hybriddup"):
         window.add("the first text, which is compared with nothing")
         index = state_of(window).derived.index
         monkeypatch.setattr(index, "scan_from", lambda *_: 1 / 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import resource
 import shutil
 import sqlite3
@@ -166,7 +165,7 @@ def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
 
     monkeypatch.setattr(sqlite_file, "STEP", 1)
     monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fail)
-    with caplog.at_level(logging.WARNING, "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
+    with caplog.at_level("WARNING", "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
         fill(store, 20)
         assert store.next_position == 1000
     assert "SQLite checkpoint failed; the WAL grows until one succeeds: too many open files" in caplog.text

@@ -216,13 +216,12 @@ def test_people_can_look_at_the_posts(tmp_path):
     assert [row[:-1] for row in rows] == expected
 
 
-def two_hashes(ids, key):
-    """Return a hash of two values only."""
-    return np.array([len(str(each)) % 2 for each in ids], np.uint64)
-
-
 def test_ids_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch):
     """With hashes of two values only, every answer is still that of the id itself."""
+
+    def two_hashes(ids, _):
+        return np.array([len(str(each)) % 2 for each in ids], np.uint64)
+
     monkeypatch.setattr(sqlite_module, "hash_ids", two_hashes)
     store = SqliteStore.open(tmp_path)
     for first in range(0, 200, 50):

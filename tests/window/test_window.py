@@ -13,6 +13,7 @@ from hybriddup.errors import InputError, StoreError, WindowError
 from hybriddup.window import Decision, Window
 from hybriddup.window.looking import FEWEST_SCORED
 from hybriddup.window.state import WindowState
+from tests.window.plugins import state_of
 from tests.window.reference_window import CONFIG
 
 FIRST = "你妈妈喊你回家吃饭哦，回家罗回家罗"
@@ -149,13 +150,12 @@ def test_batch_that_cannot_be_written_leaves_no_trace(tmp_path: Path, monkeypatc
     """Neither on disk nor in memory, and the window goes on."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add("the first post of all")
-        store = window._state.store  # type: ignore[union-attr]
 
         def fail(*_: object) -> None:
             raise StoreError("the disk is full")
 
         with monkeypatch.context() as patch:
-            patch.setattr(store, "append", fail)
+            patch.setattr(state_of(window).store, "append", fail)
             with pytest.raises(StoreError, match="the disk is full"):
                 window.add({"text": FIRST, "id": "a"})
         assert not any(match.is_match for match in window.match(FIRST))

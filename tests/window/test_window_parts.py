@@ -24,6 +24,7 @@ from hybriddup.window.preparing import EarlierTexts, exact_keys, hash_keys
 from hybriddup.window.records import as_post
 from hybriddup.window.stores import id_table
 from hybriddup.window.stores.id_table import IdTable, hash_ids, id_bytes
+from tests.window.plugins import state_of
 from tests.window.reference_window import CONFIG
 
 steps_of_time = st.lists(st.floats(0, 5, width=16), max_size=40)
@@ -143,8 +144,7 @@ def test_posts_are_decided_alike_at_any_position() -> None:
     answers = []
     for first in (0, 2**33):
         with Window.open(None, CONFIG) as window:
-            assert window._state is not None
-            window._state.store._next = window._state.n_remembered = first  # type: ignore[attr-defined]
+            state_of(window).store._next = state_of(window).n_remembered = first
             decisions = [*window.add_many(texts[:2]), *window.add_many(texts[2:])]
             answers.append([each.evidence and (each.evidence.of_position - first) for each in decisions])
     assert answers[0] == answers[1] == [None, None, 0, 0, 1]

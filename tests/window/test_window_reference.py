@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from hybriddup.window import Decision, Post, Window
+from hybriddup.window import Post, Window
 from tests.window.reference_window import CONFIG, ReferenceWindow
 
 HORIZON = 100.0
@@ -45,7 +45,7 @@ class WindowMachine(RuleBasedStateMachine):
         batch = [post._replace(created_at=self.reference.now - post.created_at) for post in batch]
         decisions = self.window.add_many(batch)
         self.reference.at_batch = self.reference.watermark
-        answers = [(decision.id, keeper_of(decision)) for decision in decisions]
+        answers = [(decision.id, decision.evidence and decision.evidence.of) for decision in decisions]
         assert answers == [
             self.reference.add(post, repeated=decision.repeated)
             for post, decision in zip(batch, decisions, strict=True)
@@ -89,11 +89,6 @@ class WindowMachine(RuleBasedStateMachine):
         if hasattr(self, "window"):
             self.window.close()
         rmtree(self.folder)
-
-
-def keeper_of(decision: Decision) -> str | int | None:
-    """The keeper that a decision names."""
-    return None if decision.evidence is None else decision.evidence.of
 
 
 TestWindow = WindowMachine.TestCase

@@ -17,13 +17,8 @@ def add_all(lists: PostingLists, keys: np.ndarray, first: int, horizon: int, at_
     for start in range(0, len(keys), at_once):
         some = keys[start : start + at_once]
         numbers = np.arange(first + start, first + start + len(some))
-        lists.add(
-            some,
-            numbers,
-            np.ones(len(some), np.int32),
-            np.ones(len(some), np.bool_),
-            max(int(numbers[-1]) - horizon, 1),
-        )
+        lengths, kept = np.ones(len(some), np.int32), np.ones(len(some), np.bool_)
+        lists.add(some, numbers, lengths, kept, max(int(numbers[-1]) - horizon, 1))
 
 
 def n_keys_of(lists: PostingLists) -> int:
