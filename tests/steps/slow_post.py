@@ -21,7 +21,7 @@ LETTER = f"(?![{HAN_CHARACTERS}{PICTURES}])[^\\W_]"
 SINGLE = rf"(?![\d{HAN_CHARACTERS}{PICTURES}])[^\W_]"
 TOKEN = re.compile(
     rf"(?P<repost><repost>)|(?P<mask><[a-z]+>)|(?P<emoji>\[[^\W\d_]\w{{0,9}}\]|[{PICTURES}]+)"
-    r"|(?P<headline_end>】)|(?P<hashtag>#(?=[^\s#])[^#<]{0,60}?(?<=[^\s#])#|#(?=\d*[^\W\d])\w+)"
+    r"|(?P<headline_end>】)|(?P<hashtag>#(?=[^ \t-\r#])[^#<]{0,60}?(?<=[^ \t-\r#])#|#(?=\d*[^\W\d])\w+)"
     rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})"
     rf"|(?P<letters>{SINGLE}(?:\.{SINGLE})++(?!{LETTER})|(?:{LETTER})+(?:'(?:{LETTER})+)*)"
 )

@@ -64,6 +64,7 @@ texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(ma
 )
 @example(["【疫情通报】", "【疫情通报】请戴口罩", "早<repost>【疫情通报】请戴口罩", "】疫情通报】"])
 @example(["r.i.p. to the u.s.", "rip to the us", "a.b.cd o.n.e"])
+@example(["", "#\x85#", "#\x0b#"])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     """Of any posts, in either order."""
     earlier, later = np.triu_indices(len(posts))
