@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from pydantic import BaseModel
 
@@ -24,13 +24,26 @@ from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
 from hybriddup.steps.options import Fault, Path, suggest
 
 if TYPE_CHECKING:
-    from hybriddup.config.settings import ComponentSettings
     from hybriddup.steps.blocks import BlockIndex
     from hybriddup.steps.hashers import Hasher
     from hybriddup.steps.normalizers import Normalizer
     from hybriddup.steps.tokenizers import Tokenizer
     from hybriddup.steps.verifiers import Verifier
     from hybriddup.steps.weighters import Weighter
+
+
+class ComponentChoice(Protocol):
+    """Which component performs a step, as a configuration says."""
+
+    @property
+    def use(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Its options, by name."""
+        ...
 
 
 class Registry:
@@ -173,21 +186,21 @@ class Registry:
         return check_settings(self.find(role, name), settings)
 
     @overload
-    def create(self, role: Literal["normalizer"], choice: ComponentSettings) -> Normalizer: ...
+    def create(self, role: Literal["normalizer"], choice: ComponentChoice) -> Normalizer: ...
     @overload
-    def create(self, role: Literal["tokenizer"], choice: ComponentSettings) -> Tokenizer: ...
+    def create(self, role: Literal["tokenizer"], choice: ComponentChoice) -> Tokenizer: ...
     @overload
-    def create(self, role: Literal["weighter"], choice: ComponentSettings) -> Weighter: ...
+    def create(self, role: Literal["weighter"], choice: ComponentChoice) -> Weighter: ...
     @overload
-    def create(self, role: Literal["hasher"], choice: ComponentSettings) -> Hasher: ...
+    def create(self, role: Literal["hasher"], choice: ComponentChoice) -> Hasher: ...
     @overload
-    def create(self, role: Literal["block_index"], choice: ComponentSettings) -> BlockIndex: ...
+    def create(self, role: Literal["block_index"], choice: ComponentChoice) -> BlockIndex: ...
     @overload
-    def create(self, role: Literal["verifier"], choice: ComponentSettings) -> Verifier: ...
+    def create(self, role: Literal["verifier"], choice: ComponentChoice) -> Verifier: ...
     @overload
-    def create(self, role: Literal["reader", "writer", "window"], choice: ComponentSettings) -> Any: ...
+    def create(self, role: Literal["reader", "writer", "window"], choice: ComponentChoice) -> Any: ...
 
-    def create(self, role: RoleName, choice: ComponentSettings) -> Any:
+    def create(self, role: RoleName, choice: ComponentChoice) -> Any:
         """Return a new batch component; a function that handles one text is adapted.
 
         Raises
