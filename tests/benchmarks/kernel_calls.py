@@ -30,7 +30,7 @@ from hybriddup.run import pipeline
 from hybriddup.run.decisions import decide_all
 from hybriddup.study.evaluate import LabeledPairs, evaluate
 from hybriddup.window.derived import deriving
-from hybriddup.window.index import choosing
+from hybriddup.window.index import live_indexes
 from tests.window.shared.plain_store import Opener
 
 RUNS: Sequence[Mapping[str, Any]] = (
@@ -156,7 +156,7 @@ def make_runs(texts: Sequence[str]) -> None:
             hybriddup.dedupe(list(texts), config=configuration(**changes))
     pairs = LabeledPairs(list(texts[:-1]), list(texts[1:]), np.zeros(len(texts) - 1, np.bool_))
     evaluate(pairs, hybriddup.load_settings({}), create_plugin_manager(entry_points=False).registry)
-    small_segments = patch.object(choosing, "SMALLEST_SEGMENT", 16)
+    small_segments = patch.object(live_indexes, "SMALLEST_SEGMENT", 16)
     # arguments with room for a million texts would be copied
     with patch.object(deriving, "FEWEST_TEXTS", len(texts)), small_segments:
         for changes in WINDOWS:

@@ -27,7 +27,7 @@ from hybriddup.steps.blocks.shingles import Shingles
 from hybriddup.steps.parallel import available_workers
 from hybriddup.testing.live_indexes import with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
-from hybriddup.window.index.choosing import make_live_index
+from hybriddup.window.index.live_indexes import make_live_index
 from tests.benchmarks.tools import memory_mb
 from tests.builders import make_limits
 

@@ -25,8 +25,8 @@ from hybriddup.study.plan import (
     choose,
     make_plan,
 )
-from hybriddup.window.index import LiveTexts, WindowSize, choosing
-from hybriddup.window.index.choosing import make_live_index
+from hybriddup.window.index import LiveTexts, WindowSize, live_indexes
+from hybriddup.window.index.live_indexes import make_live_index
 from tests.builders import make_limits
 
 CLOSE = Question(50_000_000, 64, max_hamming_distance=3)
@@ -116,7 +116,7 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
 
 def test_a_window_has_tables_for_the_keys_that_plans_say() -> None:
     """The window's own limit, which study cannot import."""
-    assert choosing.MOST_KEY_BITS == MOST_KEY_BITS_OF_TABLES
+    assert live_indexes.MOST_KEY_BITS == MOST_KEY_BITS_OF_TABLES
 
 
 @pytest.mark.parametrize("question", [CLOSE, Question(1_000_000, 128, 20), Question(200_000, 64, 8)])

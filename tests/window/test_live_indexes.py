@@ -18,8 +18,8 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
-from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, choosing
-from hybriddup.window.index.choosing import LiveLists, LiveScan, LiveTables, make_live_index
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, live_indexes
+from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
 from tests.window.plugins import nothing, with_fault
@@ -272,7 +272,7 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
     monkeypatch: pytest.MonkeyPatch, keys: Blocks | Probing, bits: int, distance: int, start: int
 ) -> None:
     """With many times the texts that were expected, in tables of many sizes, also where running numbers are large."""
-    monkeypatch.setattr(choosing, "SMALLEST_SEGMENT", 16)
+    monkeypatch.setattr(live_indexes, "SMALLEST_SEGMENT", 16)
     rng, window, n_bytes, n_pairs, first = np.random.default_rng(bits), 400, dict[int, int](), 0, 0
     keys.prepare(bits, distance)
     few, enough = WindowSize(100, bits, workers=2), WindowSize(500, bits)

@@ -21,6 +21,11 @@ from hybriddup.kernels.rings import Rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
+FEWEST_A_SLICE = 64
+"""Texts to look up that are worth a thread."""
+FEWEST_DEPTHS = 1024
+"""Pairs whose depths are worth a thread."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -88,12 +93,6 @@ def join_near(parts: Sequence[NearPairs]) -> NearPairs:
     nothing = np.zeros(0, np.int64)
     none = NearPairs(nothing, nothing, np.zeros(0, np.int32), nothing)
     return NearPairs(*map(np.concatenate, zip(none, *parts, strict=True)))
-
-
-FEWEST_A_SLICE = 64
-"""Texts to look up that are worth a thread."""
-FEWEST_DEPTHS = 1024
-"""Pairs whose depths are worth a thread."""
 
 
 @dataclass(frozen=True)

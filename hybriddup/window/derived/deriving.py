@@ -14,7 +14,7 @@ from hybriddup.window.derived.kept_posts import KeptPosts, columns_of, without
 from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index import WindowSize
-from hybriddup.window.index.choosing import FEWEST_TEXTS, make_live_index
+from hybriddup.window.index.live_indexes import FEWEST_TEXTS, make_live_index
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import WindowStore, deleted_positions, stored_watermark

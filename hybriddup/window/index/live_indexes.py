@@ -1,4 +1,4 @@
-"""The three live indexes, and which of them holds the keys of a window's block index."""
+"""The three live indexes; `make_live_index` chooses which holds the keys of a window, by its block index."""
 
 from __future__ import annotations
 
