@@ -28,6 +28,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
 from hybriddup.errors import ConfigError
 from hybriddup.kernels import cache
+from hybriddup.kernels.rings import depths_in_rings, make_rings
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
@@ -80,6 +81,7 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
             run(corpus, settings, manager.registry, config_name=name)
             with suppress(ConfigError):  # there are configurations for files only
                 run_window(texts, settings, manager.registry)
+            find_depths()
             take_over_part()
             yield name
 
@@ -158,6 +160,12 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
     found = Entries(np.ones(len(entries), np.int64), entries)
     most = components.block_index.max_bucket_size
     near_meetings(live, rows, buckets_of(live.probes, found, np.zeros(0, np.int64)), components.bands, most)
+
+
+def find_depths() -> None:
+    """Ask what a run asks where a key is crowded: how far from the newest a text of a ring is."""
+    (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
+    depths_in_rings(nothing, nothing, starts[:, None], rings)
 
 
 def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:

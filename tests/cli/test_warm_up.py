@@ -42,18 +42,33 @@ def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @needs_compiler
 def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path, warm_cache: Path) -> None:
-    """Whichever shipped configuration it has, and in windows that learn, forget, are opened again, or are shared."""
+    """Whichever shipped configuration it has, with crowded keys, and in windows that learn, forget, or are shared."""
     cache = warm_cache
     before = cached(cache)
     assert any(name.endswith(".nbc") for name in before)
     posts = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER, *distinct_texts(2000), "long " * 200)
-    for config in shipped_names():
-        run = start("dedupe", posts, "--dry-run", "--config", config, NUMBA_CACHE_DIR=str(cache))
+    crowd, narrow = write_posts(tmp_path / "crowd.jsonl", *crowded_texts()), tmp_path / "narrow.yaml"
+    narrow.write_text(NARROW, "utf-8")
+    for file, config in (*((posts, config) for config in shipped_names()), (crowd, str(narrow))):
+        run = start("dedupe", file, "--dry-run", "--config", config, NUMBA_CACHE_DIR=str(cache))
         _, said = run.communicate(timeout=100)
         assert run.returncode == 0, said
         assert MESSAGE not in said.decode()
     assert windows_compile(tmp_path, cache) == []
     assert cached(cache) == before
+
+
+NARROW = """
+blocks: {use: shingles, max_bucket_size: 2}
+lengths: [{max_hamming_distance: 60, verifier: {use: edit, threshold: 0.93}}]
+"""
+
+
+def crowded_texts() -> list[str]:
+    """Return 4,000 texts of five beginnings, more of one than are decided at a time."""
+    random = Random(1)  # noqa: S311
+    beginnings = ["".join(random.choices("abcdefghij ", k=50)) for _ in range(5)]
+    return [beginning + "".join(random.choices("abcdefghij", k=10)) for _ in range(800) for beginning in beginnings]
 
 
 WINDOWS = """
