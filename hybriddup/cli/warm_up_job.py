@@ -81,7 +81,7 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
             run(corpus, settings, manager.registry, config_name=name)
             with suppress(ConfigError):  # there are configurations for files only
                 run_window(texts, settings, manager.registry)
-            find_depths()
+            look_up_rings()
             take_over_part()
             yield name
 
@@ -162,7 +162,7 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
     near_meetings(live, rows, buckets_of(live.probes, found, np.zeros(0, np.int64)), components.bands, most)
 
 
-def find_depths() -> None:
+def look_up_rings() -> None:
     """Ask what a run asks where a key is crowded: how far from the newest a text of a ring is."""
     (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
     depths_in_rings(nothing, nothing, starts[:, None], rings)
