@@ -45,8 +45,12 @@ STEP = 2**20
 """Bytes of posts after which they are moved: so few that a batch hardly waits for the disk meanwhile."""
 A_COMMIT = 2**15
 """Bytes that a commit takes in the log besides its posts: pages are written whole."""
+PAGE = 4096
+"""Bytes of a page, SQLite's default."""
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
 """A log begins anew when it has such a share of the pages of the file, within these bounds."""
+MOST_BEHIND = 2
+"""A batch waits for the thread that moves posts once it is behind by so many large logs."""
 CAUSES = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
     sqlite3.SQLITE_IOERR: "reading or writing failed; see that the disk works and is not full, and that no limit of "
@@ -202,12 +206,13 @@ def _sync_folder(folder: Path) -> None:
 
 
 class Checkpoints:
-    """Moves committed posts from SQLite's log into its file beside the deciding, so that no batch waits for it.
+    """Moves committed posts from SQLite's log into its file beside the deciding, so that batches hardly wait for it.
 
     SQLite by itself does it now and then at the end of a transaction, which then takes some fifty times as long as
     others. Here a thread does it with a connection of its own, which ``connect`` returns. Meanwhile more is committed,
     so that something is always left in the log and it would grow for ever: once it is large, the thread goes over it
     again at once, and the little that is left after that is moved between two batches. SQLite then begins the log anew.
+    Where posts come faster than the disk takes them, batches do wait for the thread: the log stays within bounds.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
@@ -228,7 +233,7 @@ class Checkpoints:
         if self._moving is None:
             if self._n_bytes >= STEP:
                 self._begin()
-        elif self._moving.done():
+        elif self._moving.done() or self._is_behind(connection):
             self._go_on(connection, self._moving.result())
 
     def close(self) -> None:
@@ -237,6 +242,10 @@ class Checkpoints:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _is_behind(self, connection: sqlite3.Connection) -> bool:
+        """Whether more was committed since the thread began to move than may stay in the log."""
+        return self._n_bytes > MOST_BEHIND * PAGE * large_log(connection)
 
     def _begin(self) -> None:
         self._n_bytes = 0
