@@ -151,13 +151,51 @@ def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> 
 
 
 @njit(cache=True, nogil=True)
-def keys_of_groups(groups: UInt32s, rows: Int64s, values: UInt32s, is_marked: Bools) -> tuple[UInt64s, Bools]:
+def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
+    """Return the groups of texts, uint32[n, m], one text after another, without `NO_GROUP`, and where each text ends.
+
+    Returns
+    -------
+    listed, ends
+        uint32[n_listed]; uint32[n + 1]: text ``i`` has the groups from ``ends[i]`` to ``ends[i + 1]``.
+    """
+    ends = np.zeros(len(groups) + 1, np.uint32)
+    for i in range(len(groups)):
+        n = np.uint32(0)
+        for j in range(groups.shape[1]):
+            n += np.uint32(groups[i, j] != NO_GROUP)
+        ends[i + 1] = ends[i] + n
+    listed, place = np.empty(ends[-1], np.uint32), np.uint64(0)
+    for i in range(len(groups)):
+        for j in range(groups.shape[1]):
+            if groups[i, j] != NO_GROUP:
+                listed[place] = groups[i, j]
+                place += ONE
+    return listed, ends
+
+
+@njit(cache=True, nogil=True)
+def groups_of_texts(listed: UInt32s, ends: UInt32s, rows: Int64s, width: int) -> UInt32s:
+    """Return uint32[n, width]: the groups of some texts, ``rows`` int64[n], given all; then `NO_GROUP`.
+
+    No text has more than ``width``. ``listed`` and ``ends`` are as `list_groups` returns them.
+    """
+    groups = np.full((len(rows), width), NO_GROUP, np.uint32)
+    for i in range(len(rows)):
+        first = np.int64(ends[rows[i]])
+        for j in range(np.int64(ends[rows[i] + 1]) - first):
+            groups[i, j] = listed[first + j]
+    return groups
+
+
+@njit(cache=True, nogil=True)
+def keys_of_groups(groups: UInt32s, values: UInt32s, is_marked: Bools) -> tuple[UInt64s, Bools]:
     """Return what stands for the groups of some texts as keys, and which of these texts have a marked group.
 
     Parameters
     ----------
-    groups, rows
-        uint32[n_texts, m]: the groups of texts, `NO_GROUP` for none; int64[n]: which of the texts.
+    groups
+        uint32[n, m]: the groups of each text, `NO_GROUP` for none.
     values, is_marked
         uint32[n_groups], bool[n_groups]: by group.
 
@@ -166,25 +204,14 @@ def keys_of_groups(groups: UInt32s, rows: Int64s, values: UInt32s, is_marked: Bo
     keys, has_marked
         uint64[n, m], `NO_KEY` for `NO_GROUP`; bool[n].
     """
-    keys, has_marked = np.full((len(rows), groups.shape[1]), NO_KEY, np.uint64), np.zeros(len(rows), np.bool_)
-    for i in range(len(rows)):
+    keys, has_marked = np.full(groups.shape, NO_KEY, np.uint64), np.zeros(len(groups), np.bool_)
+    for i in range(len(groups)):
         for j in range(groups.shape[1]):
-            group = groups[rows[i], j]
+            group = groups[i, j]
             if group != NO_GROUP:
                 keys[i, j] = values[group]
                 has_marked[i] |= is_marked[group]
     return keys, has_marked
-
-
-@njit(cache=True, nogil=True)
-def close_gaps(groups: UInt32s) -> None:
-    """Move `NO_GROUP` to the end of each row of uint32[n, m], in place: a loop over a row can then foresee where."""
-    for i in range(len(groups)):
-        n = np.uint64(0)
-        for j in range(groups.shape[1]):
-            groups[i, n] = groups[i, j]
-            n += np.uint64(groups[i, j] != NO_GROUP)
-        groups[i, n:] = NO_GROUP
 
 
 @njit(cache=True, nogil=True)

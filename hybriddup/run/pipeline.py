@@ -138,6 +138,7 @@ class Run:
         summary.notes += notes_on_lengths(self.components.settings, texts.context.lengths)
         self.audit(texts, decisions, corpus.n_against, verify, summary)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
+        del texts, verify  # the result needs as much memory
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)

@@ -180,7 +180,7 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
     """Return which of the wanted pairs, int64[n, 2], share a key and are within their limits; each once."""
     earlier, later = np.unique(wanted, axis=0).T
     index, groups, columns = run.components.block_index, texts.groups, texts.known.columns
-    own, probed = groups.own[earlier], groups.own[later]
+    own, probed = groups.of(earlier), groups.of(later)
     if groups.table is not None:
         bits = columns.bits[later]
         keys = index.keys(texts_at(texts.context.texts, later), bits)

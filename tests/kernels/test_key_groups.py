@@ -14,7 +14,9 @@ from hybriddup.kernels.key_groups import (
     NO_KEY,
     DealtKeys,
     deal_keys,
+    groups_of_texts,
     keys_of_groups,
+    list_groups,
     number_keys,
     part_of,
     write_groups,
@@ -90,14 +92,28 @@ def test_groups_are_written_where_their_keys_stood(part_bits: int, slices: list[
     assert sorted(seen.values()) == list(range(first_groups[-1]))
 
 
-@given(st.lists(st.lists(st.sampled_from([0, 1, 2, 3, int(NO_GROUP)]), min_size=3, max_size=3), min_size=1), st.data())
+tables_of_groups = st.lists(
+    st.lists(st.sampled_from([0, 1, 2, 3, int(NO_GROUP)]), min_size=3, max_size=3), min_size=1, max_size=9
+)
+
+
+@given(tables_of_groups, st.data())
+def test_listed_groups_are_found_again(groups: list[list[int]], data: st.DataObject) -> None:
+    """Those of the texts asked for, in order, with nothing but `NO_GROUP` after them."""
+    rows, width = data.draw(st.lists(st.integers(0, len(groups) - 1))), data.draw(st.integers(3, 5))
+    listed, ends = list_groups(np.array(groups, np.uint32))
+    told = [[group for group in of_text if group != NO_GROUP] for of_text in groups]
+    assert [part.tolist() for part in np.split(listed, ends[1:-1])] == told
+    found = groups_of_texts(listed, ends, np.array(rows, np.int64), width)
+    assert found.tolist() == [told[row] + [int(NO_GROUP)] * (width - len(told[row])) for row in rows]
+
+
+@given(tables_of_groups, st.data())
 def test_each_group_has_a_key_and_may_be_marked(groups: list[list[int]], data: st.DataObject) -> None:
     """What has no group has no key, and no mark."""
-    rows = data.draw(st.lists(st.integers(0, len(groups) - 1)))
     marked = [*data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), False]
-    places = [[min(group, 4) for group in groups[row]] for row in rows]
-    keys, has_marked = keys_of_groups(
-        np.array(groups, np.uint32), np.array(rows, np.int64), np.arange(10, 14, dtype=np.uint32), np.array(marked[:4])
-    )
+    places = [[min(group, 4) for group in of_text] for of_text in groups]
+    values = np.arange(10, 14, dtype=np.uint32)
+    keys, has_marked = keys_of_groups(np.array(groups, np.uint32), values, np.array(marked[:4]))
     assert keys.tolist() == [[[10, 11, 12, 13, NONE][place] for place in places_] for places_ in places]
     assert has_marked.tolist() == [any(marked[place] for place in places_) for places_ in places]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s, UInt
 from hybriddup.kernels.key_groups import (
     NO_GROUP,
     DealtKeys,
-    close_gaps,
     deal_keys,
     find_groups,
+    groups_of_texts,
+    list_groups,
     note_keys,
     number_keys,
     write_groups,
@@ -53,13 +55,23 @@ class Groups:
     """The groups of all texts of a run."""
 
     own: UInt32s
-    """uint32[n, n_keys]: those of each text, `NO_GROUP` for none, at the end where there is no table."""
+    ends: UInt32s
+    """Those of each text, as `hybriddup.kernels.key_groups.list_groups` returns them."""
     sizes: UInt32s
     """uint32[n_groups]: texts in each."""
     table: KeyTable | None = None
     """None = texts are looked up by their own keys."""
     scopes: Int64s | None = None
     """int64[n]: of each text; texts of several scopes share no key. None = all are of one."""
+
+    def of(self, numbers: Int64s) -> UInt32s:
+        """Return uint32[n, m]: the groups of some texts, `NO_GROUP` after those of each."""
+        found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
+        return found
+
+    @cached_property
+    def _width(self) -> int:
+        return int(np.diff(self.ends).max(initial=0))
 
 
 class KeyRoom:
@@ -170,13 +182,13 @@ def group_keys(
     sizes = number_all(dealt, workers, fewest=1 if is_probed else 2)
     own = room.joined([groups for _, groups in dealt])
     if not is_probed:
-        return Groups(own, sizes)
+        return Groups(*list_groups(own), sizes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
     for some in bounds:
         keys = keys_of(*some)
         note_keys(keys, np.ascontiguousarray(own[slice(*some), : keys.shape[1]]), table.keys, table.numbers)
-    return Groups(own, sizes, table)
+    return Groups(*list_groups(own), sizes, table)
 
 
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
@@ -196,8 +208,7 @@ def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: 
     """Number the keys of all texts; return uint32[n_groups], the texts of each group.
 
     ``dealt`` has the keys of each slice of the texts, which are changed in place, and uint32[n_texts, n_keys], where
-    their groups are written. Keys of fewer than ``fewest`` texts get no group; such places then stand at the end of a
-    row.
+    their groups are written. Keys of fewer than ``fewest`` texts get no group.
     """
 
     def number_part(part: int) -> UInt32s:
@@ -215,8 +226,6 @@ def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: 
 
     def write_slice(some: tuple[DealtKeys, UInt32s]) -> None:
         write_groups(some[0], first_groups, some[1])
-        if fewest > 1:
-            close_gaps(some[1])
 
     list(map_threads(write_slice, dealt, workers))
     return np.concatenate([np.zeros(0, np.uint32), *sizes])

@@ -52,14 +52,13 @@ class RunIndex:
         """Return the texts at these positions as a batch, its keys being the groups."""
         numbers = self._text_numbers[positions]
         columns = self._known.columns.take(numbers)
-        keys, crowded = keys_of_groups(self._groups.own, numbers, self._starts, self._is_crowded)
+        keys, crowded = keys_of_groups(self._groups.of(numbers), self._starts, self._is_crowded)
         probes = keys
         if self._groups.table is not None:
             made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
             scopes = None if self._groups.scopes is None else self._groups.scopes[numbers]
             probed = self._groups.table.groups(within_scopes(self._index.probes(made, columns.bits), scopes))
-            rows = np.arange(len(numbers))
-            probes, crowded = keys_of_groups(probed, rows, self._starts, self._is_crowded)
+            probes, crowded = keys_of_groups(probed, self._starts, self._is_crowded)
         return Batch(positions, keys, probes, columns, numbers, may_be_crowded=crowded)
 
     def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:

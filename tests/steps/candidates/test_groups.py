@@ -66,7 +66,7 @@ def test_equal_keys_are_one_group(
     counts = Counter(chain.from_iterable(near))
     shared = {key for key, n in counts.items() if n >= 2 or probes_others}
     group_of = dict[int, int]()
-    for keys, own in zip(near, groups.own.tolist(), strict=True):
+    for keys, own in zip(near, groups.of(np.arange(len(near))).tolist(), strict=True):
         told = [key for key in keys if key in shared]
         expected = [group_of.setdefault(key, number) for key, number in zip(told, own, strict=False)]
         assert own == expected + [int(NO_GROUP)] * (len(own) - len(told))
