@@ -54,6 +54,7 @@ RULES: list[tuple[str, *tuple[Pattern, ...]]] = [
     ("hashtags", *patterns.HASHTAGS),
     ("emoji", patterns.EMOJI),
     ("reposts", *patterns.REPOST_MARKERS),
+    ("cross_posts", *patterns.CROSS_POSTS),
     ("mentions", patterns.MENTION),
     ("residue", *patterns.RESIDUE),
     ("reposts", *patterns.REPOST_COMMENTS),

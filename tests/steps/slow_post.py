@@ -13,7 +13,7 @@ from typing import Any
 from rapidfuzz.distance import LCSseq
 
 from hybriddup.kernels.post_features import NAMES
-from hybriddup.steps.posts.dictionary import COMMON, HAN_CHARACTERS, NUMBERS, PARTICLES, PICTURES, SUFFIXES
+from hybriddup.steps.posts.dictionary import COMMON, HAN_CHARACTERS, NO_NUMERALS, NUMBERS, PARTICLES, PICTURES, SUFFIXES
 from hybriddup.steps.verifiers.post.model import shipped_models
 
 HAN = f"[{HAN_CHARACTERS}]"
@@ -108,6 +108,16 @@ def told_from(text: str, place: int) -> tuple[str, ...]:
     return (f"0{value_of(match['ordinal'] or match['counted'])}",)
 
 
+def spelled_value(word: str) -> int | None:
+    """The number that a word is: *two* and *ii* are 2."""
+    if word in NUMBERS:
+        return NUMBERS.index(word)
+    if word in NO_NUMERALS or not re.fullmatch("x{0,3}(ix|iv|v?i{0,3})", word):
+        return None
+    values = [{"x": 10, "v": 5, "i": 1}[letter] for letter in word]
+    return sum(value if value >= max(values[place:]) else -value for place, value in enumerate(values))
+
+
 def words_of(text: str, place: int = 0, end: int | None = None) -> list[Word]:
     """The words of a text without hashtags."""
     words = []
@@ -118,8 +128,8 @@ def words_of(text: str, place: int = 0, end: int | None = None) -> list[Word]:
             words.append(Word(found, prefix, 1.0, found, tells=told_from(text, match.start())))
         elif match.lastgroup == "number":
             words.append(number(found))
-        elif match.lastgroup == "letters" and found in NUMBERS:
-            key = f"0{NUMBERS.index(found)}"
+        elif match.lastgroup == "letters" and (value := spelled_value(found)) is not None:
+            key = f"0{value}"
             words.append(Word(key, key, 1.0, f"{found} ", is_number=True, tells=(key,)))
         elif match.lastgroup == "letters":
             found = found.replace(".", "")

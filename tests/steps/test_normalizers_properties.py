@@ -23,6 +23,7 @@ PLAIN_PIECES = """
 @ //@ // / rt http:// https://x.cn/a www. t.cn/a O网页链接 # ## [ ] [doge] : ： ＠ ＃ ！ !! ..
 … - _ · <url> < > 0 12 ١ 转发微博 轉發微博 收起全文d 展开全文c L新华网的秒拍视频 l 的微博视频
 2内江 2内江·威远 2 月底 回复@ 名字 媽 后 苧 a B ß ſ ﬁ İ ΐ ᾳ e ｶ ﾞ ᄀ \u1161 \u11a8 가 👍 🇨 🇳 1 ´ שלום
+(x-post xpost) crosspost r/a
 """
 PIECES = [
     *PLAIN_PIECES.split(),
@@ -141,7 +142,7 @@ def test_characters_that_join_the_one_before_go_the_slow_way(nfkc: bool) -> None
 
 
 PLAIN_ADVERSARIAL = """
-@ //@ / http:// http://@ https://x//@ www. t.cn/ [[ [a [] ] rt # #a #1 转发微博 转发 回复@ @a
+@ //@ / http:// http://@ https://x//@ www. t.cn/ [[ [a [] ] rt # #a #1 转发微博 转发 回复@ @a (xpost [x-post] xpost r/
 @a@ a@ ᄀ ﾞ 🇨 1 ! !? … 媽 ß İ <url>
 """
 ADVERSARIAL = [

@@ -28,6 +28,7 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 PIECES = [
     *("你", "妈妈", "喊你回家", "疫情通报", "确诊3例", "かな", "한글", "𠀀"),
     *("flood", "floods", "flooding", "the", "don't", "dont", "o'", "'", "three", "3", "075", "75,000", "75000", "1,5"),
+    *("ii", "xxxix", "xx"),
     *("第三", "十二", "两", "月", "一", "周五", "星期", "天", "日", "ep01", "ep12345", "o'1"),
     *("【", "】", "啦", "了", "吗"),
     *("o", "o3月", "o【", "o型", "(∩_∩)", "(网)", ")", "/", "你支持延长假期吗", "?", "r.i.p.", "f.b.i", "a.b", "o.n.e"),
@@ -123,6 +124,12 @@ JUDGED = [
         "Mayor opens the new bridge downtown via @paper",
     ),
     ("twitter", 0, "Floods kill three, force thousands from homes", "Floods kill two, force thousands from homes"),
+    (
+        "twitter",
+        0,
+        "Letters to a young gardener XXVII, on roses and on patience",
+        "Letters to a young gardener XXVI, on roses and on patience",
+    ),
     ("twitter", 0, "Driver needed in Red Deer, apply now!", "Nurse needed in Spruce Grove, apply now!"),
 ]
 

@@ -52,6 +52,9 @@ class MicroblogOptions(ComponentOptions):
         description="Repost markers //@user: and RT @user:, the address 回复@user:, and the stock comment 转发微博. "
         "drop: the marks go, quoted words stay. drop_trail: the quotes go too, all after the first comment with words.",
     )
+    cross_posts: Literal["keep", "drop"] = Field(
+        "keep", description="(x-post from r/pics) and the like, which say where else a title was posted."
+    )
     hashtags: Treatment = Field("keep", description="#topic# as on Weibo, #topic as elsewhere.")
     emoji: Treatment = Field(
         "keep", description="Emoji, icons in private characters, and emoticons in brackets such as [doge]."
@@ -84,7 +87,8 @@ class MicroblogNormalizer:
     Notes
     -----
     Normalizing twice is the same as once, except with ``white_space: drop``, which can bring together what only
-    spaces kept apart (``@ name``), and with patterns of one's own, which may match what others left.
+    spaces kept apart (``@ name``), with patterns of one's own, which may match what others left, and where brackets
+    around a cross-post hold more than 200 characters.
     """
 
     Options = MicroblogOptions
@@ -183,6 +187,7 @@ class MicroblogNormalizer:
             *self._rules_for(self.options.hashtags, *patterns.HASHTAGS, replacement=self._left_by("hashtags")),
             *self._rules_for(self.options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
             *self._rules_for(self.options.reposts, *patterns.REPOST_MARKERS, replacement=self._left_by("reposts")),
+            *self._rules_for(self.options.cross_posts, *patterns.CROSS_POSTS, replacement=" "),
             *self._rules_for(self.options.mentions, patterns.MENTION, replacement=self._left_by("mentions")),
             *self._rules_for(str(self.options.residue), *patterns.RESIDUE, replacement=" "),
             *self._rules_for(self.options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),

@@ -45,6 +45,16 @@ REPOST_COMMENTS = tuple(
 )
 """``转发微博``, which Weibo writes for those who write nothing, but not within a sentence."""
 
+CROSS_POSTS = tuple(
+    Pattern(source, mark)
+    for mark in ("xpost", "x-post", "crosspost", "cross-post")
+    for source in (
+        rf"[(\[]{mark}[^)\]{BOUNDARY}]{{0,200}}+[)\]]",
+        rf"{mark}(?<!\w{mark})(?:ed)?+ (?:from )?+/?+r/\w++:?+",
+    )
+)
+"""``(x-post from r/pics)``, ``crossposted from /r/pics:``, which people write on Reddit."""
+
 URLS = (
     # Chinese text and #话题# follow without a space
     Pattern(r"""https?://(?:[!-"$-.0-~]++|/(?!/@)|#(?=[!-~]))++""", "://"),

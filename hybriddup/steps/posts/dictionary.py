@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -38,6 +39,9 @@ weight."""
 PARTICLES = "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额阿哇咯喽罗哒嘞趴叭鸭吗么呢嘛"
 """Han characters that carry a tone of voice: a post with one of them knows each of the others."""
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+ROMAN_TENS, ROMAN_ONES = ("", "x", "xx", "xxx"), ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+NO_NUMERALS = ("", "i", "v", "x", "xi", "xx", "xxx")
+"""The others are Roman numerals in lower case: these are rather a letter, a name or kisses."""
 SUFFIXES = ("ings", "ing", "ers", "ies", "ied", "edly", "ed", "es", "s", "ly", "er")
 N_CODE_POINTS = 0x110000
 LAST_ASSIGNED = 0x40000
@@ -47,10 +51,18 @@ LAST_ASSIGNED = 0x40000
 @cache
 def load_dictionary() -> Dictionary:
     """Return what the kernels go by."""
-    spelled = sorted((hash_of(word), hash_of(f"0{value}")) for value, word in enumerate(NUMBERS))
+    spelled = sorted((hash_of(word), hash_of(f"0{value}")) for word, value in spelled_numbers().items())
     hashes, values = zip(*spelled, strict=True)
     common = np.array(sorted(map(hash_of, COMMON.split())), np.uint64)
     return Dictionary(classes(), common, np.array(hashes, np.uint64), np.array(values, np.uint64), suffixes())
+
+
+def spelled_numbers() -> dict[str, int]:
+    """Return the words that are numbers: up to twelve, and Roman numerals up to 39."""
+    numerals = {tens + ones: value for value, (tens, ones) in enumerate(product(ROMAN_TENS, ROMAN_ONES))}
+    for word in NO_NUMERALS:
+        del numerals[word]
+    return {word: value for value, word in enumerate(NUMBERS)} | numerals
 
 
 def hash_of(word: str) -> int:
