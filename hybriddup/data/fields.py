@@ -76,6 +76,27 @@ def joined(values: Iterable[Any]) -> Any:
     return next((value for value in filled if not isinstance(value, str)), BETWEEN.join(map(str, filled)))
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether this stands for no value: it is not equal to itself, or cannot tell."""
+    if isinstance(value, (str, bytes)):
+        return False
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas' NA; arrays, which are values
+        return type(value).__name__ == "NAType"
+
+
+def has_no_value(value: Any) -> bool:
+    """Return whether a field holds nothing that posts could be ordered or told apart by; empty text is nothing, too.
+
+    Examples
+    --------
+    >>> [has_no_value(value) for value in (None, "", "nan", float("nan"), 0, "0")]
+    [True, True, True, True, False, False]
+    """
+    return value is None or (isinstance(value, str) and value.strip().lower() in {"", "nan"}) or is_missing(value)
+
+
 def finder(name: str) -> Callable[[Any], Any]:
     """Return `find_or` of a name as a function of the record, fast where the name is plain."""
     return partial(find_or, name=name) if "." in name else methodcaller("get", name)

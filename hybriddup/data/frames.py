@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.fields import DEFAULT_ID_FIELD, MISSING, find_or, joined, text_fields
+from hybriddup.data.fields import DEFAULT_ID_FIELD, MISSING, find_or, is_missing, joined, text_fields
 from hybriddup.data.records import Removed
 from hybriddup.errors import HybriddupError, InputError
 
@@ -201,16 +201,6 @@ def _field(post: Mapping[Any, Any], field: str, position: int, option: str) -> A
 def _text_or_none(value: Any, where: str) -> str:
     """Return a text, empty where there is none: None, NaN, and what data frames put in their place."""
     return "" if value is None or is_missing(value) else _as_text(value, where)
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether this stands for no value: it is not equal to itself, or cannot tell."""
-    if isinstance(value, (str, bytes)):
-        return False
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas' NA; arrays, which are no text anyway
-        return type(value).__name__ == "NAType"
 
 
 def _as_text(value: Any, where: str, expected: str = "a string") -> str:

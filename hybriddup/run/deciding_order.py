@@ -1,19 +1,17 @@
-"""What values of fields decide: the order in which posts are decided, and with ``per``, which may repeat one another.
-
-Keep policies change the order, never the rule.
-"""
+"""Keep policies: the order in which posts are decided. They change the order, never the rule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hybriddup.config.settings import KeepHighest, KeepRule
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.fields import has_no_value
 from hybriddup.data.records import Int64s, text_lengths
 from hybriddup.data.times import parse_time
 from hybriddup.errors import InputError
@@ -74,10 +72,12 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
 
     Examples
     --------
-    >>> order_keys(["9", "10", "N/A"]), order_keys(["b", "a", ""]), order_keys(["1970-01-01T00:01:00Z", "N/A"])
-    ([9, 10, None], ['b', 'a', None], [60.0, None])
+    >>> order_keys(["9", "10", "N/A"]), order_keys(["b", "a", ""])
+    ([9, 10, None], ['b', 'a', None])
+    >>> order_keys(["1970-01-01T00:01:00Z", "1970-01-02T00:00:00Z", "N/A"])
+    [60.0, 86400.0, None]
     """
-    present = [None if is_missing(value) else value for value in values]
+    present = [None if has_no_value(value) else value for value in values]
     numbers = [as_number(value) for value in present]
     if all(number is None for number in numbers):
         times = [parse_time(value) if isinstance(value, str) else None for value in present]
@@ -85,22 +85,6 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
         return times if 2 * n_times > n_present else present
     return [value if number is None and not isinstance(value, str) else number
             for value, number in zip(present, numbers, strict=True)]  # fmt: skip
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a post has no value to be ordered by.
-
-    Examples
-    --------
-    >>> [is_missing(value) for value in (None, "", "nan", float("nan"), 0, "0")]
-    [True, True, True, True, False, False]
-    """
-    if value is None or (isinstance(value, str) and value.strip().lower() in {"", "nan"}):
-        return True
-    try:
-        return bool(value != value)
-    except TypeError:  # pandas.NA refuses to say
-        return True
 
 
 def as_number(value: Any) -> Any:
@@ -115,42 +99,3 @@ def as_number(value: Any) -> Any:
         except ValueError:
             continue
     return None
-
-
-class Scopes(NamedTuple):
-    """Which posts have the same value of a field."""
-
-    field: str
-    numbers: Int64s
-    """int64[n]: equal where the values are equal, from 0; posts without a value are one scope."""
-    n_values: int
-    n_without: int
-    """Posts without a value."""
-
-    def note(self) -> str:
-        """Return what to say of them in the summary."""
-        without = f"; the {self.n_without:,} posts without one are looked at together" if self.n_without else ""
-        return f"repeats are looked for within each of the {self.n_values:,} values of {self.field!r}{without}."
-
-
-def scopes_of(field: str, values: Sequence[Any]) -> Scopes:
-    """Return the scopes of posts, given the value of each; None, empty text and NaN are no values.
-
-    Examples
-    --------
-    >>> scopes_of("user", ["ann", "bo", None, "ann", ""]).numbers.tolist()
-    [0, 1, 2, 0, 2]
-    """
-    keys = [None if is_missing(value) else _key(value) for value in values]
-    numbers: dict[Any, int] = {}
-    found = np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(keys))
-    return Scopes(field, found, len(numbers) - (None in numbers), keys.count(None))
-
-
-def _key(value: Any) -> Any:
-    """Return what equal values have in common, and no others: 1 and true are two, lists are compared as written."""
-    try:
-        hash(value)
-    except TypeError:
-        return type(value), repr(value)
-    return (bool, value) if isinstance(value, bool) else value

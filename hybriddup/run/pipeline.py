@@ -20,12 +20,12 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import estimate_recall
 from hybriddup.run.bands import can_be_near
 from hybriddup.run.components import Components
-from hybriddup.run.deciding_order import Scopes, scopes_of
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Clock, Progress, note_compiling
 from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.result import Assembler, Origin, Result
+from hybriddup.run.scopes import Scopes, scopes_of
 from hybriddup.run.summary import Summary, notes_on_lengths
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import SearchedTexts

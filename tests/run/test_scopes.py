@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -105,3 +106,10 @@ def test_a_field_that_no_post_has_is_refused(posts: Any, message: str) -> None:
 def test_no_posts_have_no_scopes(posts: Any) -> None:
     """Nothing in, nothing out."""
     assert hybriddup.dedupe(posts, per="by").kept == []
+
+
+def test_arrays_are_values_like_lists() -> None:
+    """A data frame may hold them where others hold lists."""
+    texts = ["see you tomorrow at noon"] * 3
+    frame = pd.DataFrame({"text": texts, "tags": [np.array([1, 2]), np.array([1, 2]), np.array([1, 3])]})
+    assert [(post.row, post.keeper_row) for post in hybriddup.dedupe(frame, per="tags").removed] == [(1, 0)]

@@ -1,0 +1,50 @@
+"""With ``per``, posts repeat only posts of their scope: those with the same value of a field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybriddup.data.fields import has_no_value
+from hybriddup.data.records import Int64s
+
+
+class Scopes(NamedTuple):
+    """Which posts have the same value of a field."""
+
+    field: str
+    numbers: Int64s
+    """int64[n]: equal where the values are equal, from 0; posts without a value are one scope."""
+    n_values: int
+    n_without: int
+    """Posts without a value."""
+
+    def note(self) -> str:
+        """Return what to say of them in the summary."""
+        without = f"; the {self.n_without:,} posts without one are looked at together" if self.n_without else ""
+        return f"repeats are looked for within each of the {self.n_values:,} values of {self.field!r}{without}."
+
+
+def scopes_of(field: str, values: Sequence[Any]) -> Scopes:
+    """Return the scopes of posts, given the value of each; None, empty text and NaN are no values.
+
+    Examples
+    --------
+    >>> scopes_of("user", ["ann", "bo", None, "ann", ""]).numbers.tolist()
+    [0, 1, 2, 0, 2]
+    """
+    keys = [None if has_no_value(value) else _key(value) for value in values]
+    numbers: dict[Any, int] = {}
+    found = np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(keys))
+    return Scopes(field, found, len(numbers) - (None in numbers), keys.count(None))
+
+
+def _key(value: Any) -> Any:
+    """Return what equal values have in common, and no others: 1 and true are two, lists are compared as written."""
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), repr(value)
+    return (bool, value) if isinstance(value, bool) else value
