@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import re
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.roles import ROLES
 from tests.docs.markdown import CONTRIBUTING, GUIDES, README, REFERENCE, ROOT, read_blocks, table_under
 
+PACKAGE = ROOT / "hybriddup"
 DOCUMENTS = [README, *REFERENCE, CONTRIBUTING, ROOT / "CHANGELOG.md"]
 TEXT = "\n".join(path.read_text("utf-8") for path in [README, *REFERENCE])
 
@@ -245,3 +247,14 @@ def test_tree_in_contributing_names_every_module_of_the_package() -> None:
     there |= {f"hybriddup/steps/{path.parent.name}/" for path in package.glob("steps/*/__init__.py")}
 
     assert there - set(tree_of_contributing()) == set()
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PACKAGE.rglob("*.py") if ">>>" in path.read_text("utf-8")], ids=lambda path: path.stem
+)
+def test_examples_in_docstrings_are_right(path: Path) -> None:
+    """Each shows what the code returns today."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    module = import_module(".".join(parts).removesuffix(".__init__"))
+
+    assert doctest.testmod(module).failed == 0
