@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session, with_threshold
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import put_before
-from hybriddup.data.frames import corpus_from_posts
+from hybriddup.data.frames import corpus_from_posts, describe
 from hybriddup.data.records import UInt64s
-from hybriddup.errors import ConfigError
+from hybriddup.errors import ConfigError, InputError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 
 LabeledPair = tuple[str, str, bool] | Mapping[str, Any]
@@ -182,6 +182,8 @@ def learn(
     ------
     InputError, ConfigError, PluginError
         As for `dedupe`.
+    OutputError
+        The file could not be written.
 
     Examples
     --------
@@ -234,6 +236,8 @@ def explain(
     ------
     ConfigError
         The configuration cannot be used.
+    InputError
+        Something among the texts is none.
 
     Examples
     --------
@@ -243,8 +247,12 @@ def explain(
     """
     from hybriddup.study.explain import explain_texts
 
+    for name, text in (("a", a), ("b", b)):
+        if not isinstance(text, str):
+            raise InputError(f"{name} must be a string; got {describe(text)}.")
     settings, manager = open_session(config, plugins)
-    return explain_texts(a, b, settings, manager.registry, corpus)
+    texts = None if corpus is None else corpus_from_posts(corpus, "text", "id").texts
+    return explain_texts(a, b, settings, manager.registry, texts)
 
 
 def evaluate(

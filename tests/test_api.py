@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 import hybriddup
 from hybriddup.config import load_settings
-from hybriddup.errors import ConfigError, InputError
+from hybriddup.errors import ConfigError, HybriddupError, InputError
 
 PAIR = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
 
@@ -73,6 +74,24 @@ def test_what_is_no_list_of_posts_is_an_error(posts: Any, message: str) -> None:
     """Which names the first position that is wrong."""
     with pytest.raises(InputError, match=message):
         hybriddup.dedupe(posts)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: hybriddup.explain("a", 7), r"b must be a string; got int 7"),  # type: ignore[arg-type]
+        (lambda: hybriddup.explain("a", "b", corpus="ab"), r"A list with one text is \[text\]"),
+        (lambda: hybriddup.explain("a", "b", corpus=["a", None]), r"posts\[1\] must be a string"),  # type: ignore[list-item]
+        (lambda: hybriddup.learn(["a"], "no/such/folder.npz"), r"folder.npz could not be written: No such file"),
+        (lambda: hybriddup.dedupe(["a"]).report("no/such/page.html"), r"page.html could not be written: No such file"),
+        (lambda: hybriddup.dedupe(["a"], plugins="mine"), r"A list with one plugin is \['mine'\]"),
+        (lambda: hybriddup.Window.open(time="events"), r"time must be one of arrival, event; got 'events'"),  # type: ignore[arg-type]
+    ],
+)
+def test_every_error_is_of_the_family_and_says_what_is_wrong(ask: Callable[[], Any], message: str) -> None:
+    """So that callers can catch all of them, and users need no traceback."""
+    with pytest.raises(HybriddupError, match=message):
+        ask()
 
 
 def test_unknown_configuration_is_an_error() -> None:

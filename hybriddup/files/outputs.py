@@ -225,15 +225,18 @@ class _Reporting(io.RawIOBase):
 
 
 def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file, which appears whole or not at all, and replaces the one that is there."""
+    """Write a file, which appears whole or not at all, in place of one that is there; OutputError where that fails."""
     target = Path(path)
     unfinished = target.with_name(f".{target.name}.unfinished")
     try:
         with unfinished.open("wb") as file:
             write(file)
         unfinished.replace(target)
+    except OSError as error:
+        raise OutputError(f"{target} could not be written: {error.strerror or error}.") from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()
 
 
 def _is_special(path: Path) -> bool:

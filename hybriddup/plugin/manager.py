@@ -87,6 +87,8 @@ class PluginManager:
         The directory is where modules are looked for that are not installed, and where paths begin: the current one for
         what a user asks for, that of a configuration for what it names. None = nowhere.
         """
+        if isinstance(modules, str):
+            raise PluginError(f"plugins must be a list; got {modules!r}. A list with one plugin is [{modules!r}].")
         for module in modules:
             if not isinstance(module, str):
                 self._load(Owner(module.__name__), lambda module=module: module)  # type: ignore[misc]

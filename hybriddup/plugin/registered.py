@@ -35,7 +35,7 @@ class Owner:
 
     def __str__(self) -> str:
         """Return the owner as error messages name it."""
-        packaged = f" of {self.distribution} {self.version}".rstrip() if self.distribution else ", not packaged"
+        packaged = f" of {self.distribution} {self.version}".rstrip() if self.distribution else " of no package"
         return f"plugin {self.plugin!r}{packaged}"
 
     def recipe(self, component: Any) -> dict[str, str]:

@@ -145,6 +145,8 @@ class Result:
 
         Raises
         ------
+        InputError
+            ``n`` is below 1.
         HybriddupError
             The result was not made by a run.
 
@@ -157,7 +159,7 @@ class Result:
         [(1, 0, 0.88, 0.9)]
         """
         if n < 1:
-            raise ValueError(f"n must be 1 or more; got {n}.")
+            raise InputError(f"n must be 1 or more; got {n}.")
         return self._all_near_misses.first(n)
 
     @cached_property
@@ -214,6 +216,8 @@ class Result:
             The extra ``report`` is not installed, or the result was not made by a run.
         InputError
             These are not as many times as there are rows.
+        OutputError
+            The file could not be written.
         """
         from hybriddup.run.report.contents import Contents
         from hybriddup.run.report.page import check_installed, render

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -123,6 +123,8 @@ def event_time(place: int, post: Post) -> float:
 
 def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, clock: Callable[[], float]) -> WindowTime:
     """Return how posts get their time; parameters and errors are those of `hybriddup.Window.open`."""
+    if time_of not in get_args(TimeOf):
+        raise ConfigError(f"time must be one of {', '.join(get_args(TimeOf))}; got {quote(time_of)}.")
     seconds = parse_length("horizon", horizon)
     step = min(LONGEST_STEP, seconds / 2) if max_step is None else parse_length("max_step", max_step)
     return WindowTime(time_of, seconds, clock, step)

@@ -137,7 +137,7 @@ def test_what_a_component_raises_is_blamed_on_it(
     component = registry.create_by_name(role, "noisy")  # type: ignore[arg-type]
     with pytest.raises(PluginError) as caught:
         list(getattr(component, method)(*arguments) or ())
-    who = f"{role} 'noisy' (plugin 'the calling program', not packaged)"
+    who = f"{role} 'noisy' (plugin 'the calling program' of no package)"
     assert str(caught.value) == f"{who} failed in {method}: {type(error).__name__}: 3"
 
 

@@ -139,7 +139,7 @@ HOOK = "import hybriddup, sys\n@hybriddup.hookimpl\ndef {}:\n    {}\n"
 def test_module_that_is_no_plugin_is_named_with_what_is_wrong(write_module: WriteModule, code: str, what: str) -> None:
     """It does not get to end the program; a misspelt hook is found at start, with the right name."""
     write_module("my_plugin", code)
-    assert load_error("my_plugin").startswith(f"plugin 'my_plugin', not packaged{what}")
+    assert load_error("my_plugin").startswith(f"plugin 'my_plugin' of no package{what}")
 
 
 def test_name_taken_twice_names_both_owners(install: Install, write_module: WriteModule) -> None:
@@ -147,8 +147,8 @@ def test_name_taken_twice_names_both_owners(install: Install, write_module: Writ
     install("hybriddup-shout", "shouting", SHOUT)
     write_module("my_plugin", SHOUT)
     assert load_error("my_plugin", entry_points=True) == (
-        "tokenizer 'shout' is registered twice: by plugin 'shouting' of hybriddup-shout 1.2 and by plugin 'my_plugin', "
-        "not packaged; rename one, block one with HYBRIDDUP_DISABLE_PLUGINS, or register with replace=True"
+        "tokenizer 'shout' is registered twice: by plugin 'shouting' of hybriddup-shout 1.2 and by plugin 'my_plugin' "
+        "of no package; rename one, block one with HYBRIDDUP_DISABLE_PLUGINS, or register with replace=True"
     )
 
 
@@ -212,7 +212,7 @@ def test_plugin_that_fails_after_the_run_is_named(write_module: WriteModule) -> 
     code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_run_finished(result):\n    result.nothing\n"
     write_module("my_plugin", code)
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
-    message = "plugin 'my_plugin', not packaged failed in hybriddup_run_finished: AttributeError"
+    message = "plugin 'my_plugin' of no package failed in hybriddup_run_finished: AttributeError"
     with pytest.raises(PluginError, match=re.escape(message)):
         manager.run_finished(None)  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ import pytest
 from rapidfuzz.distance import Indel
 
 import hybriddup
-from hybriddup.errors import HybriddupError
+from hybriddup.errors import HybriddupError, InputError
 from hybriddup.run.result import Result
 from hybriddup.run.summary import Summary
 from tests.posts import load_sample
@@ -99,5 +99,5 @@ def test_results_without_posts_say_so() -> None:
 
 def test_fewer_than_one_near_miss_is_refused() -> None:
     """Rather than returned."""
-    with pytest.raises(ValueError, match="n must be 1 or more; got 0"):
+    with pytest.raises(InputError, match="n must be 1 or more; got 0"):
         hybriddup.dedupe(["a"]).near_misses(0)

@@ -99,7 +99,7 @@ def test_wrong_option_names_the_plugin(manager: PluginManager) -> None:
 
     assert str(caught.value) == (
         "tokenizer.hmm must be true or false; got 'yes'. "
-        "The options are those of tokenizer 'rjieba' (plugin 'hybriddup_rjieba', not packaged)."
+        "The options are those of tokenizer 'rjieba' (plugin 'hybriddup_rjieba' of no package)."
     )
 
 
