@@ -198,14 +198,14 @@ class Course:
             check_scan(index, oracle, batch, rows, (edge + oracle.positions[min(rows.start, N_TEXTS - 1)]) // 2)
             index.add(batch, is_kept)
             oracle.add(rows, is_kept, edge)
-            n_crowded = index.report().limits_hit.get("max_bucket_size", 0)
+            n_crowded = index.report.limits_hit.get("max_bucket_size", 0)
             clause = "look-ups that meet a crowded key are counted"
             require(n_crowded == oracle.n_crowded, clause, (n_crowded, oracle.n_crowded))
             edge = new_edge
             index.forget_before(edge)
             index.forget_before(edge - 1)
-            n_texts, n_live = index.report().n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
-            require(n_texts == n_live, "the report counts the texts that can be found", f"{n_texts}, not {n_live}")
+            n_texts, n_live = index.n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
+            require(n_texts == n_live, "the index counts the texts that can be found", f"{n_texts}, not {n_live}")
         return found
 
     def _steps(self) -> Iterator[tuple[range, int]]:
@@ -296,6 +296,6 @@ def check_memory(make: Maker, block_index: BlockIndex, size: WindowSize) -> None
         index.add(with_keys(prints, sketches, block_index), np.ones(10, np.bool_))
         index.forget_before(position + 10 - WINDOW)
         if position == 2 * WINDOW:
-            full = index.report().n_bytes
-    n_bytes = index.report().n_bytes
+            full = index.n_bytes
+    n_bytes = index.n_bytes
     require(n_bytes <= SLACK * full, "memory stops growing once the window is full", f"{full} bytes, then {n_bytes}")

@@ -188,7 +188,7 @@ def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
 def count_window(state: OpenState) -> WindowStats:
     """Return the counts of a window."""
     now = max(state.watermark, state.last_time)
-    posts, report = state.counts.posts, state.derived.index.report()
+    posts, report = state.counts.posts, state.derived.index.report
     decided = posts["kept"] + posts["exact"] + posts["near"]
     audit = state.live_audit.counts()
     return WindowStats(

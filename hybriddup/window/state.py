@@ -98,7 +98,7 @@ class WindowState:
             return
         self.n_remembered = NOTHING  # until all of it is there again
         # no limit is forgotten with the index that is given up
-        self.counts.limits_hit.update(self.derived.index.report().limits_hit)
+        self.counts.limits_hit.update(self.derived.index.report.limits_hit)
         self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
         self.n_remembered = self.store.next_position
         self.watermark = self.last_time = stored_watermark(self.store)

@@ -111,7 +111,7 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
 
     planned = shapes_of(make_plan(Question(n, 64, 3)))[f"blocks: {n_blocks} choose {n_key_blocks}"]
 
-    assert planned.n_bytes == pytest.approx(live.report().n_bytes, rel=0.25)
+    assert planned.n_bytes == pytest.approx(live.n_bytes, rel=0.25)
 
 
 def test_a_window_has_tables_for_the_keys_that_plans_say() -> None:

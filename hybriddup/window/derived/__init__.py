@@ -91,7 +91,7 @@ class DerivedState:
     @property
     def n_bytes(self) -> int:
         """Memory of all of it."""
-        return self.index.report().n_bytes + self.kept.n_bytes + self.exact.n_bytes
+        return self.index.n_bytes + self.kept.n_bytes + self.exact.n_bytes
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
         """Return bool[n]: whether kept posts are within the horizon when posts of a batch are decided.

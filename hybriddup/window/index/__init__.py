@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -11,34 +11,13 @@ import numpy as np
 from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
+from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index.text_ring import Scanned, TextRing, as_later
 
 WORTHWHILE = 64
 """Texts to look up that are worth a thread."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveReport:
-    """What a live index is, and what it did since it was made, so that no limit stays hidden."""
-
-    n_texts: int
-    """Texts that can be found."""
-    n_bytes: int
-    """Bytes of memory in use, of the arrays of the index."""
-    shape: str
-    """One line for people: how the index is built, such as ``8 tables of 22 bits, 64 probes``."""
-    exact: bool
-    """True where every pair within its limits is found."""
-    n_look_ups: int = 0
-    """Keys that were looked up."""
-    n_comparisons: int = 0
-    """Pairs of fingerprints whose Hamming distance was computed."""
-    largest_bucket: int = 0
-    """The most texts that were read of one key."""
-    limits_hit: dict[str, int] = field(default_factory=dict)
-    """How often each limit, by its option's name, cut a search short."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,9 +75,13 @@ class LiveIndex(ABC):
     def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
         self._ring = TextRing(size.bits, size.n_texts if size.n_first is None else size.n_first, sketched=size.sketched)
         self._workers = size.workers
-        self._shape, self._exact = shape, exact
-        self._n_look_ups = self._n_comparisons = self._largest_bucket = 0
-        self._limits_hit: dict[str, int] = {}
+        self.report = BlockReport(shape, exact)
+        """What the index is, and what it did since it was made."""
+
+    @property
+    def n_texts(self) -> int:
+        """Texts that can be found."""
+        return self._ring.n_texts
 
     @property
     def sketched(self) -> bool:
@@ -127,7 +110,7 @@ class LiveIndex(ABC):
         parts: list[LookUpCounts] = []
         found = [find(0, n)] if n < 2 * WORTHWHILE else map_slices(find, n, self._workers, WORTHWHILE)
         for counts in parts:
-            self._count(*counts)
+            self.report.add(*counts)
         return found[0] if len(found) == 1 else join_near(found)
 
     @abstractmethod
@@ -172,21 +155,7 @@ class LiveIndex(ABC):
         """
         self._ring.forget_before(position)
 
-    def report(self) -> LiveReport:
-        """Return what the index is, and what was done since it was made."""
-        counts = (self._n_look_ups, self._n_comparisons, self._largest_bucket, dict(self._limits_hit))
-        return LiveReport(self._ring.n_texts, self.n_bytes, self._shape, self._exact, *counts)
-
     @property
     def n_bytes(self) -> int:
-        """Bytes in use."""
+        """Bytes of memory in use, of the arrays of the index."""
         return self._ring.n_bytes
-
-    def _count(self, n_comparisons: int, n_look_ups: int, largest: int) -> None:
-        self._n_look_ups += n_look_ups
-        self._n_comparisons += n_comparisons
-        self._largest_bucket = max(self._largest_bucket, largest)
-
-    def _hit_limit(self, name: str, n_times: int) -> None:
-        if n_times:
-            self._limits_hit[name] = self._limits_hit.get(name, 0) + n_times

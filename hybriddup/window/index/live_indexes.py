@@ -94,7 +94,7 @@ class LiveLists(LiveIndex):
             n_crowded = self._lists.add(texts.keys, coming, lengths, is_kept, self._ring.first)
         else:
             n_crowded = self._lists.add_probing(texts.keys, texts.probes, coming, lengths, is_kept, self._ring.first)
-        self._hit_limit("max_bucket_size", n_crowded)
+        self.report.hit("max_bucket_size", n_crowded)
 
 
 class LiveScan(LiveIndex):

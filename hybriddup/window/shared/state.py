@@ -13,8 +13,9 @@ import numpy as np
 
 from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs
 from hybriddup.errors import StoreError, UnsupportedError
+from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
-from hybriddup.window.index import LiveReport, LiveTexts
+from hybriddup.window.index import LiveTexts
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import MADE_ID, Counts, Decision, Post, PostId, PostList, StoredPost
@@ -295,7 +296,7 @@ class SharedView:
         at = np.array([self.records[position].post.time for position in earlier.tolist()], np.float64)
         return np.asarray(at > times.edges(self._state.timing.horizon)[places])
 
-    def report(self) -> LiveReport:
-        """Return what the index is."""
-        index = self._state.steps.components.block_index
-        return LiveReport(0, 0, f"{index.describe()}, shared", exact=False)
+    @property
+    def report(self) -> BlockReport:
+        """What the index is."""
+        return BlockReport(f"{self._state.steps.components.block_index.describe()}, shared")
