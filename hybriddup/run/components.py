@@ -91,11 +91,10 @@ class Components:
         weighter, learned = self.fingerprinter.weighter, recipe.learned
         if isinstance(weighter, FittedWeighter) and WEIGHTS in learned:
             weighter.use(FittedTable.from_arrays(learned[WEIGHTS]))
-        if differences := compare_recipes(self.learned_with(), recipe.parts):
+        if differences := "; ".join(compare_recipes(self.learned_with(), recipe.parts, "there")):
             raise ConfigError(
-                f"recipe: {name} was learned with another configuration: "
-                + "; ".join(differences).replace(" in one and ", " here and ").replace(" in the other", " there")
-                + ". Learn it anew with this configuration, or use the one that it was learned with."
+                f"recipe: {name} was learned with another configuration: {differences}. Learn it anew with this "
+                "configuration, or use the one that it was learned with."
             )
         if self.block_index.learns:
             self.block_index.use_learned(learned.get(BLOCKS, {}))

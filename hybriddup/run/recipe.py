@@ -81,23 +81,19 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
     return xxhash.xxh3_128_hexdigest(_canonical(parts).encode())
 
 
-def compare_recipes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    """Return where the parts of two recipes differ, in words; nothing where they are equal.
+def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield where the parts of our recipe and of another one, which lies somewhere, differ, in words.
 
     Examples
     --------
-    >>> compare_recipes({"hasher": {"use": "xxh3", "seed": 0}}, {"hasher": {"use": "xxh3", "seed": 7}})
-    ['hasher.seed is 0 in one and 7 in the other']
+    >>> list(compare_recipes({"hasher": {"use": "xxh3", "seed": 0}}, {"hasher": {"use": "xxh3", "seed": 7}}, "there"))
+    ['hasher.seed is 0 here and 7 there']
     """
-    return list(_differences(a, b, ()))
-
-
-def _differences(a: Any, b: Any, path: tuple[str, ...]) -> Iterator[str]:
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        for key in dict.fromkeys([*a, *b]):
-            yield from _differences(a.get(key), b.get(key), (*path, key))
-    elif a != b:
-        yield f"{spell(path)} is {_canonical(a)} in one and {_canonical(b)} in the other"
+    if isinstance(ours, Mapping) and isinstance(other, Mapping):
+        for key in dict.fromkeys([*ours, *other]):
+            yield from compare_recipes(ours.get(key), other.get(key), where, (*path, key))
+    elif ours != other:
+        yield f"{spell(path)} is {_canonical(ours)} here and {_canonical(other)} {where}"
 
 
 def _canonical(value: Any) -> str:

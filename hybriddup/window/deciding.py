@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,9 +30,16 @@ from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import no_verified_pairs
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveTexts, LooksUp
+from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Evidence, PostId
+
+if TYPE_CHECKING:
+    from hybriddup.window.derived import DerivedState
+    from hybriddup.window.shared.candidates import MetPosts
+
+    Held = DerivedState | MetPosts
+    """The kept posts that a batch is decided against: all of a window, or those that the batch met in a shared one."""
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
 """Pairs of a post that are verified first, and at a time after that: hardly more in all than if they were fewer, as in
@@ -77,24 +84,6 @@ class Verdicts:
         return evidence
 
 
-class KeptPostsMet(Protocol):
-    """The kept posts that a batch is decided against, by position."""
-
-    @property
-    def index(self) -> LooksUp:
-        """Finds those that are near."""
-        ...
-
-    @property
-    def horizon(self) -> float:
-        """Seconds for which they match."""
-        ...
-
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether kept posts are within the horizon when posts of the batch are decided."""
-        ...
-
-
 @dataclass
 class WindowIndex:
     """The kept posts of a window as the rule sees them: those that still match when a post of the batch is decided.
@@ -102,7 +91,7 @@ class WindowIndex:
     What is kept of the batch comes into memory later, when it is on disk.
     """
 
-    derived: KeptPostsMet
+    held: Held
     prepared: PreparedTexts
     times: PostTimes
     looked_up: LiveTexts
@@ -111,10 +100,10 @@ class WindowIndex:
     def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
         """Return the pairs with kept posts that are within the horizon."""
         rows, live = self.live_of(batch)
-        near = self.derived.index.look_up(live, enough.take(rows))
+        near = self.held.index.look_up(live, enough.take(rows))
         near = near._replace(later=rows[near.later])
         places = batch.positions[near.later] - self.prepared.positions[0]
-        stays = self.derived.still_match(near.earlier, places, self.times)
+        stays = self.held.still_match(near.earlier, places, self.times)
         if may_lack_pairs(near.later, stays, enough):
             return self.look_up(batch)
         return near.take(stays)
@@ -122,7 +111,7 @@ class WindowIndex:
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
         live_rows, live = self.live_of(batch)
-        return self.derived.index.depths(live, np.searchsorted(live_rows, rows), earlier)
+        return self.held.index.depths(live, np.searchsorted(live_rows, rows), earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Note what became of the posts that were looked up."""
@@ -149,7 +138,7 @@ def decide_batch(
     prepared: PreparedTexts,
     equal: Int64s,
     times: PostTimes,
-    derived: KeptPostsMet,
+    held: Held,
     steps: Steps,
     verify: Verify,
     report: BlockReport,
@@ -158,16 +147,16 @@ def decide_batch(
 
     ``equal`` int64[n] is the position of a kept post of the window with an equal text that still matches, -1 = none.
     """
-    index = WindowIndex(derived, prepared, times, prepared.live.take(slice(0, 0)), np.zeros(0, np.bool_))
+    index = WindowIndex(held, prepared, times, prepared.live.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)
     exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
     if not len(places):
         return Verdicts(exact, {}, no_verified_pairs(), index.looked_up, index.is_kept)
     limits = replace(steps.components.limits, first_in_turn=FIRST_OF_POST, most_in_turn=MOST_OF_POST)
     decider = Decider(index, verify, limits, report, steps.workers)
-    decisions = decider.decide(batch_of(prepared, places, times, derived.horizon))
+    decisions = decider.decide(batch_of(prepared, places, times, held.horizon))
     copies = np.flatnonzero(decisions.exact != NONE)
-    exact |= later_equals(exact, prepared, places[decisions.kept], times, derived.horizon)
+    exact |= later_equals(exact, prepared, places[decisions.kept], times, held.horizon)
     exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))
     pairs = decisions.deciding
     near = dict(zip((pairs.later - prepared.positions[0]).tolist(), pairs.earlier.tolist(), strict=True))

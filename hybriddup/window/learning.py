@@ -68,11 +68,10 @@ def use_stored_weights(components: Components, packed: bytes | None) -> bool:
 
 def refuse_other_recipe(stored: bytes, recipe: Mapping[str, Any]) -> None:
     """Raise WindowError where a window was made with another recipe than this one."""
-    if differences := compare_recipes(json.loads(stored), recipe):
+    if differences := "; ".join(compare_recipes(recipe, json.loads(stored), "in the store")):
         raise WindowError(
-            "the window was made with another recipe: "
-            + "; ".join(differences).replace(" in one and ", " in the store and ").replace(" in the other", " here")
-            + ". Open it with the configuration that it was made with, or begin a new one under another name."
+            f"the window was made with another recipe: {differences}. Open it with the configuration that it was made "
+            "with, or begin a new one under another name."
         )
 
 

@@ -101,11 +101,11 @@ def test_comparison_names_every_difference() -> None:
     first = changed({"tokenizer": {"cjk": [1, 2]}, "weighter": {"use": "tf"}, "hasher": {"seed": 7}})
     second = changed({"tokenizer": {"cjk": [2, 2]}, "weighter": {"use": "uniform"}, "hasher": {"use": "md5"}})
 
-    assert compare_recipes(recipe_parts(first, {}), recipe_parts(second, {})) == [
-        "tokenizer.cjk is [1,2] in one and [2,2] in the other",
-        'weighter.use is "tf" in one and "uniform" in the other',
-        'hasher.use is "xxh3" in one and "md5" in the other',
-        "hasher.seed is 7 in one and null in the other",
+    assert list(compare_recipes(recipe_parts(first, {}), recipe_parts(second, {}), "there")) == [
+        "tokenizer.cjk is [1,2] here and [2,2] there",
+        'weighter.use is "tf" here and "uniform" there',
+        'hasher.use is "xxh3" here and "md5" there',
+        "hasher.seed is 7 here and null there",
     ]
 
 
@@ -123,7 +123,7 @@ def test_equal_parts_have_one_id_and_no_difference(parts: dict[str, Any]) -> Non
     turned = dict(reversed(parts.items()))
 
     assert hash_recipe(turned) == hash_recipe(parts)
-    assert compare_recipes(turned, parts) == []
+    assert list(compare_recipes(turned, parts, "there")) == []
 
 
 def test_edit_of_a_function_of_the_calling_program_changes_the_id() -> None:

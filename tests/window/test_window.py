@@ -140,7 +140,7 @@ def test_store_of_another_recipe_is_refused(tmp_path: Path) -> None:
     """The message says which part differs; the store is as it was."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add(FIRST)
-    with pytest.raises(WindowError, match=r"another recipe: hasher\.seed is 0 in the store and 7 here"):
+    with pytest.raises(WindowError, match=r"another recipe: hasher\.seed is 7 here and 0 in the store"):
         Window.open(tmp_path / "store", CONFIG | {"hasher": {"seed": 7}})
     with Window.open(tmp_path / "store", CONFIG) as window:
         assert not window.add(FIRST).kept

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -36,18 +35,6 @@ class LiveTexts:
         sketches, keys = None if self.sketches is None else self.sketches[chosen], self.keys[chosen]
         probes = keys if self.probes is self.keys else self.probes[chosen]
         return LiveTexts(self.prints.take(chosen), sketches, keys, probes)
-
-
-class LooksUp(Protocol):
-    """What a batch is decided by: the texts of a window, or those of them that it can meet."""
-
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return the pairs of these texts with earlier ones, as `LiveIndex.look_up` does."""
-        ...
-
-    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return which number from the newest earlier texts have in each key, as `LiveIndex.depths` does."""
-        ...
 
 
 @dataclass(frozen=True)

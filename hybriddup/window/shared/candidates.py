@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import (
+    ALL_PAIRS,
+    NO_KEY,
+    Bools,
+    Enough,
+    Float64s,
+    Int32s,
+    Int64s,
+    NearPairs,
+    PairLimits,
+    UInt64s,
+)
 from hybriddup.kernels.bucket_entries import near_entries, numbers_in_buckets
 from hybriddup.kernels.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
+from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.shared.store import Entries, EntryArray
 
@@ -149,6 +162,20 @@ class MetIndex:
 
     def _rows(self, texts: LiveTexts) -> Int64s:
         return np.searchsorted(self._positions, texts.prints.positions)
+
+
+@dataclass(frozen=True)
+class MetPosts:
+    """Kept posts that a batch met, by their number, in the order of their positions."""
+
+    index: MetIndex
+    times: Float64s
+    """float64[n]."""
+    horizon: float
+
+    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
+        """Return bool[n]: whether kept posts are within the horizon when posts of the batch are decided."""
+        return np.asarray(self.times[earlier] > times.edges(self.horizon)[places])
 
 
 def pairs_of(later: Int64s, earlier: Int64s) -> list[tuple[int, int]]:

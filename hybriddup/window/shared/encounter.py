@@ -24,6 +24,7 @@ from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.shared.candidates import (
     Buckets,
     MetIndex,
+    MetPosts,
     buckets_of,
     depths_of,
     near_meetings,
@@ -95,7 +96,7 @@ class Encounter:
 
         index = MetIndex(both.prepared.live.prints.positions, both.near, both.depths)
         times = np.array([one.post.time for one in both.records], np.float64)
-        kept = KeptPosts(index, times, self._horizon)
+        kept = MetPosts(index, times, self._horizon)
         found = decide_batch(both.prepared, both.equal, self._times, kept, self._steps, verify, report)
         return found, both.records
 
@@ -135,20 +136,6 @@ def latest_equals(
             if text == (normalized[position] if says else records[position].post.text):
                 equal[row] = position
     return equal
-
-
-@dataclass(frozen=True)
-class KeptPosts:
-    """Kept posts that a batch met, by their number, in the order of their positions."""
-
-    index: MetIndex
-    times: Float64s
-    """float64[n]."""
-    horizon: float
-
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether kept posts are within the horizon when posts of the batch are decided."""
-        return np.asarray(self.times[earlier] > times.edges(self.horizon)[places])
 
 
 @dataclass(frozen=True)
