@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
-from rapidfuzz.distance import Indel
 
 from hybriddup.cli.inputs import files_of
 from hybriddup.cli.summary_view import print_bad_records
@@ -20,13 +18,14 @@ from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.pairs import UNSURE
 from hybriddup.files.reading import read_corpus
+from hybriddup.run.report.differences import marked_texts
 from hybriddup.run.terminal import show_progress
 from hybriddup.steps.parallel import available_workers
 from hybriddup.study.label_choice import Chooser, score_candidates
 
 LABELS: dict[str, bool | None] = {"y": True, "n": False, "u": None}
-PIECES = re.compile(r"[A-Za-z0-9]+|.", re.DOTALL)
-"""What is marked as a whole: runs of Latin letters and digits, and every other character by itself."""
+JOINER = "\u200d"
+"""Makes one emoji of several."""
 QUESTION = "the same post? [y]es [n]o [u]nsure [b]ack [q]uit: "
 
 
@@ -130,7 +129,7 @@ def ask_all(chooser: Chooser, answers: AnswerFile) -> int:
 
 def ask(number: int, texts: tuple[str, str]) -> str:
     """Show two posts and return the answer: a letter of `LABELS`, b or q; the end of the input is q."""
-    a, b = marked(*texts)
+    a, b = (text.marked("⟦", "⟧", printable) for text in marked_texts(*texts, most=sys.maxsize))
     typer.echo(f"\n--- {number}\nA: {a}\nB: {b}")
     while True:
         typer.echo(QUESTION, nl=False)
@@ -143,27 +142,6 @@ def ask(number: int, texts: tuple[str, str]) -> str:
             return answer or "q"
 
 
-def marked(a: str, b: str) -> tuple[str, str]:
-    """Return two texts with what the other one lacks in brackets.
-
-    Examples
-    --------
-    >>> marked("see you at noon", "see you at four")
-    ('see you at ⟦noon⟧', 'see you at ⟦four⟧')
-    """
-    words_a, words_b = PIECES.findall(a), PIECES.findall(b)
-    only_a, only_b = set(range(len(words_a))), set(range(len(words_b)))
-    for block in Indel.opcodes(words_a, words_b).as_matching_blocks():
-        only_a -= set(range(block.a, block.a + block.size))
-        only_b -= set(range(block.b, block.b + block.size))
-    return with_brackets(words_a, only_a), with_brackets(words_b, only_b)
-
-
-def with_brackets(pieces: Sequence[str], chosen: set[int]) -> str:
-    """Return pieces put together, runs of chosen ones in brackets."""
-    text = ""
-    for place, piece in enumerate(pieces):
-        opens = "⟦" if place in chosen and place - 1 not in chosen else ""
-        closes = "⟧" if place in chosen and place + 1 not in chosen else ""
-        text += opens + (piece if piece.isprintable() else " ") + closes
-    return text
+def printable(text: str) -> str:
+    """Return a text with spaces in place of characters that would change how the terminal goes on."""
+    return "".join(character if character.isprintable() or character == JOINER else " " for character in text)

@@ -22,7 +22,7 @@ from hybriddup.run.bands import Bands
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
 from hybriddup.run.recipe import LearnedRecipe
-from hybriddup.run.report.differences import removed_html
+from hybriddup.run.report.notebooks import removed_html
 from hybriddup.run.summary import Summary
 
 NO_PAIR = np.int64(-1)

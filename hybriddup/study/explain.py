@@ -14,7 +14,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
-from hybriddup.run.report.differences import pair_html
+from hybriddup.run.report.notebooks import pair_html
 from hybriddup.steps.blocks import count_shared
 from hybriddup.steps.exact import find_equal_texts
 from hybriddup.steps.verifiers.bounds import texts_at

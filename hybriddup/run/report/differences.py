@@ -1,11 +1,8 @@
-"""Where two texts differ, in pieces as people read them: words of Latin letters and digits, other characters each.
-
-And what notebooks show of a result and of an explanation by that: plain HTML, without styles of its own.
-"""
+"""Where two texts differ, in pieces as people read them: words of Latin letters and digits, other characters each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from html import escape
 from itertools import groupby
 from typing import NamedTuple
@@ -13,14 +10,9 @@ from typing import NamedTuple
 import regex
 from rapidfuzz.distance import Indel
 
-from hybriddup.data.records import Removed
-from hybriddup.data.spread import spread_rows
-
 PIECES = regex.compile(r"[\p{Latin}\p{Nd}]+|\X", regex.DOTALL)
 MOST_SHOWN = 600
 """Characters of a text that are shown."""
-PAIRS_SHOWN = 5
-"""Removed posts that a notebook shows."""
 
 
 class MarkedText(NamedTuple):
@@ -29,15 +21,21 @@ class MarkedText(NamedTuple):
     pieces: list[str]
     is_common: list[bool]
 
+    def marked(self, begin: str, end: str, shown: Callable[[str], str]) -> str:
+        """Return the text with what is marked between two strings; ``shown`` makes of a part what people see of it."""
+        runs = groupby(zip(self.pieces, self.is_common, strict=True), key=lambda piece: piece[1])
+        texts = ((is_common, shown("".join(piece for piece, _ in run))) for is_common, run in runs)
+        return "".join(text if is_common else f"{begin}{text}{end}" for is_common, text in texts)
+
     def __html__(self) -> str:
         """Return the text as HTML, escaped; templates with autoescape take it as it is."""
-        runs = groupby(zip(self.pieces, self.is_common, strict=True), key=lambda piece: piece[1])
-        texts = ((is_common, escape("".join(piece for piece, _ in run))) for is_common, run in runs)
-        return "".join(text if is_common else f"<mark>{text}</mark>" for is_common, text in texts)
+        return self.marked("<mark>", "</mark>", escape)
 
 
-def marked_texts(a: str, b: str) -> tuple[MarkedText, MarkedText]:
+def marked_texts(a: str, b: str, most: int = MOST_SHOWN) -> tuple[MarkedText, MarkedText]:
     """Return both texts, with what only one of them has marked; of a longest part in common, in order, nothing is.
+
+    Of a text, ``most`` characters are shown.
 
     Examples
     --------
@@ -45,7 +43,7 @@ def marked_texts(a: str, b: str) -> tuple[MarkedText, MarkedText]:
     >>> a.__html__(), b.__html__()
     ('see you at <mark>10</mark>', 'see you at <mark>11 &lt;soon&gt;</mark>')
     """
-    of_a, of_b = PIECES.findall(shortened(a)), PIECES.findall(shortened(b))
+    of_a, of_b = PIECES.findall(shortened(a, most)), PIECES.findall(shortened(b, most))
     in_a, in_b = [False] * len(of_a), [False] * len(of_b)
     for part in Indel.opcodes(of_a, of_b):
         if part.tag == "equal":
@@ -54,41 +52,6 @@ def marked_texts(a: str, b: str) -> tuple[MarkedText, MarkedText]:
     return MarkedText(of_a, in_a), MarkedText(of_b, in_b)
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = MOST_SHOWN) -> str:
     """Return a text, or the beginning of a long one with an ellipsis."""
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-
-
-def removed_html(title: str, removed: Sequence[Removed]) -> str:
-    """Return a title, and some removed posts beside their keepers; near repeats before exact ones."""
-    some = [removed[place] for place in spread_rows(len(removed), 20 * PAIRS_SHOWN).tolist()]
-    some = [post for post in some if post.reason == "near"] or some
-    shown = [some[place] for place in spread_rows(len(some), PAIRS_SHOWN).tolist()]
-    rows = ((f"{post.reason}, {post.score:.2f}", *marked_pair(post.keeper_text, post.text)) for post in shown)
-    more = f"<p>{len(shown):,} of {len(removed):,} removed posts</p>" if len(removed) > len(shown) else ""
-    return f"<p>{escape(title)}</p>{table_html(['', 'kept', 'removed'], rows) if shown else ''}{more}"
-
-
-def pair_html(verdict: str, texts: tuple[str, str], facts: Iterable[tuple[str, str]]) -> str:
-    """Return a verdict on two texts, both with their differences marked, and what was found out about them."""
-    pair = zip("AB", marked_pair(*texts), strict=True)
-    return (
-        f"<p>{escape(verdict)}</p>{table_html(['', 'text'], pair)}"
-        f"{table_html(['both', ''], ((escape(name), escape(value)) for name, value in facts))}"
-    )
-
-
-def marked_pair(a: str, b: str) -> tuple[str, str]:
-    """Return both texts as HTML, with what only one of them has marked."""
-    of_a, of_b = marked_texts(a, b)
-    return of_a.__html__(), of_b.__html__()
-
-
-def table_html(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table whose cells are HTML already."""
-
-    def row(tag: str, cells: Sequence[str]) -> str:
-        inner = "".join(f'<{tag} dir="auto" style="text-align: start">{cell}</{tag}>' for cell in cells)
-        return f"<tr>{inner}</tr>"
-
-    return f"<table>{row('th', headers)}{''.join(row('td', cells) for cells in rows)}</table>"
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -1,4 +1,4 @@
-"""Decide: texts in order -> kept or removed, the keeper of each removed text. The rule of README, "What removed means".
+"""Decide: texts in order -> kept or removed, the keeper of each removed text. The rule of README, "What went, and why".
 
 A text is removed when it equals an earlier kept text, or when an earlier kept text is among its candidates and the
 verifier accepts the pair. Its keeper is the earliest of these, an equal one first. Of a crowded key only the newest

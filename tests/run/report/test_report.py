@@ -15,7 +15,7 @@ import pytest
 import regex
 
 import hybriddup
-from hybriddup.errors import HybriddupError, InputError
+from hybriddup.errors import HybriddupError, InputError, OutputError
 from hybriddup.run.report.contents import days_of, evenly_by_score
 from hybriddup.run.result import Result
 from tests.posts import load_sample
@@ -145,7 +145,7 @@ def test_missing_packages_are_said_with_the_command_that_installs_them(monkeypat
 
 def test_unwritable_reports_leave_what_was_there(tmp_path: Path) -> None:
     """The page is put in place when it is whole."""
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(OutputError):
         hybriddup.dedupe(PAIR).report(tmp_path / "nowhere" / "report.html")
     assert list(tmp_path.iterdir()) == []
 
