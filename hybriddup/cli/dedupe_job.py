@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from hybriddup.cli.inputs import check_against, files_of, read_against
+from hybriddup.cli.inputs import check_against, files_of, read_against, read_posts
 from hybriddup.cli.printing import to_json
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records, print_notes, print_outcome, print_tables
@@ -25,7 +25,6 @@ from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import Fields, MarkingWriter
 from hybriddup.files.inputs import Inputs, ReadOptions, find_format, open_inputs
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
-from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.files.tables import check_table, write_table
 from hybriddup.plugin.manager import PluginManager
@@ -148,11 +147,9 @@ def read(
     inputs: Inputs, fields: Fields, per: str | None, progress: Progress, *, strict: bool, has_report: bool
 ) -> tuple[Corpus, StepTiming, list[str]]:
     """Return the posts, how long it took, and remarks."""
-    progress.start("read", None, "posts")
     began = perf_counter()
     optional = (TIME_FIELD,) if has_report else ()
-    corpus, remarks = read_corpus(inputs, fields, per=per, optional=optional, strict=strict, advance=progress.advance)
-    progress.finish()
+    corpus, remarks = read_posts(inputs, fields, progress, per=per, optional=optional, strict=strict)
     return corpus, StepTiming("read", perf_counter() - began, corpus.n_rows, "posts"), remarks
 
 

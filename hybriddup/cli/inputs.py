@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from hybriddup.data.corpus import Corpus, put_before
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import ReadOptions, find_files, find_format, open_inputs
+from hybriddup.files.inputs import Inputs, ReadOptions, find_files, find_format, open_inputs
 from hybriddup.files.reading import read_corpus
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.progress import Progress
@@ -19,6 +20,14 @@ from hybriddup.run.progress import Progress
 def files_of(inputs: Sequence[str], registry: Registry, reading: ReadOptions, *, quiet: bool = False) -> list[str]:
     """Return the inputs with the files of each directory in its place, and tell which they are."""
     return find_files(inputs, registry, reading.format, lambda note: None if quiet else typer.echo(note, err=True))
+
+
+def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: Any) -> tuple[Corpus, list[str]]:
+    """Return the posts of inputs, and remarks, while the progress is shown; ``options`` are those of `read_corpus`."""
+    progress.start("read", None, "posts")
+    read = read_corpus(inputs, fields, advance=progress.advance, **options)
+    progress.finish()
+    return read
 
 
 def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
@@ -50,19 +59,15 @@ def read_against(
     others: list[tuple[str, Corpus]] = []
     for name in against:
         with open_inputs([name], registry, reading._replace(format=_format_of(name, registry, reading))) as opened:
-            progress.start("read", None, "posts")
-            other, _ = read_corpus(opened, fields._replace(order=()), per=per, strict=strict, advance=progress.advance)
-            progress.finish()
+            other, _ = read_posts(opened, fields._replace(order=()), progress, per=per, strict=strict)
             others.append((name, other))
     return put_before(corpus, others), [_remark(name, other) for name, other in others if other.n_bad_records]
 
 
-def _format_of(name: str, registry: Registry, reading: ReadOptions) -> str:
+def _format_of(name: str, registry: Registry, reading: ReadOptions) -> str | None:
     try:
         return find_format(name, registry)
-    except InputError:
-        if reading.format is None:
-            raise
+    except InputError:  # where it was not named either, opening the file tells what is wrong
         return reading.format
 
 

@@ -10,14 +10,13 @@ from typing import Any
 
 import typer
 
-from hybriddup.cli.inputs import files_of
+from hybriddup.cli.inputs import files_of, read_posts
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.pairs import UNSURE
-from hybriddup.files.reading import read_corpus
 from hybriddup.run.report.differences import marked_texts
 from hybriddup.run.terminal import show_progress
 from hybriddup.steps.parallel import available_workers
@@ -47,9 +46,7 @@ def perform(
         open_inputs(inputs, manager.registry, reading) as opened,
         show_progress(quiet=False) as progress,
     ):
-        progress.start("read", None, "posts")
-        corpus, _ = read_corpus(opened, Fields(text_field), advance=progress.advance)
-        progress.finish()
+        corpus, _ = read_posts(opened, Fields(text_field), progress)
     candidates = score_candidates(corpus.texts, settings, manager.registry, workers or available_workers())
     chooser = Chooser(candidates)
     for texts, label in answers.earlier():

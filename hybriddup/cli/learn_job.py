@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
-from hybriddup.cli.inputs import files_of
+from hybriddup.cli.inputs import files_of, read_posts
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
@@ -14,7 +14,6 @@ from hybriddup.errors import ConfigError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.outputs import Outputs
-from hybriddup.files.reading import read_corpus
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import Run
 from hybriddup.run.progress import Clock
@@ -47,9 +46,7 @@ def perform(
             open_inputs(inputs, manager.registry, reading) as opened,
             show_progress(quiet=False) as progress,
         ):
-            progress.start("read", None, "posts")
-            corpus, _ = read_corpus(opened, Fields(text_field), advance=progress.advance)
-            progress.finish()
+            corpus, _ = read_posts(opened, Fields(text_field), progress)
             components = Components.create(settings, manager.registry, n_workers)
             recipe = Run(components, n_workers, Clock(progress)).learn(corpus)
         with target.open() as stream:

@@ -14,7 +14,7 @@ import typer
 from hybriddup.cli.line_feed import LineFeed
 from hybriddup.cli.options import EXIT_INTERRUPTED
 from hybriddup.cli.stopping import on_stop
-from hybriddup.cli.summary_view import print_bad_records
+from hybriddup.cli.summary_view import MAX_BAD_SHOWN, print_bad_records
 from hybriddup.cli.windows import open_window, settle
 from hybriddup.data.corpus import BadRecord
 from hybriddup.data.fields import find_or, find_text
@@ -28,7 +28,6 @@ from hybriddup.window.event_time import TimeOf, event_time
 from hybriddup.window.records import as_post
 
 LARGEST_BATCH = 256
-SHOWN_BAD_LINES = 5
 REMEDY = "each was answered in its place by an object with an error"
 
 
@@ -113,7 +112,7 @@ class Watcher:
             self.counts[repeated or (answer.evidence.reason if answer.evidence else "kept")] += 1
             return
         self.n_bad += 1
-        if len(self.first_bad) < SHOWN_BAD_LINES:
+        if len(self.first_bad) < MAX_BAD_SHOWN:
             self.first_bad.append(BadRecord("standard input", answer.line, answer.line - 1, answer.error))
 
 

@@ -97,6 +97,15 @@ def has_no_value(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in {"", "nan"}) or is_missing(value)
 
 
+def hashable(value: Any) -> Any:
+    """Return what stands for a value in a set: itself, or how a list or an object is written."""
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), repr(value)
+    return value
+
+
 def finder(name: str) -> Callable[[Any], Any]:
     """Return `find_or` of a name as a function of the record, fast where the name is plain."""
     return partial(find_or, name=name) if "." in name else methodcaller("get", name)

@@ -108,6 +108,8 @@ def find_files(
     endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
     files: list[str] = []
     for name in names:
+        if not name:  # which would be the current directory
+            raise InputError("an input is empty text; name a file. Perhaps a variable of the shell is not set.")
         if name == STANDARD_INPUT or not Path(name).is_dir():
             files.append(name)
             continue

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.corpus import BadRecord, Corpus, pack_ids, unite_ids
-from hybriddup.data.fields import DEFAULT_ID_FIELD, text_fields
+from hybriddup.data.fields import DEFAULT_ID_FIELD, hashable, text_fields
 from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
 from hybriddup.files.encodings import encoding_advice
@@ -223,16 +223,7 @@ def _hashes(ids: Sequence[Any]) -> Int64s:
     try:
         return np.fromiter(map(hash, ids), np.int64, len(ids))
     except TypeError:
-        return np.fromiter(map(hash, map(_hashable, ids)), np.int64, len(ids))
-
-
-def _hashable(one: Any) -> Any:
-    """Return what stands for an id in a set: itself, or how a list or an object is written."""
-    try:
-        hash(one)
-    except TypeError:
-        return type(one), repr(one)
-    return one
+        return np.fromiter(map(hash, map(hashable, ids)), np.int64, len(ids))
 
 
 def _n_repeated(hashes: Int64s, ids: Sequence[Any]) -> int:
@@ -241,5 +232,5 @@ def _n_repeated(hashes: Int64s, ids: Sequence[Any]) -> int:
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if len(repeated) == 0:
         return 0
-    suspects = [_hashable(ids[place]) for place in np.flatnonzero(np.isin(hashes, repeated)).tolist()]
+    suspects = [hashable(ids[place]) for place in np.flatnonzero(np.isin(hashes, repeated)).tolist()]
     return len(suspects) - len(set(suspects))

@@ -24,7 +24,7 @@ from hybriddup.kernels.posting_lists import (
 from hybriddup.kernels.posting_table import IS_LIST, fetch_header, fetch_home, value_of
 from hybriddup.kernels.ring_reads import (
     READ_AT_ONCE,
-    LiveTexts,
+    LiveNumbers,
     LookUpCounts,
     compare_read,
     fetch_texts,
@@ -58,7 +58,7 @@ def look_up(
     keys: UInt64s,
     columns: RingColumns,
     rows: PairLimits,
-    live: LiveTexts,
+    live: LiveNumbers,
     later: LaterTexts,
     partners: Partners,
     enough: Enough,
@@ -118,7 +118,7 @@ def keep_nearest_in_ring(
     hits: UInt64s,
     columns: RingColumns,
     rows: PairLimits,
-    live: LiveTexts,
+    live: LiveNumbers,
     later: LaterTexts,
     row: int,
     enough: Enough,
@@ -176,7 +176,7 @@ def fetch_lines(postings: Postings, value: np.uint64) -> None:
 def read_list(
     postings: Postings,
     value: np.uint64,
-    live: LiveTexts,
+    live: LiveNumbers,
     read: UInt64s,
     n_read: np.uint64,
     depth: np.uint64,

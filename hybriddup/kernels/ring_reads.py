@@ -19,8 +19,8 @@ READ_AT_ONCE = np.uint64(512)
 """Texts whose fingerprints are fetched before they are compared."""
 
 
-class LiveTexts(NamedTuple):
-    """Which texts are live, and where their fingerprints are."""
+class LiveNumbers(NamedTuple):
+    """Which numbers of a ring are live, and where their texts are."""
 
     next_number: np.uint64
     """The next number to be given out."""
@@ -42,7 +42,7 @@ class LookUpCounts(NamedTuple):
 
 
 @njit(cache=True, nogil=True, inner=True)
-def fetch_texts(bits: UInt64s, read: UInt64s, first: np.uint64, last: np.uint64, live: LiveTexts) -> None:
+def fetch_texts(bits: UInt64s, read: UInt64s, first: np.uint64, last: np.uint64, live: LiveNumbers) -> None:
     """Fetch the fingerprints of some of what was read."""
     n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
     for i in range(first, last):
@@ -54,7 +54,7 @@ def compare_read(
     bits: UInt64s,
     read: UInt64s,
     n_read: np.uint64,
-    live: LiveTexts,
+    live: LiveNumbers,
     later: LaterTexts,
     row: int,
     limit: np.uint64,

@@ -19,7 +19,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import HALF, ONE, popcount
 from hybriddup.kernels.ring_reads import (
-    LiveTexts,
+    LiveNumbers,
     LookUpCounts,
     compare_read,
     compare_slots,
@@ -134,7 +134,7 @@ def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> L
 
 
 @njit(cache=True, nogil=True)
-def build_segments(segments: Segments, keys: BucketKeys, bits: UInt64s, live: LiveTexts, before: int) -> None:
+def build_segments(segments: Segments, keys: BucketKeys, bits: UInt64s, live: LiveNumbers, before: int) -> None:
     """Build the segments that end after number ``before``; ``bits`` uint64[capacity, words] are those of the ring."""
     last = np.int64(live.next_number)
     numbers, rows, places = list_segments(segments, last - np.int64(live.span), last, len(keys.starts) - 1)
@@ -145,7 +145,7 @@ def build_segments(segments: Segments, keys: BucketKeys, bits: UInt64s, live: Li
 
 @njit(cache=True, nogil=True)
 def build_segment(
-    segments: Segments, keys: BucketKeys, ring_bits: UInt64s, live: LiveTexts, bounds: Int64s, row: int, place: int
+    segments: Segments, keys: BucketKeys, ring_bits: UInt64s, live: LiveNumbers, bounds: Int64s, row: int, place: int
 ) -> None:
     """Sort the live texts of a segment by their buckets; its numbers are ``bounds[0]`` to before ``bounds[1]``."""
     first_live = np.int64(live.next_number - live.span)
@@ -190,7 +190,7 @@ def look_up(
     keys: BucketKeys,
     columns: RingColumns,
     rows: PairLimits,
-    live: LiveTexts,
+    live: LiveNumbers,
     later: LaterTexts,
     partners: Partners,
 ) -> tuple[NearPairs, LookUpCounts]:
@@ -269,7 +269,7 @@ def read_buckets(
     listed: UInt64s,
     row: int,
     first: int,
-    live: LiveTexts,
+    live: LiveNumbers,
     later: LaterTexts,
     partners: Partners,
     read: UInt64s,
@@ -296,7 +296,7 @@ def compare_unsorted(
     flat: UInt64s,
     n_words: int,
     first: int,
-    live: LiveTexts,
+    live: LiveNumbers,
     later: LaterTexts,
     row: int,
     limit: np.uint64,

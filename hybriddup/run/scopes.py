@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybriddup.data.fields import has_no_value
+from hybriddup.data.fields import has_no_value, hashable
 from hybriddup.data.records import Int64s
 
 
@@ -43,8 +43,4 @@ def scopes_of(field: str, values: Sequence[Any]) -> Scopes:
 
 def _key(value: Any) -> Any:
     """Return what equal values have in common, and no others: 1 and true are two, lists are compared as written."""
-    try:
-        hash(value)
-    except TypeError:
-        return type(value), repr(value)
-    return (bool, value) if isinstance(value, bool) else value
+    return (bool, value) if isinstance(value, bool) else hashable(value)

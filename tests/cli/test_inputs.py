@@ -236,3 +236,10 @@ def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None
     assert "--per by needs posts with the field 'by', but not one of 4 has it" in failed(
         run, "dedupe", "posts.jsonl", "--per", "by", "-o", "x.jsonl"
     )
+
+
+def test_inputs_that_are_not_there_are_named(run: Run, tmp_path: Path) -> None:
+    """Those of --against too, whatever their names say of a format; empty text is not the current directory."""
+    posts = write_posts(tmp_path / "posts.jsonl", REPEATED)
+    assert "nowhere cannot be read: No such file or directory." in run("dedupe", posts, "--against", "nowhere").err
+    assert "an input is empty text" in run("dedupe", "", "-o", "kept.jsonl").err

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.ring_reads import LiveTexts
+from hybriddup.kernels.ring_reads import LiveNumbers
 from hybriddup.kernels.segments import (
     PLACE_MASK,
     BucketKeys,
@@ -56,7 +56,7 @@ def test_the_buckets_of_segments_hold_the_live_texts(seed: int, first: int, size
     for size in sizes:
         before, number = number, number + size
         first = max(first, number - 100)
-        live = LiveTexts(np.uint64(number), np.uint64(number - first), np.uint64(first % capacity))
+        live = LiveNumbers(np.uint64(number), np.uint64(number - first), np.uint64(first % capacity))
         ring[np.arange(before, number) % capacity] = rng.integers(0, 2**64, (size, 2), np.uint64)
         build_segments(segments, KEYS, ring, live, before)
 

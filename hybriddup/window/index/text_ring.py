@@ -18,7 +18,7 @@ from hybriddup.data.records import (
 )
 from hybriddup.errors import WindowError
 from hybriddup.kernels.pair_limits import shortest_partners
-from hybriddup.kernels.ring_reads import LiveTexts, find_near_anywhere
+from hybriddup.kernels.ring_reads import LiveNumbers, find_near_anywhere
 from hybriddup.kernels.ring_texts import (
     BLOCK_BITS,
     IN_BLOCK,
@@ -112,9 +112,9 @@ class TextRing:
         return self.next - self.first
 
     @property
-    def live(self) -> LiveTexts:
+    def live(self) -> LiveNumbers:
         """Which numbers are live, and where their texts are, as the kernels take it."""
-        return LiveTexts(np.uint64(self.next), np.uint64(self.span), np.uint64(self._slot(self.first)))
+        return LiveNumbers(np.uint64(self.next), np.uint64(self.span), np.uint64(self._slot(self.first)))
 
     @property
     def n_bytes(self) -> int:

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import yaml
 
+from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
 from hybriddup.kernels.curves import Curves, sum_curves
 from hybriddup.kernels.post_features import NAMES
 
 Points = tuple[tuple[float, float], ...]
-DECIMALS = 12
-"""So that a score on its threshold is on it."""
 
 
 @dataclass(frozen=True)
