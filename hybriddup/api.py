@@ -44,7 +44,7 @@ def dedupe(
     Parameters
     ----------
     posts
-        A list of str, a list of dicts, or a pandas or polars DataFrame.
+        A list of str, a list of dicts, a DataFrame of pandas or polars, or a data set of Hugging Face.
     config
         A shipped name (``weibo``, ``twitter``, ...), the path of a YAML file, a dict that names what it changes, or
         `Settings`.

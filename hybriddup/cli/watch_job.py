@@ -171,6 +171,6 @@ def recall_line(stats: WindowStats) -> str:
 def report(watcher: Watcher, recall: str) -> None:
     """Say on standard error what was done."""
     counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(watcher.counts.items())) or "no posts"
-    typer.echo(f"{watcher.n_lines:,} lines: {counts}", err=True)
+    typer.echo(f"{watcher.n_lines:,} {'line' if watcher.n_lines == 1 else 'lines'}: {counts}", err=True)
     if recall:
         typer.echo(recall, err=True)

@@ -3,7 +3,7 @@
 Everything here is arrays, so that a step handles many posts in one call. Two kinds of numbers point at posts:
 
 ``row``       the zero-based position of a post in the input, over all files; what users see.
-``position``  the zero-based place of a *distinct* text in the order of deciding; what steps and kernels see.
+``position``  the zero-based place of a text in the order of deciding; what steps and kernels see.
 """
 
 from __future__ import annotations

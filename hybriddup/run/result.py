@@ -247,13 +247,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Assembler:
-    """Everything that a result is put together from. A *place* is a post's index in the order of deciding."""
+    """Everything that a result is put together from. A *position* is a post's place in the order of deciding."""
 
     corpus: Corpus
     order: Int64s
-    """int64[n]: the index in the corpus of each place."""
+    """int64[n]: the index in the corpus of the post at each position."""
     text_numbers: Int64s
-    """int64[n]: which distinct text stands at each place."""
+    """int64[n]: which distinct text stands at each position."""
     decisions: RunDecisions
     lengths: Int32s
     """int32[n_texts]: code points after normalizing, of each distinct text."""
@@ -280,12 +280,12 @@ class Assembler:
         gone = gone[gone >= self.corpus.n_against]
         return self.evidence(gone[np.argsort(self.order[gone])])
 
-    def evidence(self, places: Int64s) -> RemovedColumns:
-        """Return why the posts at these places go; in exact repeats no bit differs, score and threshold are 1.0."""
+    def evidence(self, positions: Int64s) -> RemovedColumns:
+        """Return why the posts at these positions go; in exact repeats no bit differs, score and threshold are 1.0."""
         deciding = self.decisions.deciding
         pair_of = np.full(len(self.order), NO_PAIR)
         pair_of[deciding.later] = np.arange(len(deciding))
-        pairs = pair_of[places]
+        pairs = pair_of[positions]
         is_exact = pairs == NO_PAIR
 
         def of_pair(column: NDArray[Number], of_exact: NDArray[Number] | float) -> NDArray[Number]:
@@ -294,14 +294,16 @@ class Assembler:
             return values
 
         return RemovedColumns(
-            posts=self.order[places],
-            keepers=self.order[of_pair(deciding.earlier, self.decisions.exact[places])],
+            posts=self.order[positions],
+            keepers=self.order[of_pair(deciding.earlier, self.decisions.exact[positions])],
             is_exact=is_exact,
             hamming_distances=of_pair(deciding.hamming_distances, 0),
             verifiers=of_pair(deciding.verifiers, 0),
             scores=of_pair(deciding.scores, 1.0),
             thresholds=of_pair(deciding.thresholds, 1.0),
-            length_bands=of_pair(deciding.length_bands, self.bands.of_lengths(self.lengths[self.text_numbers[places]])),
+            length_bands=of_pair(
+                deciding.length_bands, self.bands.of_lengths(self.lengths[self.text_numbers[positions]])
+            ),
         )
 
     def verified_rows(self) -> Int64s:
