@@ -40,6 +40,11 @@ def test_weibo_is_the_defaults() -> None:
     assert {"plugins": [], "recipe": None, **written} == Settings().to_dict()
 
 
+def test_twitter_has_the_values_of_weibo(manager: PluginManager) -> None:
+    """As its file and README say: a pair is judged by its script."""
+    assert load_settings("twitter", manager) == load_settings("weibo", manager)
+
+
 def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None:
     """Nothing is normalized, and edit similarity of 0.8 decides at every length."""
     settings = load_settings("benchmark", manager)
