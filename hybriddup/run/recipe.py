@@ -106,7 +106,7 @@ class LearnedRecipe:
 
     parts: dict[str, Any]
     """Normalizer, tokenizer, weighter, hasher and width as in the recipe of a fingerprint; block index; verifiers."""
-    learned: dict[str, Arrays] = field(default_factory=dict)
+    learned: dict[str, Arrays] = field(default_factory=dict, repr=False)
     """Arrays by name, of the `WEIGHTS`, of the `BLOCKS`, and of each verifier (`verifier_part`)."""
 
     @cached_property

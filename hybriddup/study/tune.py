@@ -7,7 +7,7 @@ configuration as it is wins where none is clearly better, so that few labels do 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +100,7 @@ class Tuned:
     """Of pairs that were judged by what was fitted to other ones."""
     bands: tuple[BandReached, ...]
     warnings: tuple[str, ...]
-    scored: ScoredPairs
+    scored: ScoredPairs = field(repr=False)
     """The pairs with their scores by the new configuration."""
     wrong: Int64s
     """int64: indices of the pairs that it judges wrongly."""

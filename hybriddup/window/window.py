@@ -239,10 +239,21 @@ class Window:
 
         Weights and verifiers are those by which the window decides now; the block keys are those of its own index.
 
+        Parameters
+        ----------
+        text
+            It need not have been sent.
+        post_id
+            Text, or a whole number: 17 and ``"17"`` are two ids.
+
         Raises
         ------
         InputError
             The text is none, or no post with this id was decided within the horizon.
+        WindowError
+            The window is closed.
+        StoreError
+            The store cannot be read, or is damaged.
         """
         post = as_post(0, text)
         explainer = self._ask(lambda state: explainer_of(state, post.text, post_id))
@@ -317,7 +328,7 @@ class Window:
         return self._ask(lambda state: state.delete(post_id))
 
     def stats(self) -> WindowStats:
-        """Return counts of the window."""
+        """Return counts of the window; errors are those of `get`."""
         return self._ask(count_window)
 
     def rewind(self, to: float | None = None) -> float:
