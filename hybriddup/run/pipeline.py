@@ -17,6 +17,7 @@ from hybriddup.data.records import Bools, CandidatePairs, Int64s, UInt64s, Verif
 from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
+from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import estimate_recall
 from hybriddup.run.bands import can_be_near
 from hybriddup.run.components import Components
@@ -24,7 +25,7 @@ from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Clock, Progress, note_compiling
 from hybriddup.run.recipe import LearnedRecipe
-from hybriddup.run.result import Assembler, Origin, Result
+from hybriddup.run.result import Origin, Result
 from hybriddup.run.scopes import Scopes, scopes_of
 from hybriddup.run.summary import Summary, notes_on_lengths
 from hybriddup.steps.blocks import BlockReport

@@ -243,7 +243,8 @@ def as_post(place: int, post: object, *, timed: bool = True) -> Post:
         return Post(post)
     text, post_id, created_at = post if isinstance(post, Post) else fields_of(place, post)
     if not isinstance(text, str):
-        raise InputError(f"post {place}: {WANTED}; its 'text' is {quote(text)}.")
+        given = "it has no 'text'" if text is None else f"its 'text' is {quote(text)}"
+        raise InputError(f"post {place}: {WANTED}; {given}.")
     return Post(text, checked_id(place, post_id), seconds_of(place, created_at) if timed else None)
 
 
