@@ -134,8 +134,8 @@ Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="Encoding of text files, such as gb18030, big5 or latin-1; auto to tell it by the files. Copied records "
-        "stay in it.",
+        help="Encoding of text files, such as gb18030, big5 or latin-1; auto to tell it by the files. What dedupe "
+        "copies stays in it.",
     ),
 ]
 Delimiter = Annotated[

@@ -116,7 +116,7 @@ def event_time(place: int, post: Post) -> float:
     if post.created_at is None:
         raise InputError(
             f"post {place} (id {post.id!r}) has no created_at, and the window goes by event time. "
-            "Give every post one, or open the window with time='arrival'."
+            "Give every post one, or open the window by arrival time."
         )
     return post.created_at
 

@@ -225,7 +225,7 @@ class Window:
         Raises
         ------
         InputError
-            The text is none.
+            The text is none, or the limit is below 0.
         WindowError
             The window is closed.
         StoreError

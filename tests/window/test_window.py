@@ -66,6 +66,8 @@ def test_near_misses_are_shown_with_their_scores() -> None:
         assert 0.1 < near_miss[0].score < near_miss[0].threshold
         assert window.match(SECOND)[0].score == 1.0
         assert window.match(SECOND, limit=0) == []
+        with pytest.raises(InputError, match="at least 0"):
+            window.match(SECOND, limit=-1)
 
 
 def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> None:
