@@ -145,7 +145,7 @@ def tune(
     ways = [unchanged(scored, settings), *ways_of(pairs, scored, settings, registry, precision, workers)]
     judged = [cross_validated(way, scored) for way in ways]
     chosen = best_of(judged, scored.labels, precision)
-    return describe(pairs, scored, ways[chosen], judged[chosen], registry, workers, settings)
+    return describe(pairs, scored, ways[chosen], judged[chosen], registry, workers, settings, precision)
 
 
 def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
@@ -293,6 +293,7 @@ def describe(
     registry: Registry,
     workers: int,
     before: Settings,
+    precision: float | None,
 ) -> Tuned:
     """Return the outcome of a way of deciding."""
     settings, labels = way.settings(), pairs.labels
@@ -307,13 +308,14 @@ def describe(
         )
         for name, inside in bands_with_pairs(scored, before)
     )
+    reached = Reached.of(after, labels)
     return Tuned(
         settings,
         way.name,
         Reached.of(found_before, labels),
-        Reached.of(after, labels),
+        reached,
         bands,
-        warnings_about(scored, before),
+        warnings_about(scored, before, reached.measures.precision, precision),
         again,
         np.flatnonzero(found != labels),
     )
@@ -325,9 +327,16 @@ def bands_with_pairs(scored: ScoredPairs, settings: Settings) -> list[tuple[str,
     return [(name, inside) for name, inside in named if inside.any()]
 
 
-def warnings_about(scored: ScoredPairs, settings: Settings) -> tuple[str, ...]:
-    """Return what to keep in mind about the outcome, a sentence each."""
+def warnings_about(
+    scored: ScoredPairs, settings: Settings, reached: float | None, asked: float | None
+) -> tuple[str, ...]:
+    """Return what to keep in mind about the outcome and the precision that it reaches, a sentence each."""
     found = []
+    if asked is not None and (reached or 0.0) < asked:
+        found.append(
+            f"the precision asked for, {asked:g}, is not reached on pairs that nothing was fitted to: judge more "
+            "pairs, or ask for more."
+        )
     n = len(scored.labels)
     if n < FEW:
         found.append(f"{n} pairs are few: the intervals tell how little is known. {FEW} are enough to begin with.")

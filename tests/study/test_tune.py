@@ -81,6 +81,9 @@ def test_a_precision_that_is_asked_for_is_kept() -> None:
     assert strict.after.measures.precision > free.after.measures.precision  # type: ignore[operator]
     assert strict.after.measures.recall < free.after.measures.recall  # type: ignore[operator]
     assert thresholds(strict) > thresholds(free)
+    assert free.warnings == ()
+    too_much = hybriddup.tune(noisy, config=by_edits(0.5), precision=0.999, workers=1)
+    assert "0.999, is not reached" in too_much.warnings[0]
 
 
 def test_intervals_hold_the_measures() -> None:
