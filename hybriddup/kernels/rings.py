@@ -145,6 +145,12 @@ def class_of(rings: Rings, length: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True, inner=True)
+def class_mask(rings: Rings) -> np.uint64:
+    """Return the bits of a word that tell the length of its text."""
+    return (ONE << rings.class_bits) - ONE
+
+
+@njit(cache=True, nogil=True, inner=True)
 def word_of(rings: Rings, texts: TextColumns, row: int) -> np.uint32:
     """Return the word that stands for a text in rings."""
     return np.uint32((np.uint64(row) << rings.class_bits) | class_of(rings, texts.facts[row]["length"]))
@@ -267,7 +273,7 @@ def note_if_fitting(
 ) -> np.uint64:
     """Write a text as hit ``n``; return the next number, which is the same where its length is not wanted."""
     hits[n] = (row_of(rings, word) << HALF) | depth
-    of_length = np.uint64(word) & ((ONE << rings.class_bits) - ONE)
+    of_length = np.uint64(word) & class_mask(rings)
     return n + np.uint64(of_length - wanted.shortest <= wanted.more)  # a shorter one wraps around
 
 
@@ -293,7 +299,7 @@ def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, h
         near = near_of_eight(
             rings.words,
             np.uint64(place),
-            (ONE << rings.class_bits) - ONE,
+            class_mask(rings),
             wanted.shortest,
             wanted.more,
             rings.fingerprints,
