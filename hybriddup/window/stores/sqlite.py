@@ -257,6 +257,6 @@ class SqliteStore:
         ids = [post.id for post in posts]
         unknown = [each for each in ids if each not in self._absent]
         hashes_of_unknown = hash_ids(unknown, self._id_key)
-        check_ids_new(unknown, self._find(unknown, hashes_of_unknown))
+        check_ids_new(ids, self._find(unknown, hashes_of_unknown))
         hashes = self._absent | dict(zip(unknown, hashes_of_unknown.tolist(), strict=True))
         return np.fromiter(map(hashes.__getitem__, ids), np.uint64, len(ids))
