@@ -186,7 +186,8 @@ class SharedState:
     def post_with(self, post_id: PostId) -> StoredPost | None:
         """Return the post with an id, if it is decided and not forgotten."""
         is_made = isinstance(post_id, str) and MADE_ID.fullmatch(post_id)
-        position = int(str(post_id)[1:]) if is_made else self.shared.positions_of([post_id])[0]
+        # a number of more digits is no position, and Python refuses to read one of thousands
+        position = int(str(post_id)[1:20]) if is_made else self.shared.positions_of([post_id])[0]
         if position is None or position >= LOOKING:
             return None
         record, edge = self.shared.records(np.array([position]))[0], self.watermark - self.timing.horizon
