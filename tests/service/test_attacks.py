@@ -283,6 +283,7 @@ def test_nobody_learns_where_the_store_is() -> None:
             failed = await client.post("/v1/posts", json={"text": OTHER})
             assert refused(failed) == (503, "window_failed")
             assert "/secret/place" in failed.json()["message"]
+            assert failed.headers["retry-after"] == "1"
             return (await client.get("/readyz")).text
 
     assert "/secret/place" not in (told := asyncio.run(talk()))

@@ -81,21 +81,30 @@ def test_other_types_than_json_are_refused(kind: str | None) -> None:
     assert refused(answer) == (415, "not_json")
 
 
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
+def test_json_is_told_however_it_is_spelled(kind: str) -> None:
+    """As many clients send it."""
+    answer = ask(lambda client: client.post("/v1/posts", content=b'{"text": "a"}', headers={"content-type": kind}))
+    assert answer.status_code == 200
+
+
 @pytest.mark.parametrize(
-    ("path", "body"),
+    ("path", "body", "error"),
     [
-        ("/v1/match", {}),
-        ("/v1/match", []),
-        ("/v1/match", {"text": "a", "limit": 0}),
-        ("/v1/match", {"text": "a", "limit": 101}),
-        ("/v1/match", {"text": "a", "limit": True}),
-        ("/v1/explain", {"text": "a"}),
-        ("/v1/explain", {"id": "a"}),
+        ("/v1/match", {}, "invalid_request"),
+        ("/v1/match", [], "invalid_request"),
+        ("/v1/match", {"text": "a", "limit": 0}, "invalid_request"),
+        ("/v1/match", {"text": "a", "limit": 101}, "invalid_request"),
+        ("/v1/match", {"text": "a", "limit": True}, "invalid_request"),
+        ("/v1/match", {"text": 51 * "a"}, "text_too_long"),
+        ("/v1/explain", {"text": "a"}, "invalid_request"),
+        ("/v1/explain", {"id": "a"}, "invalid_request"),
+        ("/v1/explain", {"text": 51 * "a", "id": "a"}, "text_too_long"),
     ],
 )
-def test_requests_that_look_are_checked(path: str, body: Any) -> None:
+def test_requests_that_look_are_checked(path: str, body: Any, error: str) -> None:
     """Matches and explanations."""
-    assert refused(ask(lambda client: client.post(path, json=body))) == (422, "invalid_request")
+    assert refused(ask(lambda client: client.post(path, json=body), LIMITS)) == (422, error)
 
 
 def test_addresses_and_methods_that_are_not_there_are_errors_of_the_same_shape() -> None:
@@ -218,11 +227,16 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
 
 
 def test_posts_without_a_time_are_an_error_of_their_sender_alone() -> None:
-    """Though they are decided in one batch with those of others."""
+    """Though they are decided in one batch with those of others; and nothing of the sender's request is decided."""
     service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
-    posts = [{"text": f"{REPEATED}{n}"} | ({"created_at": 1.0} if n % 2 else {}) for n in range(8)]
-    answers = ask(lambda client: asyncio.gather(*(client.post("/v1/posts", json=post) for post in posts)), service)
-    assert [answer.status_code for answer in answers] == [422, 200] * 4
+    posts: list[Any] = [{"text": f"{REPEATED}{n}"} | ({"created_at": 1.0} if n % 2 else {}) for n in range(8)]
+    posts[0] = [*3 * posts[1::2], *3 * posts[1::2], posts[0]]
+
+    async def talk(client: httpx.AsyncClient) -> tuple[list[int], int]:
+        answers = await asyncio.gather(*(client.post("/v1/posts", json=post) for post in posts))
+        return [answer.status_code for answer in answers], (await client.get("/v1/stats")).json()["n_posts"]
+
+    assert ask(talk, service) == ([422, 200] * 4, 4)
 
 
 @pytest.mark.parametrize(("time_of", "status"), [("arrival", 200), ("event", 422)])

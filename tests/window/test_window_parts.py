@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import FileIO
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -248,6 +249,21 @@ def test_chinese_takes_two_bytes_a_character_and_latin_one() -> None:
     """The shorter of the two forms is taken."""
     assert len(pack_text("早上好" * 10, 0)) == HEAD.size + 60
     assert len(pack_text("good morning", 0)) == HEAD.size + 12
+
+
+@given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8))
+def test_positions_of_a_hash_are_found_in_all_segments(batches):
+    """The last one for the post that has an id now, and all of them for ids that clash."""
+    hashes = range(32)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(id_table, "SMALLEST_SEGMENT", 4)
+        table = IdTable(5)
+        for batch in batches:
+            table.add(np.array(batch, np.uint64))
+    added = list(enumerate(chain.from_iterable(batches), 5))
+    expected = [[position for position, each in added if each == one] for one in hashes]
+    assert [table.all(np.uint64(one)).tolist() for one in hashes] == expected
+    assert table.latest(np.array(hashes, np.uint64)).tolist() == [([-1, *found])[-1] for found in expected]
 
 
 def test_segments_are_given_back_when_their_positions_are_forgotten(monkeypatch):
