@@ -16,7 +16,7 @@ from hybriddup.errors import StoreError, WindowError
 from hybriddup.testing import ContractError, check_window
 from hybriddup.testing.lasting_windows import check_lasting, check_second
 from hybriddup.testing.window_posts import CONFIG, Windows
-from hybriddup.window import Decision, Window
+from hybriddup.window import Decision, Match, Window
 
 
 class Changed:
@@ -155,6 +155,17 @@ def get_until_nul(window: Window, post_id: Any) -> Any:
     return post and post._replace(text=post.text.partition("\0")[0])
 
 
+def get_with_time_of_clock(window: Window, post_id: Any) -> Any:
+    """Have posts of the time that the clock shows, though it was later before."""
+    post = window.get(post_id)
+    return post and post._replace(time=post.time - window.stats().seconds_ahead)
+
+
+def match_all(window: Window, text: str, limit: int = 10) -> list[Match]:
+    """Take whatever is similar for a repeat."""
+    return [replace(match, is_match=True) for match in window.match(text, limit)]
+
+
 def believe_any_time(**options: Any) -> Window:
     """Take posts for as late as they say."""
     return Window.open(None, **options | ({"clock": lambda: 1e9} if options.get("time") == "event" else {}))
@@ -215,6 +226,22 @@ TWO_IDS = "a number and the same digits as text are two ids"
         (with_method("close", lambda window: None), "a closed window takes no posts"),  # noqa: ARG005
         (AnswersWhenClosed, "a closed window answers nothing"),
         (counting(n_late=0), "late posts are counted"),
+        (counting(n_near=0), "stats count what was decided"),
+        (counting(n_repeated_ids=0), "stats count ids sent again"),
+        (with_method("match", match_all), "match says which would be duplicates"),
+        (
+            with_method("delete", lambda window, post_id: window.delete(post_id) or True),
+            "delete says whether there was a post with the id",
+        ),
+        (
+            with_method("posts", lambda window, *given, **asked: replace(window.posts(*given, **asked), after=None)),
+            "posts lists posts newest first, but for those deleted, and says where to go on",
+        ),
+        (
+            with_method("posts", lambda window, limit=100, after=None, **_: window.posts(limit, after=after)),
+            "posts lists those with a text, and those that repeat a post",
+        ),
+        (with_method("get", get_with_time_of_clock), "a clock that goes backwards stands still"),
     ],
 )
 def test_a_window_that_breaks_a_promise_fails_at_its_clause(broken: Callable[..., Any], clause: str) -> None:

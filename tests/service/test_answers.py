@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from dataclasses import replace
+from time import time
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from hybriddup.service.latest import Slot
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.openapi import openapi_schema
 from hybriddup.window import AuditCounts, Window, WindowStats
@@ -117,6 +119,14 @@ def test_stats_have_counts_and_history() -> None:
     assert (stats["n_posts"], stats["n_kept"], stats["n_exact"], stats["n_near"]) == (4, 2, 1, 1)
     slots = stats["history"]["slots"]
     assert [sum(slot[name] for slot in slots) for name in ("kept", "exact", "near")] == [2, 1, 1]
+
+
+def test_decisions_of_over_half_an_hour_ago_are_told_no_more() -> None:
+    """Though no post came since."""
+    service = make_service()
+    service.history.slots = [Slot(int(time()) - ago, kept=ago) for ago in (2000, 1700)]
+    [stats] = answers_to(("GET", "/v1/stats", None), of=service)
+    assert [slot["kept"] for slot in stats.json()["history"]["slots"]] == [1700]
 
 
 def samples_of(metrics: str) -> dict[tuple[str, ...], float]:
@@ -244,10 +254,10 @@ def test_a_post_that_is_deleted_is_gone_for_all_that_is_asked_later() -> None:
         first = await client.delete("/v1/posts/7?type=int")
         check("DeletedAnswer", first.json())
         again, by_text = await client.delete("/v1/posts/7?type=int"), await client.delete("/v1/posts/7")
-        left = (await client.get("/v1/posts")).json()["posts"]
+        left, metrics = (await client.get("/v1/posts")).json()["posts"], await client.get("/metrics")
         new = (await client.post("/v1/posts", json=[{"id": 7, "text": OTHER}, {"id": "c", "text": NEARLY}])).json()
         latest = (await client.get("/v1/decisions")).json()["decisions"]
-        return [first, again, by_text, left, new, latest, await client.get("/metrics")]
+        return [first, again, by_text, left, new, latest, metrics]
 
     first, again, by_text, left, new, latest, metrics = ask(talk)
     assert first.json() == {"id": 7, "deleted": True}

@@ -101,7 +101,7 @@ def test_large_requests_leave_room_for_small_ones() -> None:
 
     async def talk() -> tuple[list[bool], int]:
         queue = DecidingQueue(Decide(), max_posts=1000)
-        large = [queue.submit([Post("a")] * 300, 30, str(n)) for n in range(20)]
+        large = [queue.submit([Post("a")] * 250, 30, str(n)) for n in range(20)]
         small = [queue.submit([Post("b")], 30, "small") for _ in range(50)]
         answers = await asyncio.gather(*large, *small, return_exceptions=True)
         await queue.close()

@@ -41,9 +41,9 @@ def filled(folder, n=1000):
 
 
 def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
-    """In the same process or another, one window at a time writes; when it is closed, the next may."""
+    """And what to do: in the same process or another, one window at a time writes; when it is closed, the next may."""
     store = SqliteStore.open(tmp_path)
-    with pytest.raises(StoreError, match=f"in use by process {os.getpid()}, this one"):
+    with pytest.raises(StoreError, match=f"in use by process {os.getpid()}, this one; .* with read_only=True"):
         SqliteStore.open(tmp_path)
     script = f"from hybriddup.window.stores.sqlite import SqliteStore; SqliteStore.open({str(tmp_path)!r})"
     other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -68,6 +68,8 @@ def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
     for call in (lambda: reader.append(posts(3000, 1)), lambda: reader.set_meta({"n": b""})):
         with pytest.raises(StoreError, match="opened for reading only"):
             call()
+    [(n_bytes,)] = reader._connection.execute("SELECT sum(length(hashes)) FROM id_hashes").fetchall()
+    assert n_bytes <= 8 * 1500  # those of forgotten ids go, too
     reader.close()
     writer.close()
 
