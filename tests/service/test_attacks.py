@@ -190,10 +190,11 @@ def test_a_connection_that_is_closed_is_no_fault() -> None:
         asyncio.run(talk(is_open=True))
 
 
-def test_an_error_that_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """The client learns its kind only."""
-    service = make_service()
-    service.history.add = lambda _: 1 / 0  # type: ignore[assignment,method-assign]
+@pytest.mark.parametrize("place", ["history.add", "queue.decide"])
+def test_an_error_that_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture, place: str) -> None:
+    """The client learns its kind only, and at once."""
+    service, (part, method) = make_service(), place.split(".")
+    setattr(getattr(service, part), method, lambda _: 1 / 0)
     answer = ask(lambda client: client.post("/v1/posts", json={"text": OTHER}), service)
     assert (answer.status_code, answer.json()["message"]) == (
         500,

@@ -125,7 +125,7 @@ def test_a_request_that_fails_halfway_says_how_much_of_it_was_decided() -> None:
     async def talk() -> tuple[RequestError, int]:
         queue = DecidingQueue(fail_later, max_posts=10_000)
         with pytest.raises(RequestError) as failed:
-            await queue.submit([Post(str(n)) for n in range(1000)], 30)
+            await queue.submit([Post(str(n)) for n in range(5000)], 30)
         await queue.close()
         return failed.value, queue.n_posts
 

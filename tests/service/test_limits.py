@@ -136,17 +136,22 @@ def test_a_token_is_asked_for_where_posts_are_told_or_taken(authorization: str |
     """The page, the schema and the health are open."""
     headers = {"authorization": authorization} if authorization else {}
 
-    async def talk(client: httpx.AsyncClient) -> tuple[httpx.Response, list[int]]:
-        answer = await client.get("/v1/stats", headers=headers)
+    async def talk(client: httpx.AsyncClient) -> tuple[list[httpx.Response], list[int]]:
+        closed = ("stats", "posts", "posts/a", "decisions", "pairs", "match", "explain")
+        answers = [await client.get(f"/v1/{path}", headers=headers) for path in closed]
         paths = ("/", "/page.js", "/page.css", "/healthz", "/readyz", "/openapi.json")
-        return answer, [(await client.get(path)).status_code for path in paths]
+        return [*answers, await client.get("/metrics", headers=headers)], [
+            (await client.get(path)).status_code for path in paths
+        ]
 
-    answer, open_to_all = ask(talk, token=TOKEN)
-    assert answer.status_code == status
+    answers, open_to_all = ask(talk, token=TOKEN)
+    assert answers[0].status_code == status
     assert open_to_all == [200] * 6
-    if status == 401:
-        assert refused(answer) == (401, "unauthorized")
-        assert answer.headers["www-authenticate"] == "Bearer"
+    for answer in answers:
+        assert (answer.status_code == 401) is (status == 401)
+        if status == 401:
+            assert refused(answer) == (401, "unauthorized")
+            assert answer.headers["www-authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from random import Random
+from threading import Event
+from typing import Any
 
 import pytest
 
@@ -163,6 +166,28 @@ def test_batch_that_cannot_be_written_leaves_no_trace(tmp_path: Path, monkeypatc
         assert not any(match.is_match for match in window.match(FIRST))
         assert window.add({"text": FIRST, "id": "a"}).kept
         assert window.stats().n_posts == 2
+
+
+def test_what_is_asked_waits_for_the_batch_that_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sees all of it."""
+    began, go = Event(), Event()
+    with Window.open(None, CONFIG) as window, ThreadPoolExecutor(2) as pool:
+        append = state_of(window).store.append
+
+        def hold(*given: Any) -> None:
+            began.set()
+            assert go.wait(60)
+            append(*given)
+
+        monkeypatch.setattr(state_of(window).store, "append", hold)
+        adding = pool.submit(window.add, FIRST)
+        assert began.wait(60)
+        asking = pool.submit(window.match, FIRST)
+        early = wait([asking], 0.2).done
+        go.set()
+        assert adding.result().kept
+        assert [match.is_match for match in asking.result()] == [True]
+    assert not early
 
 
 def test_counts_say_what_became_of_posts() -> None:
