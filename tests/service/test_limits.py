@@ -136,17 +136,17 @@ def test_a_token_is_asked_for_where_posts_are_told_or_taken(authorization: str |
     """The page, the schema and the health are open."""
     headers = {"authorization": authorization} if authorization else {}
 
-    async def talk(client: httpx.AsyncClient) -> tuple[list[httpx.Response], list[int]]:
-        closed = ("stats", "posts", "posts/a", "decisions", "pairs", "match", "explain")
-        answers = [await client.get(f"/v1/{path}", headers=headers) for path in closed]
+    async def talk(client: httpx.AsyncClient) -> tuple[list[httpx.Response], list[int], str]:
+        names = ("stats", "posts", "posts/a", "decisions", "pairs", "match", "explain")
+        answers = [await client.get(path, headers=headers) for path in (*(f"/v1/{name}" for name in names), "/metrics")]
         paths = ("/", "/page.js", "/page.css", "/healthz", "/readyz", "/openapi.json")
-        return [*answers, await client.get("/metrics", headers=headers)], [
-            (await client.get(path)).status_code for path in paths
-        ]
+        open_to_all = [(await client.get(path)).status_code for path in paths]
+        return answers, open_to_all, (await client.get("/metrics", headers={"authorization": f"Bearer {TOKEN}"})).text
 
-    answers, open_to_all = ask(talk, token=TOKEN)
+    answers, open_to_all, metrics = ask(talk, token=TOKEN)
     assert answers[0].status_code == status
     assert open_to_all == [200] * 6
+    assert ('hybriddup_requests_refused_total{error="unauthorized"} 8.0' in metrics) is (status == 401)
     for answer in answers:
         assert (answer.status_code == 401) is (status == 401)
         if status == 401:
