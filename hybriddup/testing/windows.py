@@ -212,9 +212,12 @@ def _check_expiry(windows: Windows) -> None:
     window = windows("expiry", max_step=STEP, clock=lambda: now[0])
     window.add({"id": "old", "text": texts[0]})
     now[0] = HORIZON - 1
-    require(not window.add(texts[0]).kept, "a kept post matches within the horizon", texts[0])
+    repeat = window.add({"id": "repeat", "text": texts[0]})
+    require(not repeat.kept, "a kept post matches within the horizon", texts[0])
     now[0] = HORIZON + 1
     window.add(texts[1])
+    later = window.add({"id": "repeat", "text": texts[1]})
+    require(later == repeat._replace(repeated=True), "an id is known within the horizon", later)
     clause = "a kept post matches no more after the horizon"
     require(not any(each.is_match for each in window.match(texts[0])), clause, window.match(texts[0]))
     require(window.add(texts[0]).kept, clause, texts[0])

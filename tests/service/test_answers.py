@@ -22,6 +22,7 @@ from hybriddup.window import AuditCounts, Window, WindowStats
 from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, answers_to, ask, make_service, refused
 from tests.window.shared.plain_store import Opener
 
+OTHER_RAIN = "明天下雨吗，要不要去学校接孩子"
 SCHEMA = openapi_schema(with_token=False)
 
 
@@ -34,12 +35,13 @@ def check(name: str, answer: Any) -> None:
 def test_one_post_gets_one_decision_and_an_array_an_array() -> None:
     """In order, and with the evidence of a duplicate."""
     several = [{"id": 2, "text": NEARLY}, {"text": OTHER}]
-    answers = answers_to(("POST", "/v1/posts", {"id": "a", "text": REPEATED}), ("POST", "/v1/posts", several))
-    one, (near, other) = (answer.json() for answer in answers)
+    sent: Any = ({"id": "a", "text": REPEATED}, several, several[:1])
+    one, (near, other), (again,) = (answer.json() for answer in answers_to(*(("POST", "/v1/posts", at) for at in sent)))
     assert one == {"id": "a", "position": 0, "decision": "kept", "repeated": False}
     assert (near["id"], near["decision"], near["of"], near["reason"]) == (2, "duplicate", "a", "near")
     assert near["score"] >= near["threshold"]
     assert (other["id"], other["decision"]) == ("#2", "kept")
+    assert again == near | {"repeated": True}
     for answer in (one, near, other):
         check("DecisionAnswer", answer)
 
@@ -79,12 +81,13 @@ def test_what_is_not_there_or_cannot_be_listed_is_refused(address: str, status: 
 
 
 def test_matches_are_found_without_adding() -> None:
-    """Best first, with score and threshold."""
-    posts = [{"id": "a", "text": REPEATED}, {"id": "b", "text": OTHER}]
-    match = ("POST", "/v1/match", {"text": NEARLY, "limit": 5})
-    first, second = (answer.json() for answer in answers_to(("POST", "/v1/posts", posts), match, match)[1:])
+    """Best first, as many as are asked for, with score and threshold."""
+    posts = [{"id": "a", "text": OTHER}, {"id": "b", "text": OTHER_RAIN}]
+    asked = [("POST", "/v1/match", {"text": OTHER, "limit": limit}) for limit in (5, 5, 1)]
+    first, second, nearest = (answer.json() for answer in answers_to(("POST", "/v1/posts", posts), *asked)[1:])
     assert first == second
-    assert (first["matches"][0]["id"], first["matches"][0]["is_match"]) == ("a", True)
+    assert [(match["id"], match["is_match"]) for match in first["matches"]] == [("a", True), ("b", False)]
+    assert nearest == {"matches": first["matches"][:1]}
     check("MatchesAnswer", first)
 
 
@@ -137,16 +140,17 @@ def samples_of(metrics: str) -> dict[tuple[str, ...], float]:
 
 def test_metrics_are_those_of_prometheus() -> None:
     """Decisions by kind and length band, latencies by step and request, refused requests."""
-    sent = ([{"text": REPEATED}, {"text": NEARLY}, {"text": "ok"}], {"text": 1})
+    sent = ([{"text": REPEATED}, {"id": 1, "text": NEARLY}, {"text": "ok"}], {"text": 1}, {"id": 1, "text": "again"})
     asked = ("/v1/posts/whatever", "/nothing/here", "/metrics")
     requests = (*(("POST", "/v1/posts", body) for body in sent), *(("GET", address, None) for address in asked))
     samples = samples_of(answers_to(*requests)[-1].text)
     assert samples["hybriddup_posts_total",] == 3
+    assert samples["hybriddup_repeated_ids_total",] == 1
     assert samples["hybriddup_decisions_total", "5-", "near"] == 1
     assert samples["hybriddup_decisions_total", "5-", "kept"] == 1
     assert samples["hybriddup_decisions_total", "0-4", "kept"] == 1
     assert samples["hybriddup_requests_refused_total", "invalid_post"] == 1
-    assert samples["hybriddup_request_seconds_count", "/v1/posts", "200", "POST"] == 1
+    assert samples["hybriddup_request_seconds_count", "/v1/posts", "200", "POST"] == 2
     assert samples["hybriddup_request_seconds_count", "/v1/posts/{id}", "404", "GET"] == 1
     assert samples["hybriddup_request_seconds_count", "404", "GET", "other"] == 1
     assert samples["hybriddup_step_seconds_count", "look_up"] >= 1
@@ -234,13 +238,12 @@ def test_the_latest_decisions_are_listed_newest_first() -> None:
 
 def test_pairs_to_judge_are_near_ones_and_those_that_fell_short() -> None:
     """Each pair once, none of equal texts, and none of posts too long to be read."""
-    other_rain = "明天下雨吗，要不要去学校接孩子"
-    texts = [REPEATED, NEARLY, OTHER, OTHER, other_rain, "长" * 1001, "长" * 1001 + "文章"]
+    texts = [REPEATED, NEARLY, OTHER, OTHER, OTHER_RAIN, "长" * 1001, "长" * 1001 + "文章"]
     posts = [{"text": text} for text in texts]
     found = answers_to(("POST", "/v1/posts", posts), ("GET", "/v1/pairs", None))[-1].json()
     assert {frozenset((one["a"], one["b"])) for one in found["pairs"]} == {
         frozenset((REPEATED, NEARLY)),
-        frozenset((OTHER, other_rain)),
+        frozenset((OTHER, OTHER_RAIN)),
     }
     assert sorted(one["is_match"] for one in found["pairs"]) == [False, True]
     check("PairsAnswer", found)

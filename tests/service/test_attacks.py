@@ -59,6 +59,7 @@ def test_posts_are_decided_while_refused_clients_insist() -> None:
         insisting = [asyncio.create_task(insist(client, number)) for number in range(8)]
         while 'refused_total{error="queue_full"} 8.0' not in (await client.get("/metrics")).text:
             await asyncio.sleep(0.01)
+        assert "hybriddup_queue_posts 9.0" in (await client.get("/metrics")).text
         held_up.go.set()
         return await asyncio.gather(*insisting)
 

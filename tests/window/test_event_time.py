@@ -73,12 +73,13 @@ def test_a_clock_that_does_not_say_the_time_is_refused(now: float) -> None:
 
 
 def test_a_clock_that_was_ahead_once_does_little(open_window: Callable[..., Window], clock: list[float]) -> None:
-    """Earlier posts still match, repeated ids are known, and later posts expire when they should."""
+    """Earlier posts still match, repeated ids are known, and later posts expire when they should, opened again too."""
     with open_window() as window:
         window.add({"text": TEXTS[0], "id": "first"})
         clock[0] += SEVENTY_YEARS
         window.add(TEXTS[1])
-        clock[0] = NOW + 60
+    clock[0] = NOW + 60
+    with open_window() as window:
         assert window.stats().seconds_ahead < 3600
         assert window.add(TEXTS[0]).evidence is not None
         assert window.add({"text": TEXTS[2], "id": "first"}).repeated

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from threading import Event
+from time import sleep
 from typing import Any
 
 import pytest
@@ -168,26 +170,47 @@ def test_batch_that_cannot_be_written_leaves_no_trace(tmp_path: Path, monkeypatc
         assert window.stats().n_posts == 2
 
 
-def test_what_is_asked_waits_for_the_batch_that_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It sees all of it."""
-    began, go = Event(), Event()
-    with Window.open(None, CONFIG) as window, ThreadPoolExecutor(2) as pool:
-        append = state_of(window).store.append
+@contextmanager
+def deciding(window: Window, post: object) -> Iterator[Future[Decision]]:
+    """Have a post decided that is not yet written as long as the block takes."""
+    began, go, append = Event(), Event(), state_of(window).store.append
 
-        def hold(*given: Any) -> None:
-            began.set()
-            assert go.wait(60)
-            append(*given)
+    def hold(*given: Any) -> None:
+        began.set()
+        assert go.wait(60)
+        append(*given)
 
-        monkeypatch.setattr(state_of(window).store, "append", hold)
-        adding = pool.submit(window.add, FIRST)
+    with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state_of(window).store, "append", hold)
+        adding = pool.submit(window.add, post)  # type: ignore[arg-type]
         assert began.wait(60)
-        asking = pool.submit(window.match, FIRST)
-        early = wait([asking], 0.2).done
-        go.set()
+        try:
+            yield adding
+        finally:
+            go.set()
+            adding.result()
+
+
+def test_what_is_asked_waits_for_the_batch_that_is_decided() -> None:
+    """It sees all of it."""
+    with Window.open(None, CONFIG) as window, ThreadPoolExecutor(1) as pool:
+        with deciding(window, FIRST) as adding:
+            asking = pool.submit(window.match, FIRST)
+            assert not wait([asking], 0.2).done
         assert adding.result().kept
         assert [match.is_match for match in asking.result()] == [True]
-    assert not early
+
+
+def test_an_error_reaches_only_the_sender_whose_post_causes_it() -> None:
+    """Though the posts of others were to be decided with it."""
+    with Window.open(None, CONFIG, time="event") as window, ThreadPoolExecutor(2) as pool:
+        with deciding(window, {"text": FIRST, "created_at": 1}):
+            without_time = pool.submit(window.add, SECOND)
+            other = pool.submit(window.add, {"text": SECOND, "created_at": 2})
+            while len(window._waiting) < 2:
+                sleep(0.01)
+        assert isinstance(without_time.exception(), InputError)
+        assert other.result().decision == "duplicate"
 
 
 def test_counts_say_what_became_of_posts() -> None:
