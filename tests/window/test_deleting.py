@@ -15,7 +15,8 @@ from hybriddup.window.derived import file_series
 from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile
 from hybriddup.window.derived.kept_log import FOLDER
 from tests.posts import load_sample
-from tests.window.plugins import state_of
+from tests.window.plugins import plugin, state_of
+from tests.window.reference_window import CONFIG
 
 
 def some_posts(rng: Random, n: int, name: str) -> list[dict[str, Any]]:
@@ -217,5 +218,14 @@ def test_a_text_that_cannot_be_overwritten_is_not_deleted(
             with pytest.raises(StoreError, match="was not deleted"):
                 window.delete("gone")
         assert window.get("gone") is not None
+        assert window.delete("gone")
+    check_gone(tmp_path / "w")
+
+
+def test_no_texts_stay_beside_a_window_that_keeps_no_log_any_more(tmp_path: Path) -> None:
+    """As with keys of which it is not known how many a text has: nobody would overwrite what is deleted."""
+    with Window.open(tmp_path / "w", CONFIG) as window:
+        window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(7, 3)])
+    with Window.open(tmp_path / "w", CONFIG | {"blocks": {"use": "own"}}, plugins=[plugin(lambda _: [1])]) as window:
         assert window.delete("gone")
     check_gone(tmp_path / "w")
