@@ -184,6 +184,7 @@ def _check_refusals(store: WindowStore) -> None:
     left = (store.next_position, store.find_ids(["c"]), store.meta("n"))
     require(left == (2, [None], b"2"), "a batch that is refused leaves nothing", left)
     store.append(_posts(["c"], 2))
+    require_error(StoreError, partial(store.append, _posts(["c"], 3)), "an id is appended once")
     require_error(StoreError, lambda: store.forget_before(4), "posts to come cannot be forgotten")
     store.forget_before(1)
     store.forget_before(0)

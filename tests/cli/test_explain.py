@@ -46,14 +46,18 @@ def test_texts_that_begin_with_a_dash_follow_two_dashes(run: Run) -> None:
 
 
 def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
-    """With the texts and the configuration of its record; with the inputs of the run also by what that learned."""
-    inputs = [write_posts(tmp_path / "a.jsonl", OTHER, REPEATED), write_posts(tmp_path / "b.jsonl", NEARLY)]
+    """With the texts, configuration and threshold of its run; with the inputs of that also by what it learned."""
+    posts = [{"body": body, "likes": likes} for body, likes in ((OTHER, 1), (NEARLY, 5), (REPEATED, 9))]
+    inputs = [write_posts(tmp_path / "a.jsonl", *posts[:2]), write_posts(tmp_path / "b.jsonl", posts[2])]
     outputs = ["-o", "kept.jsonl", "--removed", "removed.jsonl.gz", "--summary", "summary.json"]
-    run("dedupe", *inputs, *outputs, "--config", "sms")
-    by_row = ["explain", "--file", "removed.jsonl.gz", "--row", "2", "--json"]
-    with_inputs = run(*by_row, "--input", inputs[0], "--input", inputs[1])
+    (tmp_path / "liked.yaml").write_text("keep: {highest: likes}\n", "utf-8")
+    field = ["--text-field", "body"]
+    run("dedupe", *inputs, *outputs, *field, "--config", "liked.yaml", "--threshold", "0.3")
+    by_row = ["explain", "--file", "removed.jsonl.gz", "--row", "1", "--json"]
+    with_inputs = run(*by_row, "--input", inputs[0], "--input", inputs[1], *field)
     explanation = json.loads(with_inputs.out)
     assert (explanation["a"]["text"], explanation["b"]["text"]) == (REPEATED, NEARLY)
+    assert (explanation["matches"], explanation["threshold"]) == (True, 0.3)
     assert explanation["recipe_id"] == json.loads((tmp_path / "summary.json").read_text("utf-8"))["recipe_id"]
     assert "note" not in with_inputs.err
     alone = run(*by_row)
