@@ -77,6 +77,7 @@ def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
     assert all(at["score"] is None for at in wrong)
     assert wrong[0]["threshold"] == 0.5
     assert run("evaluate", file, "--wrong", "wrong.jsonl").code == 2
+    assert "is also an input" in failed(run, "evaluate", file, "--wrong", file, "--force")
 
 
 def test_people_get_a_table_by_length(run: Run, tmp_path: Path) -> None:
@@ -100,7 +101,8 @@ def test_pairs_that_cannot_be_used_are_counted_and_shown(run: Run, tmp_path: Pat
     name = write_posts(tmp_path / "pairs.jsonl", *PAIRS, pair("a", "b", "maybe"), {"a": "a", "label": 1}, {"b": "b"})
     ran = run("evaluate", name, "--json")
     assert ran.code == 1
-    assert json.loads(ran.out)["total"]["n_pairs"] == 6
+    evaluation = json.loads(ran.out)
+    assert (evaluation["total"]["n_pairs"], evaluation["n_bad_lines"]) == (6, 3)
     assert "3 bad lines: left out of the measures" in ran.err
     assert "pairs.jsonl, record 7: field 'label' must be one of" in ran.err
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from hybriddup.run.recipe import load_recipe
-from tests.cli.conftest import Run
+from tests.cli.support import Run, failed
 
 POSTS = Path("tests/samples/posts.jsonl").resolve()
 
@@ -41,3 +41,4 @@ def test_a_recipe_that_exists_is_not_replaced(run: Run, tmp_path: Path) -> None:
     assert run("learn", str(POSTS), "-o", str(recipe)).code == 2
     assert recipe.read_bytes() == b"mine"
     assert run("learn", str(POSTS), "-o", str(recipe), "--force").code == 0
+    assert "is also an input" in failed(run, "learn", str(recipe), "-o", str(recipe), "--force", "--format", "lines")

@@ -63,3 +63,28 @@ def test_score_under_the_threshold_is_told_as_it_is() -> None:
     explained = hybriddup.explain("abcdefghij" * 2, "abcdefghijklmnopqrst", config=NARROW)
     assert explained.score == pytest.approx(0.5)
     assert not explained.matches
+
+
+EVERYTHING = {
+    "fingerprint": {"bits": 64},
+    "blocks": {"use": "shingles"},
+    "lengths": [{"max_hamming_distance": 63, "verifier": {"use": "edit", "threshold": 0.0}}],
+}
+NUMBERS = {"lengths": [{**NARROW["lengths"][0], "max_hamming_distance": 40, "numbers_must_match": True}]}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "config", "verdict"),
+    [
+        ("", "  ", {"without_text": "keep"}, "posts without text are all kept."),
+        ("", "  ", {"without_text": "drop"}, "posts without text are all left out."),
+        ("abcdefgh", "ijklmnop", EVERYTHING, "they share none of the keys by which texts are found"),
+        ("see you tomorrow at 5", "see you tomorrow at 6", NUMBERS, "their numbers differ, and numbers_must_match"),
+    ],
+)
+def test_verdict_names_what_keeps_a_run_from_removing_one(a: str, b: str, config: Any, verdict: str) -> None:
+    """Whatever the verifier would say."""
+    explained = hybriddup.explain(a, b, config=config)
+    assert verdict in explained.verdict
+    assert not explained.matches
+    assert list(hybriddup.dedupe([a, b], config=config).removed) == []
