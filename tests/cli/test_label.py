@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Run, read_objects, write_posts
+from tests.cli.support import NEARLY, REPEATED, Run, read_objects, write_posts
 from tests.posts import generated_posts
 
 POSTS = [text for text in dict.fromkeys(generated_posts(8, 300)) if text.isprintable()]
@@ -50,6 +50,17 @@ def test_the_same_command_goes_on(run: Run, posts: str, tmp_path: Path) -> None:
     after = read_objects(tmp_path / PAIRS)
     assert after[:3] == before
     assert len({frozenset((at["a"], at["b"])) for at in after}) == len(after) == 5
+
+
+def test_posts_come_back_with_any_characters_and_from_any_field(run: Run, tmp_path: Path) -> None:
+    """A lone surrogate among them; a bad line is left out, and the exit code says so."""
+    texts = {REPEATED + "\ud83d", NEARLY + "\ud83d"}
+    lines = [*(json.dumps({"body": text}) for text in texts), "broken"]
+    (tmp_path / "posts.jsonl").write_text("\n".join(lines), "utf-8")
+    ran = run("label", "posts.jsonl", "-o", PAIRS, "--text-field", "body", stdin=typed("y"))
+    assert (ran.code, "1 bad line: not looked at" in ran.err) == (1, True)
+    [at] = read_objects(tmp_path / PAIRS)
+    assert {at["a"], at["b"]} == texts
 
 
 def test_pairs_of_all_scores_come_first(run: Run, posts: str, tmp_path: Path) -> None:

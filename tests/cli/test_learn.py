@@ -27,8 +27,8 @@ def test_a_run_goes_by_what_was_learned(run: Run, tmp_path: Path) -> None:
 def test_bad_lines_are_named_and_not_learned_from(run: Run, tmp_path: Path) -> None:
     """The exit code says so; the recipe is written."""
     posts, recipe = tmp_path / "posts.jsonl", tmp_path / "recipe.npz"
-    posts.write_text("\n".join([json.dumps({"text": "good morning"}), "broken", json.dumps({"text": "good night"})]))
-    ran = run("learn", str(posts), "-o", str(recipe))
+    posts.write_text("\n".join([json.dumps({"body": "good morning"}), "broken", json.dumps({"body": "good night"})]))
+    ran = run("learn", str(posts), "-o", str(recipe), "--text-field", "body")
     assert ran.code == 1
     assert "posts.jsonl:2" in ran.err
     assert recipe.exists()

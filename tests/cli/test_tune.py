@@ -43,6 +43,13 @@ def test_a_configuration_is_written_that_can_be_used(run: Run, files: Path) -> N
     assert f"still wrong  {n_wrong}\n" in ran.out
 
 
+def test_few_pairs_are_told_of(run: Run, files: Path) -> None:
+    """Though they are enough to tune with."""
+    few = (files / "pairs.jsonl").read_text("utf-8").splitlines(keepends=True)[:80]
+    (files / "few.jsonl").write_text("".join(few), "utf-8")
+    assert "note: 80 pairs are few" in run("tune", "few.jsonl", "--config", "edit.yaml", "-o", "mine.yaml").err
+
+
 def test_machines_get_json(run: Run, files: Path) -> None:
     """The same measures."""
     ran = run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--json")
