@@ -90,3 +90,21 @@ def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_pa
     ran = run("config", "check", "narrow.yaml")
     assert (ran.code, ran.out) == (0, "narrow.yaml: ok\n")
     assert "warning: narrow.yaml: lengths[1].max_hamming_distance is 40 of 64 bits." in ran.err
+
+
+PLUGIN = """
+import hybriddup
+
+@hybriddup.hookimpl
+def hybriddup_register(registry):
+    registry.add_normalizer("plain", lambda text: text)
+"""
+
+
+def test_a_configuration_may_name_what_a_plugin_brings(run: Run, tmp_path: Path) -> None:
+    """A file that is named beside it; without that it is unknown."""
+    (tmp_path / "brings_plain.py").write_text(PLUGIN, "utf-8")
+    (tmp_path / "mine.yaml").write_text("normalizer: {use: plain}\n", "utf-8")
+    for command in ("check", "show"):
+        assert run("config", command, "mine.yaml", "--plugin", "./brings_plain.py").code == 0
+        assert "'plain'" in failed(run, "config", command, "mine.yaml")

@@ -192,7 +192,14 @@ FAULTS = jsonl({"id": "a", "text": REPEATED}, NEARLY, OTHER, OTHER) + "broken\n"
             ["--dry-run", "--removed", "removed.jsonl", "--bad", "bad.jsonl"],
             "Would remove 1 of 2 (50.0 %): 0 exact, 1 near. Would keep 1. Dry run: nothing was written.\n",
         ),
-        (BOTH, ["--quiet"], ""),
+        (
+            FAULTS,
+            ["--quiet"],
+            (
+                "1 bad line: neither kept nor removed; save them with --bad FILE\n"
+                "  posts.jsonl:5: not valid JSON (Expecting value at character 1)\n"
+            ),
+        ),
     ],
 )
 def test_the_last_lines_say_what_became_of_the_posts(
