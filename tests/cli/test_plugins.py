@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Run, failed
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, write_posts
 
 COMMAND = """
 import hybriddup
@@ -79,3 +79,19 @@ def test_a_broken_plugin_stops_a_run(run: Run, installed: Path) -> None:
 def test_an_unknown_command_is_an_error(run: Run) -> None:
     """With exit code 2, as any wrong usage."""
     assert "No such command 'dedup'" in failed(run, "dedup")
+
+
+FINISHED = """
+import hybriddup
+
+@hybriddup.hookimpl
+def hybriddup_run_finished(result):
+    print(result.kept)
+"""
+
+
+def test_a_plugin_is_told_of_a_run_that_has_finished(run: Run, tmp_path: Path) -> None:
+    """With its result."""
+    (tmp_path / "told_of_runs.py").write_text(FINISHED, "utf-8")
+    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER)
+    assert run("dedupe", name, "--quiet", "--plugin", "./told_of_runs.py").out == "[0, 2]\n"
