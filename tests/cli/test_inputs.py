@@ -221,7 +221,8 @@ def test_watch_finds_fields_by_their_paths(start: Callable[..., Any]) -> None:
     posts = [one | {"status": one["status"] | {"at": "Wed Jan 07 13:00:00 +0800 2026"}} for one in NESTED]
     out, _ = process.communicate(jsonl(*posts, {"user": {"id": "c"}}).encode(), 120)
     answers = [json.loads(line) for line in out.splitlines()]
-    assert [answer.get("decision") for answer in answers] == ["kept", "duplicate", None]
+    said = [(answer.get("id"), answer.get("decision")) for answer in answers]
+    assert said == [("ann", "kept"), ("bo", "duplicate"), (None, None)]
     assert answers[2]["error"] == "field 'title + status.text' is missing"
 
 
