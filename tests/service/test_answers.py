@@ -50,6 +50,7 @@ def test_an_id_sent_again_gets_its_answer_again() -> None:
     """Whatever the text, and said to be a repetition."""
     first, again = answers_to(*(("POST", "/v1/posts", {"id": "a", "text": text}) for text in (REPEATED, OTHER)))
     assert again.json() == first.json() | {"repeated": True}
+    assert again.headers["x-content-type-options"] == "nosniff"  # no browser takes a post for a page
 
 
 @pytest.mark.parametrize(
