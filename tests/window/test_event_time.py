@@ -133,15 +133,16 @@ def test_a_clock_that_was_ahead_for_long_is_put_right(
         assert window.stats().seconds_ahead == pytest.approx(SEVENTY_YEARS - 60)
         assert window.rewind() == pytest.approx(SEVENTY_YEARS - 60)
         assert (window.stats().seconds_ahead, window.rewind()) == (0.0, 0.0)
-        assert window.add(TEXTS[3]).decision == "kept"
     with open_window() as window:
         assert window.stats().watermark == NOW + 60
+        assert window.add(TEXTS[3]).decision == "kept"
         window.add(TEXTS[4])
         clock[0] = NOW + 60 + 5 * DAY
         for _ in range(200):
             window.add(TEXTS[4])
         assert [window.add(text).decision for text in TEXTS[1:4] * 2] == ["kept"] * 3 + ["duplicate"] * 3
         assert window.stats().n_kept_in_window == 4
+        assert window.get("#5") is None
 
 
 def test_a_post_that_reaches_farther_back_than_its_copy_repeats_the_copy() -> None:
