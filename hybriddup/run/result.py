@@ -158,10 +158,15 @@ class Result:
 
     @cached_property
     def _all_near_misses(self) -> NearMisses:
-        corpus, settings, judge = self._origin
-        corpus = corpus.take(np.arange(corpus.n_against, len(corpus.texts)))
+        corpus, (_, settings, judge) = self._own_posts, self._origin
         kept = np.searchsorted(corpus.rows, np.array(self.kept, np.int64))
         return find_near_misses(corpus, kept, settings, judge)
+
+    @cached_property
+    def _own_posts(self) -> Corpus:
+        """The posts without those of other corpora."""
+        corpus = self._origin.corpus
+        return corpus.take(np.arange(corpus.n_against, len(corpus.texts))) if corpus.n_against else corpus
 
     @property
     def _origin(self) -> Origin:
@@ -217,7 +222,7 @@ class Result:
         from hybriddup.run.report.page import check_installed, render
 
         check_installed()
-        corpus, settings, _ = self._origin
+        corpus, settings = self._own_posts, self._origin.settings
         if times is None:
             times = corpus.order_values.get(TIME_FIELD)
         elif len(times) == self.n_rows:

@@ -110,12 +110,12 @@ def test_clusters_show_their_most_frequent_texts_once() -> None:
     assert "1 more, the same text or others" in page
 
 
-def test_times_may_be_a_column_of_a_data_frame() -> None:
-    """Whatever its index; each post has the time at its place."""
+@pytest.mark.parametrize("against", [[], ["good morning", "nothing like it", "see you at lunch"]])
+def test_times_may_be_a_column_of_a_data_frame(against: list[str]) -> None:
+    """Whatever its index; each post has the time at its place, and posts of another corpus are in no chart."""
     times = pd.Series(pd.to_datetime(["2026-11-23", "2026-11-24"]), index=[1, 0])
-    (chart,) = (
-        svg for svg in regex.findall("<svg.*?</svg>", page_of(hybriddup.dedupe(PAIR), times=times)) if "kept" in svg
-    )
+    page = page_of(hybriddup.dedupe(PAIR, against=against), times=times)
+    (chart,) = (svg for svg in regex.findall("<svg.*?</svg>", page) if "kept" in svg)
     assert regex.findall('<title class="value">(.*?)</title>', chart) == ["1", "0", "0", "0", "0", "1"]
 
 
