@@ -76,7 +76,7 @@ def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
     bands, components = make_bands(config)
     components.plan.prepare(VerifierContext(texts, components.fingerprinter.tokenizer, 128, 1))
     pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
-    accepted, verified = bands.verify(pairs, lengths_of(*map(len, texts)))
+    accepted, verified = bands.verify(pairs, lengths_of(*map(len, texts)), bands.number_keys(texts))
     assert [verified.earlier.tolist(), verified.later.tolist()] == [
         pairs.take(accepted).earlier.tolist(),
         pairs.take(accepted).later.tolist(),
@@ -92,12 +92,13 @@ def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
         (["a" * 20 + "bbbb", "a" * 20], [(0, 1, 0.9, 1)]),
         (["a" * 20, "a" * 20 + "bbbbb"], []),
         (["aaaaaa", "aaaaaa", "aaaaaaa"], []),
+        (["a" * 19 + "1", "a" * 19 + "2", "b" * 30, "b" * 30 + "c" * 12], [(2, 3, 0.8, 2)]),
     ],
-    ids=["reached", "turned", "just under", "exact only"],
+    ids=["reached", "turned", "just under", "exact only", "after others with different numbers"],
 )
 def test_pair_is_judged_by_the_band_of_its_shorter_text(texts: list[str], accepted: list[Any]) -> None:
     """24 of 20 characters score .909, and 25 .889, which the band of the longer would accept."""
-    assert verify(THREE_BANDS, texts) == accepted
+    assert verify({**THREE_BANDS, "numbers_must_match": True}, texts) == accepted
 
 
 def test_no_pairs_are_verified_to_none() -> None:
