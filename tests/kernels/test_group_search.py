@@ -146,6 +146,10 @@ def test_the_newest_of_each_group_are_found_with_their_depths(
         assert n_crowded == sum(len(members[group]) > room for group in looked_into)
         for group in groups_of(own[row]) if is_kept[row] else []:
             members[group].append(row)
+    rows, newest_two = np.arange(N_TEXTS), np.array([N_TEXTS - 2, N_TEXTS - 1])
+    together = depths_in_rings(np.repeat(rows, 2), np.tile(newest_two, N_TEXTS), probed_starts, rings)
+    alone = [depths_in_rings(np.full(2, row), newest_two, probed_starts, rings) for row in rows]
+    assert together.tolist() == np.concatenate(alone).tolist()
 
 
 def depth_in(texts: list[int], text: int) -> int:
@@ -217,7 +221,9 @@ def test_pairs_beyond_enough_sure_ones_are_left_out(
     rng = np.random.default_rng(seed)
     texts, own = make_texts(rng, 2), make_groups(rng)
     (rings, starts), rows = empty_rings(40), np.arange(N_TEXTS)
-    add_kept(texts, rows, np.ones(N_TEXTS, np.bool_), starts_of(own, starts), starts_of(own, starts), rings, 0)
+    looked_into = starts_of(own, starts)
+    n_crowded = add_kept(texts, rows, np.ones(N_TEXTS, np.bool_), looked_into, looked_into, rings, 0)
+    assert n_crowded == 0  # without a limit, no group is
     all_pairs = as_pairs(search(texts, rows, starts_of(own, starts), rings)[0])
     asked = Asked(
         rows,
