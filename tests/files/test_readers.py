@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zstandard
 
@@ -19,6 +20,7 @@ from hybriddup.errors import InputError
 from hybriddup.files.delimited import CsvReader, TsvReader
 from hybriddup.files.formats import Fields, Reader, RecordBatch, record_batches
 from hybriddup.files.formats import Record as ReadRecord
+from hybriddup.files.json_array import JsonArrayReader
 from hybriddup.files.jsonl import JsonlReader
 from hybriddup.files.lines import LinesReader
 from hybriddup.files.parquet import ParquetReader
@@ -233,6 +235,28 @@ def test_rows_count_through_the_batches() -> None:
     batches = list(record_batches((ReadRecord(str(i)) for i in range(10)), batch_rows=4))
     assert [batch.rows.tolist() for batch in batches] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert [batch.end for batch in batches] == [4, 8, 10]
+
+
+@pytest.mark.parametrize(
+    ("reader", "head", "post", "tail", "line"),
+    [
+        (LinesReader(), b"\xff\n", b"a\n", b"\xff\na", 9002),
+        (JsonlReader(), b"\n{\n", b'{"text": "a"}\n', b'{\n{"text": "a"}', 9003),
+        (CsvReader(), b"text\n\na,b\n", b"a\n", b"a,b\na", 9004),
+        (JsonArrayReader(), b"[\n\n{},\n", b'{"text": "a"},\n', b'1,\n{"text": "a"}]', 9004),
+    ],
+    ids=["lines", "objects", "a table", "an array"],
+)
+def test_rows_and_lines_count_through_all_batches_of_a_file(
+    tmp_path: Path, reader: Reader, head: bytes, post: bytes, tail: bytes, line: int
+) -> None:
+    """So that a bad row far down is named by its line, also where empty lines and bad rows stand before it."""
+    (tmp_path / "posts").write_bytes(head + 9000 * post + tail)
+    batches = list(reader.read(open_source(str(tmp_path / "posts")), Fields()))
+    assert len(batches) > 1
+    assert np.concatenate([batch.rows for batch in batches]).tolist() == [*range(1, 9001), 9002]
+    bad = [(bad.row, bad.line) for batch in batches for bad in batch.bad]
+    assert bad == [(0, line - 9001), (9001, line)]
 
 
 def zst(content: bytes) -> bytes:

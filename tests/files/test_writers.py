@@ -54,7 +54,7 @@ def written(writer: Writer, sources: Sequence[Source], keep: Sequence[int]) -> b
 
 TABLE = b'id,text\r\n1,"a\r\nb"\r\n2,"c"\r\n\r\n3,d\r\n'
 OBJECTS = b'{ "text" : "\\u4f60", "n": 1.0 }\n\n{"text": "b"}\nbroken\n{"text": "\\ud800"}'
-TABLES = [b"id\ttext\n1\ta", b"id\ttext\n", b"", b"id\ttext\n2\tb\n3\tc"]
+TABLES = [b"", b"id\ttext", b"id\ttext\n1\ta", b"id\ttext\n", b"", b"id\ttext\n2\tb\n3\tc"]
 MARK = b"\xef\xbb\xbf"
 
 
