@@ -52,7 +52,7 @@ def reasons(batch: RecordBatch) -> list[str]:
     [
         (LinesReader(), "one \r\n二\n\tthree", ["one ", "二", "\tthree"]),
         (LinesReader(), "a\n\nb\n", ["a", "", "b"]),
-        (LinesReader(), "a\u2028b\x0cc\x85d\re", ["a\u2028b\x0cc\x85d\re"]),
+        (LinesReader(), "a\u2028b\x0cc\x85d\re\r\r\n", ["a\u2028b\x0cc\x85d\re\r"]),
         (LinesReader(), "a\0b\n", ["a\0b"]),
         (LinesReader(), "\ufeffhello", ["hello"]),
         (JsonlReader(), '\ufeff{"text": "hello"}', ["hello"]),

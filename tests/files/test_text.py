@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hybriddup.files.text import UTF8_MARK, LineBlock, line_blocks, whole_lines, why_too_long
@@ -20,6 +20,7 @@ def lines_of(block: LineBlock) -> list[bytes]:
 
 
 @given(content=CONTENT, block_bytes=st.integers(1, 12))
+@example(b"ab\n" + UTF8_MARK + b"c\n", 3)
 def test_lines_are_those_of_the_file_without_its_mark(content: bytes, block_bytes: int) -> None:
     """A mark at the start is no text, elsewhere it is; a line may span many blocks."""
     blocks = line_blocks(io.BytesIO(content), 100, max(block_bytes, len(UTF8_MARK)))
