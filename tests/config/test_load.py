@@ -159,6 +159,10 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
             ),
         ),
         (
+            "normalizer: [{use: none}, {use: microblog, digits: mask}]\nnumbers_must_match: true",
+            "2: numbers_must_match must be false where normalizer.digits is mask",
+        ),
+        (
             f"blocks: {{use: blocks, n_blocks: 3}}\nlengths: [{{{NEAR}}}]",
             "1: blocks.n_blocks must be at least 4 because max_hamming_distance is 3 and n_key_blocks is 1; got 3. ",
         ),
@@ -403,7 +407,7 @@ def test_limit_over_three_eighths_of_the_bits_is_a_warning(manager: PluginManage
 
 def test_a_mapping_holds_no_number_past_64_bits() -> None:
     """All of them are named, though Python does not write a number of 5,000 digits."""
-    config = {"audit": {"sample": 10**5000}, "tokenizer": {"use": "char_ngrams", "cjk": [1, 10**400]}}
+    config = {"audit": {"sample": 10**5000}, "tokenizer": {"use": "char_ngrams", "cjk": [1, -(10**400)]}}
     with pytest.raises(ConfigError) as raised:
         load_settings(config)
     assert [line.split(";")[0] for line in str(raised.value).splitlines()] == [

@@ -149,6 +149,13 @@ def test_hash_of_a_function_is_spread_over_words_lowest_first(number: int, words
     assert sum(int(word) << (64 * place) for place, word in enumerate(hashes[0])) == number
 
 
+def test_hasher_function_hashes_each_token_as_a_whole() -> None:
+    """In order, however they begin, and whether or not they came before."""
+    tokens = tokens_from_lists([["ab", "a"], ["abc", "ab", "b"]])
+    hashes = adapted("hasher", lambda token, bits: bits + len(token)).hash_batch(tokens, 1)
+    assert hashes.ravel().tolist() == [66, 65, 67, 66, 65]
+
+
 def test_verifier_function_sees_the_earlier_text_first() -> None:
     """Scores stand in the order of the pairs."""
     component = verifier(lambda a, b: 0.25 if (a, b) == ("one", "two") else 0.5)
