@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,3 +108,13 @@ def test_texts_equal_to_a_kept_one_go_for_it() -> None:
     settle(contest, course, {(-1, 3), (-1, 4)})
     assert course.status.tolist() == [KEPT, EXACT, EXACT, NEAR, NEAR]
     assert course.deciding[1:3].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("oldest", "status"), [(4.0, EXACT), (5.0, KEPT)])
+def test_copies_of_a_text_that_is_too_old_stay(oldest: float, status: np.int8) -> None:
+    """A text goes for those after its own oldest time, not for those of that time."""
+    contest = make_contest([], 2, previous_copy=[-1, 0])
+    contest = contest._replace(times=np.array([5.0, 6.0]), oldest=np.array([-np.inf, oldest]))
+    course = make_course(contest)
+    settle(contest, course, set())
+    assert course.status.tolist() == [KEPT, status]

@@ -106,6 +106,7 @@ def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None
     [
         ("def work(text): return text[:2]", "def work(text): return text[:3]"),
         ("def work(text, n=2): return text[:n]", "def work(text, n=3): return text[:n]"),
+        ("def work(text, *, n=2): return text[:n]", "def work(text, *, n=3): return text[:n]"),
         ("def work(text): return text.upper()", "def work(text): return text.lower()"),
         ("def work(text): return text in {'a', 'b'}", "def work(text): return text in {'a', 'c'}"),
         ("work = (lambda n: lambda text: text[:n])(2)", "work = (lambda n: lambda text: text[:n])(3)"),

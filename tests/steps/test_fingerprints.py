@@ -71,21 +71,21 @@ def test_progress_counts_every_text_once() -> None:
 
 
 class CountingWeighter(TermFrequency):
-    """Remembers how many texts it was fitted on."""
+    """Remembers how many texts it was fitted on, and how many characters these were made of."""
 
     needs_fit = True
-    n_texts = 0
+    n_texts = n_characters = 0
 
     def fit(self, sample: Tokens) -> None:
-        self.n_texts = sample.n_texts
+        self.n_texts, self.n_characters = sample.n_texts, len(np.unique(sample.code_points))
 
 
 @pytest.mark.parametrize("n_texts", [0, 5, FIT_SAMPLE, 3 * FIT_SAMPLE])
 def test_weighter_is_fitted_on_a_sample(n_texts: int) -> None:
-    """All texts where they are few, a fixed number where they are many."""
-    weighter = CountingWeighter()
-    make_fingerprinter(weighter=weighter).fit(["猫"] * n_texts)
-    assert weighter.n_texts == min(n_texts, FIT_SAMPLE)
+    """All texts where they are few, a fixed number from all parts of them where they are many."""
+    weighter, n_first = CountingWeighter(), n_texts // 2
+    make_fingerprinter(weighter=weighter).fit(["猫"] * n_first + ["狗"] * (n_texts - n_first))
+    assert (weighter.n_texts, weighter.n_characters) == (min(n_texts, FIT_SAMPLE), 2 * (n_texts > 0))
 
 
 def test_weights_change_the_fingerprint() -> None:
