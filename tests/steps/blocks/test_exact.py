@@ -326,6 +326,15 @@ def test_probing_with_too_many_neighbours_is_refused() -> None:
         load_settings({"blocks": {"use": "probing", "n_blocks": 4}})
 
 
+def test_probing_counts_the_neighbours_of_the_widest_block_and_radius() -> None:
+    """Five blocks of 64 bits have 13 at most, and within 6 bits the first are looked up with one bit flipped."""
+    band = {"max_hamming_distance": 6, "verifier": {"use": "edit", "threshold": 0.8}}
+    config = {"fingerprint": {"bits": 64}, "lengths": [band]}
+    load_settings({**config, "blocks": {"use": "probing", "n_blocks": 5, "max_probes": 14}})
+    with pytest.raises(ConfigError, match=r"of 13 bits .* would probe 14 keys a block, more than max_probes 13"):
+        load_settings({**config, "blocks": {"use": "probing", "n_blocks": 5, "max_probes": 13}})
+
+
 @given(n_blocks=st.integers(1, 64), distance=st.integers(0, 511))
 def test_radii_are_the_least_that_miss_nothing(n_blocks: int, distance: int) -> None:
     """The fewest differing bits of a pair that every block misses are one more than the distance."""
