@@ -87,6 +87,13 @@ def test_labels_number_the_keepers_in_order() -> None:
     assert clusterer.keeper_indices_.tolist() == clusterer.result_.kept == [0, 1, 3]
 
 
+def test_text_that_is_left_out_is_in_no_cluster() -> None:
+    """As scikit-learn says it of noise."""
+    texts = ["今天天气真好，出门走走吧", "@张三", "明天下雨吗，不想上班了", "今天天气真好，出门走走吧"]
+    clusters = NearDuplicates({"without_text": "drop"}).fit(texts)
+    assert (clusters.labels_.tolist(), clusters.keeper_indices_.tolist()) == ([0, -1, 1, 0], [0, 2])
+
+
 def test_keeper_has_the_label_of_its_place_among_the_keepers() -> None:
     """Also where keepers are the last of their clusters."""
     clusterer = NearDuplicates({"keep": "last"}).fit(TEXTS)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates.groups import Groups, group_texts
+from hybriddup.steps.candidates.groups import Groups, group_texts, within_scopes
 
 lists_of_keys = st.lists(st.lists(st.integers(0, 9), unique=True, max_size=4), max_size=30)
 
@@ -75,3 +75,12 @@ def test_equal_keys_are_one_group(
     if groups.table is not None:
         found = groups.table.groups(np.arange(12, dtype=np.uint64)[None, :])[0].tolist()
         assert found == [group_of.get(key, int(NO_GROUP)) for key in range(12)]
+
+
+def test_texts_of_several_scopes_share_no_key() -> None:
+    """Those of one scope do, and what stands for no key stays as it is."""
+    keys = np.array([[5, NO_KEY], [5, NO_KEY], [5, 7], [NO_KEY, 5]], np.uint64)
+    (first, none), second, other, (last, _) = within_scopes(keys, np.array([0, 0, 1, 1])).tolist()
+    assert [first, none] == second
+    assert none == last == NO_KEY
+    assert len({first, *other, NO_KEY}) == 4
