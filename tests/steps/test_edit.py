@@ -123,17 +123,19 @@ def test_texts_past_the_kernel_are_accepted_on_the_threshold() -> None:
 
 @distances
 def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each slice numbers the characters of its own texts; some pairs are far, some texts empty, some long."""
+    """Each slice numbers the characters of its own texts; long ones come first, some are far, some empty."""
     rng = np.random.default_rng(9)
     texts = ["", "a", *(text for _ in range(9) for text in random_edits(rng, 40, int(rng.integers(0, 30))))]
     texts += [text for _ in range(2) for text in random_edits(rng, 150, 20)]
     pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
+    pairs = pairs.take(np.arange(len(pairs))[::-1])
     similarity = reference.indel_similarity if distance == "indel" else reference.levenshtein_similarity
     exact = [float(similarity(texts[a], texts[b])) for a, b in zip(pairs.earlier, pairs.later, strict=True)]
     for threshold in (0.0, 0.5, 0.8):
         expected = [score if score >= threshold else None for score in exact]
-        for slice_size, workers in ((10**6, 1), (1, 1), (7, 3)):
+        for slice_size, workers, longest in ((10**6, 1, 8192), (1, 1, 8192), (7, 3, 8192), (7, 3, 40)):
             monkeypatch.setattr(edit, "SMALLEST_SLICE", slice_size)
+            monkeypatch.setattr(edit, "LONGEST_BY_KERNEL", longest)
             verifier = Edit(Edit.Options(distance=distance))
             verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers))
             scores = verifier.score_pairs(pairs, np.full(len(pairs), threshold)).tolist()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hybriddup.config.read import read_config, shipped_names
@@ -351,6 +351,7 @@ def test_longest_partner_is_exact_for_every_shipped_threshold(threshold: Fractio
 
 
 @given(*lengths_and_thresholds)
+@example(99, 11, 20)
 def test_smallest_count_is_the_first_that_reaches_the_threshold(total: int, p: int, q: int) -> None:
     """One less fails: it may be a cut-off in whole numbers."""
     threshold, total = min(p, q) / max(p, q), total + 1
