@@ -98,11 +98,11 @@ def has_no_value(value: Any) -> bool:
 
 
 def hashable(value: Any) -> Any:
-    """Return what stands for a value in a set: itself, or how a list or an object is written."""
+    """Return what stands for a value in a set: itself, or how a list or an object is written, arrays to the end."""
     try:
         hash(value)
     except TypeError:
-        return type(value), repr(value)
+        return type(value), repr(value.tolist() if hasattr(value, "tolist") else value)
     return value
 
 

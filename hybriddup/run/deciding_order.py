@@ -54,7 +54,7 @@ def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
     present = [place for place, key in enumerate(keys) if key is not None]
     try:
         ranked = sorted(present, key=keys.__getitem__, reverse=True)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # ValueError from arrays
         kinds = sorted({type(keys[place]).__name__ for place in present})
         message = (
             f"keep: {{highest: {field}}} needs values that can be ordered; the field holds {' and '.join(kinds)} "
@@ -81,7 +81,7 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
     numbers = [as_number(value) for value in present]
     if all(number is None for number in numbers):
         times = [parse_time(value) if isinstance(value, str) else None for value in present]
-        n_times, n_present = len(times) - times.count(None), len(present) - present.count(None)
+        n_times, n_present = (sum(value is not None for value in some) for some in (times, present))
         return times if 2 * n_times > n_present else present
     return [value if number is None and not isinstance(value, str) else number
             for value, number in zip(present, numbers, strict=True)]  # fmt: skip

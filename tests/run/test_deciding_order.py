@@ -109,10 +109,13 @@ def test_order_by_value_equals_its_plain_twin(values: list[float | None]) -> Non
     assert by_value(values) == sorted(expected, key=lambda i: values[i] is None)
 
 
-def test_values_that_cannot_be_ordered_are_an_error() -> None:
+@pytest.mark.parametrize(
+    ("values", "held"), [([1, {}, 2], "dict and int"), ([np.array([1, 2]), np.array([1, 3])], "ndarray")]
+)
+def test_values_that_cannot_be_ordered_are_an_error(values: list[Any], held: str) -> None:
     """It names the field, what it holds and what to do."""
-    with pytest.raises(InputError, match=r"keep: \{highest: likes\} needs values .* holds dict and int"):
-        by_value([1, {}, 2])
+    with pytest.raises(InputError, match=rf"keep: \{{highest: likes\}} needs values .* holds {held} "):
+        by_value(values)
 
 
 @pytest.mark.parametrize(
