@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt32s, UInt64s
 from hybriddup.kernels.batch_groups import (
@@ -20,7 +21,7 @@ from hybriddup.kernels.group_search import Asked, search_rings
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.rings import MOST_NARROW, Rings, add_kept, depths_in_rings, make_rings
+from hybriddup.kernels.rings import MOST_NARROW, Rings, add_kept, depths_in_rings, make_rings, place_of, row_of, word_of
 from hybriddup.steps.candidates import SearchedTexts
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
@@ -39,7 +40,7 @@ def make_texts(rng: np.random.Generator, words: int) -> TextColumns:
     """Texts of three lengths around two patterns; the limits are by length."""
     kinds = rng.integers(1, 4, N_TEXTS).astype(np.int32)
     limits = PairLimits(
-        50 * kinds,
+        np.array([0, 48, 92, 150], np.int32)[kinds],
         np.array([-1, 3, 5, 7], np.int32)[kinds],
         np.array([0, 100, 150, 150], np.int32)[kinds],
         np.zeros(N_TEXTS, np.float32),
@@ -150,6 +151,29 @@ def test_the_newest_of_each_group_are_found_with_their_depths(
     together = depths_in_rings(np.repeat(rows, 2), np.tile(newest_two, N_TEXTS), probed_starts, rings)
     alone = [depths_in_rings(np.full(2, row), newest_two, probed_starts, rings) for row in rows]
     assert together.tolist() == np.concatenate(alone).tolist()
+
+
+@njit
+def kept_row(rings: Rings, texts: TextColumns, row: int) -> np.uint64:
+    """The row that the word of a text stands for."""
+    return row_of(rings, word_of(rings, texts, row))
+
+
+@pytest.mark.parametrize(
+    ("n_texts", "class_bits"), [(1, 8), (2**24, 8), (2**24 + 1, 7), (2**31, 1), (2**31 + 1, 0), (2**32, 0)]
+)
+def test_words_of_rings_have_room_for_every_row(n_texts: int, class_bits: int) -> None:
+    """What room the last row leaves tells of the length."""
+    rings, _ = make_rings(np.array([1], np.uint32), n_texts)
+    one = make_texts(np.random.default_rng(0), 1)
+    many = np.lib.stride_tricks.as_strided(one.facts, (n_texts,), (0,))
+    assert int(kept_row(rings, one._replace(facts=many), n_texts - 1)) == n_texts - 1
+    assert int(rings.class_bits) == class_bits
+
+
+def test_starts_of_rings_reach_through_all_of_the_memory() -> None:
+    """In units of two words, up to 32 GiB."""
+    assert place_of(np.uint32(2**32 - 1)) == 2**33 - 2
 
 
 def depth_in(texts: list[int], text: int) -> int:

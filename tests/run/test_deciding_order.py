@@ -30,7 +30,7 @@ API_DATES = ["Wed Jan 07 13:00:00 +0800 2026", "Thu Jan 08 13:00:00 +0800 2026",
 def order(policy: Any, texts: list[str] | None = None, **values: list[Any]) -> list[int]:
     """The order in which posts are decided."""
     texts = texts if texts is not None else ["x"] * len(next(iter(values.values())))
-    rows = np.arange(len(texts), dtype=np.int64)
+    rows = np.arange(3, 3 + len(texts), dtype=np.int64)
     corpus = Corpus(texts, list(rows), rows, {"likes": [], **values})
     rules = policy if isinstance(policy, tuple) else (policy,)
     return deciding_order(corpus, rules, lambda: body_lengths(texts)).tolist()
@@ -96,7 +96,7 @@ def test_values_are_compared_as_what_most_of_them_are(values: list[Any], expecte
     assert by_value(values) == expected
 
 
-@pytest.mark.parametrize("missing", [None, "", "  ", "nan", float("nan"), np.float64("nan"), pd.NA, pd.NaT])
+@pytest.mark.parametrize("missing", [None, "", "  ", "nan", " NaN", float("nan"), np.float64("nan"), pd.NA, pd.NaT])
 def test_post_without_a_value_is_decided_last(missing: Any) -> None:
     """However a file or a data frame says that there is none; the others are still compared as numbers."""
     assert by_value([missing, "9", "10", missing]) == [2, 1, 0, 3]
@@ -113,8 +113,10 @@ def test_order_by_value_equals_its_plain_twin(values: list[float | None]) -> Non
     ("values", "held"), [([1, {}, 2], "dict and int"), ([np.array([1, 2]), np.array([1, 3])], "ndarray")]
 )
 def test_values_that_cannot_be_ordered_are_an_error(values: list[Any], held: str) -> None:
-    """It names the field, what it holds and what to do."""
-    with pytest.raises(InputError, match=rf"keep: \{{highest: likes\}} needs values .* holds {held} "):
+    """It names the field, what it holds and where."""
+    with pytest.raises(
+        InputError, match=rf"keep: \{{highest: likes\}} needs values .* holds {held} \(first at row 3\)"
+    ):
         by_value(values)
 
 

@@ -82,7 +82,9 @@ def test_the_summary_says_within_what_repeats_are_looked_for() -> None:
     )
 
 
-@pytest.mark.parametrize(("x", "y"), [("x", "y"), (["x", "z"], ["y", "z"]), (np.arange(2000), np.arange(2000) % 1900)])
+@pytest.mark.parametrize(
+    ("x", "y"), [("x", "y"), (1, True), (["x", "z"], ["y", "z"]), (np.arange(2000), np.arange(2000) % 1900)]
+)
 def test_data_frames_have_the_field_as_a_column(x: Any, y: Any) -> None:
     """NaN is no value; lists and arrays are equal where all of their members are."""
     frame = pd.DataFrame({"text": ["a"] * 5, "by": [x, y, None, float("nan"), x]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hybriddup
@@ -23,6 +23,7 @@ def digit_runs(text: str) -> list[str]:
 
 
 @given(texts_with_digits)
+@example(["1 23", "12 3", "123", "23 1", "1.23"])
 def test_keys_are_equal_exactly_where_the_numbers_are(texts: list[str]) -> None:
     """Same runs of digits in the same order."""
     keys = number_keys(texts).tolist()
