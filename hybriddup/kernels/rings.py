@@ -74,8 +74,15 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
         A ring has room for so many of them at most; 0 = for all. Fewer than 2**31.
     most_narrow
         A ring with room for more is wide.
+
+    Raises
+    ------
+    MemoryError
+        They would take 32 GiB or more, of which 32 bits do not name all starts.
     """
     starts, n_units = find_starts(sizes, most, most_narrow)
+    if n_units >= NO_GROUP:
+        raise MemoryError("the kept texts, by key, would take 32 GiB or more")
     memory = np.zeros(n_units + N_LANES, np.uint64)  # by numpy, which asks for large pages
     class_bits = min(max(WORD_BITS - max(n_texts - 1, 0).bit_length(), 0), CLASS_BITS)
     rings = Rings(memory.view(np.uint32), memory, np.uint64(class_bits))
