@@ -153,6 +153,24 @@ def test_the_newest_of_each_group_are_found_with_their_depths(
     assert together.tolist() == np.concatenate(alone).tolist()
 
 
+@pytest.mark.parametrize("most_narrow", [0, 2000])
+@pytest.mark.parametrize("n", [1023, 1024, 1025, 1100])
+def test_one_text_may_have_any_number_of_hits(n: int, most_narrow: int) -> None:
+    """There is room for 1,024 at first."""
+    limits = PairLimits(
+        *(np.full(n + 1, number, np.int32) for number in (48, 0, 100)), *np.zeros((2, n + 1), np.float32)
+    )
+    texts, rows = text_columns(np.zeros((n + 1, 2), np.uint64), limits), np.arange(n)
+    rings, starts = make_rings(np.array([n], np.uint32), n + 1, most_narrow=most_narrow)
+    own = np.tile(starts, (n, 1))
+    add_kept(texts, rows, np.ones(n, np.bool_), own, own, rings, 0)
+
+    found, _ = search(texts, np.array([n]), starts[None], rings)
+
+    assert found.earlier.tolist() == rows.tolist()
+    assert found.depths.tolist() == (n - rows).tolist()
+
+
 @njit
 def kept_row(rings: Rings, texts: TextColumns, row: int) -> np.uint64:
     """The row that the word of a text stands for."""
