@@ -192,6 +192,7 @@ def test_a_wrong_time_moves_the_window_on_by_a_step(start: Start, options: tuple
     assert ([answer["decision"] for answer in got], code) == (["kept", "kept", decision], 0)
 
 
+@pytest.mark.slow
 def test_a_time_that_was_ahead_is_put_back(start: Start, tmp_path: Path) -> None:
     """It is told by how much; without --rewind, the window says that it is ahead."""
     with Window.open(tmp_path / "window", clock=lambda: time.time() + 7200) as window:

@@ -212,6 +212,7 @@ def test_every_kernel_is_compiled_by_the_decorator_that_can_do_without_a_cache()
     assert sum("from hybriddup.kernels.cache import njit" in source for source in sources.values()) > 10
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time_compiles(copied: Path) -> None:
     """Another one waits until it has finished, or has ended; numba could mix up what two of them write."""
     environment = {**os.environ, "PYTHONPATH": str(copied), "NUMBA_CACHE_DIR": str(copied / "cache")}

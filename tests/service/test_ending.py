@@ -51,6 +51,7 @@ def answers(served: Served) -> list[str]:
     return [answer["decision"] for answer in posted.json()]
 
 
+@pytest.mark.slow
 def test_while_it_loads_it_ends_at_once_or_is_ready_later(tmp_path: Path, slow: Path) -> None:
     """The port is open before the window is: it is alive, not ready, and says so to those who send posts."""
     with serving(tmp_path / "window", *ARGUMENTS) as served:

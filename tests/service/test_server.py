@@ -27,6 +27,7 @@ N_CLIENTS = 64
 N_GROUPS = 12
 
 
+@pytest.mark.slow
 def test_of_matching_posts_sent_by_64_clients_exactly_one_is_kept(tmp_path: Path) -> None:
     """Shuffled, and each sent again; the same id gets the same answer, also from a server started anew."""
     letters = random.Random(1)  # noqa: S311  texts, not secrets

@@ -67,6 +67,7 @@ def files_in(store: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_learned_from(tmp_path: Path) -> None:
     """Whenever it is opened; and after the writer was killed, it answers as a window that is opened for writing."""
     store, position, n_questions = tmp_path / "store", 0, 0

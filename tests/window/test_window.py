@@ -75,6 +75,7 @@ def test_near_misses_are_shown_with_their_scores() -> None:
             window.match(SECOND, limit=-1)
 
 
+@pytest.mark.slow
 def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> None:
     """Not a moment earlier; memory and disk stop growing. Only a closed store has nothing left to be moved in it."""
     now = [0.0]
