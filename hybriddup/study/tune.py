@@ -335,7 +335,7 @@ def warnings_about(
     if asked is not None and (reached or 0.0) < asked:
         found.append(
             f"the precision asked for, {asked:g}, is not reached on pairs that nothing was fitted to: judge more "
-            "pairs, or ask for more."
+            "pairs, or ask for a higher one, which raises the thresholds."
         )
     n = len(scored.labels)
     if n < FEW:
