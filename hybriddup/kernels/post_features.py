@@ -46,6 +46,10 @@ NAMES = (
     "little_said",
     "emoji_differ",
     "same_words",
+    "rarity_in_longer",
+    "rarest_in_shorter",
+    "rarest_in_longer",
+    "rarity_shared",
 )
 """In the order of the columns; `hybriddup.steps.verifiers.post` explains them."""
 LITTLE = 3.0
@@ -263,6 +267,7 @@ def compare_posts(
             note_places(words, one, other, known_earlier, known_later, run, row)
             note_numbers(words, one, other, row)
             note_beside(words, one, other, weight_one, row)
+            note_rarity(words, one, other, of_earlier, stamp, of_later, later_stamp, row)
         else:
             note_letters_shared(words, lengths, other, one, common_letters[pair], common[pair], row)
             note_words_shared(only_other, weight_other, only_one, weight_one, row)
@@ -270,6 +275,7 @@ def compare_posts(
             note_places(words, other, one, known_later, known_earlier, run, row)
             note_numbers(words, other, one, row)
             note_beside(words, other, one, weight_other, row)
+            note_rarity(words, other, one, of_later, later_stamp, of_earlier, stamp, row)
     return features
 
 
@@ -332,3 +338,40 @@ def note_beside(words: PostWords, a: int, b: int, weight_a: float, row: Float64s
     row[28] = np.float64(weight_a < LITTLE)
     row[29] = np.float64(weight_a < LITTLE and words.emoji[a] != words.emoji[b])
     row[30] = np.float64(row[0] == 1.0 and words.letter_offsets[a + 1] > words.letter_offsets[a])
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_rarity(
+    words: PostWords,
+    a: int,
+    b: int,
+    of_a: WordSet,
+    stamp_a: np.uint64,
+    of_b: WordSet,
+    stamp_b: np.uint64,
+    row: Float64s,
+) -> None:
+    """Write how rare the words are that one post lacks: columns 31 to 34."""
+    only_a, row[32], in_a = add_rarities(words, a, of_a.is_first, of_b, stamp_b)
+    only_b, row[33], in_b = add_rarities(words, b, of_b.is_first, of_a, stamp_a)
+    row[31], row[34] = np.log1p(only_b), 1.0 - (only_a + only_b) / max(in_a + in_b, 1.0)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def add_rarities(
+    words: PostWords, post: int, is_first: Bools, other: WordSet, stamp: np.uint64
+) -> tuple[float, float, float]:
+    """Return the rarity of a post's distinct words that another one lacks, of the rarest of these, and of all words.
+
+    A word of which the other has only the beginning counts half. Words without weight count, too: *my* or *not* is
+    there or lacking.
+    """
+    lacking, rarest, total, first = 0.0, 0.0, 0.0, words.offsets[post]
+    for word in range(first, words.offsets[post + 1]):
+        if is_first[word - first]:
+            rarity = np.float64(words.rarities[word])
+            total += rarity
+            if not has(other.keys, words.keys[word], stamp):
+                rarity *= 0.5 if has(other.heads, words.prefixes[word], stamp) else 1.0
+                lacking, rarest = lacking + rarity, max(rarest, rarity)
+    return lacking, rarest, total

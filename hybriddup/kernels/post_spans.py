@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Float32s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
 HAN, LETTER, DIGIT, PICTURE = np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)
@@ -29,6 +29,15 @@ OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 """Of the hash FNV-1a of 64 bits (Fowler, Noll, Vo 1991), here over code points."""
 
 
+class FrequentWords(NamedTuple):
+    """How rare words are, by the hashes of their stems: a table with free places between them."""
+
+    keys: UInt64s
+    """uint64[n]: n is a power of two; a stem stands at its hash modulo n or in the next free place; 0 = free."""
+    rarities: Float32s
+    """float32[n]: natural logarithms; that of other words where a place is free."""
+
+
 class Dictionary(NamedTuple):
     """What is known of words beforehand."""
 
@@ -41,6 +50,7 @@ class Dictionary(NamedTuple):
     """uint64[n], uint64[n]: the hashes of spelled numbers, rising, and the keys of the numbers that they are."""
     suffixes: UInt32s
     """uint32[n, longest]: endings that are no part of a stem, 0 after the last letter; the first that fits goes."""
+    frequent: FrequentWords
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -276,6 +286,16 @@ def place_in(table: UInt64s, value: np.uint64) -> int:
     """Return the place of a value in a rising table; -1 where it is not there."""
     place = np.searchsorted(table, value)
     return np.int64(place) if place < len(table) and table[place] == value else np.int64(-1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def rarity_of(frequent: FrequentWords, key: np.uint64) -> np.float32:
+    """Return how rare a word is."""
+    mask = np.uint64(len(frequent.keys) - 1)
+    place = key & mask
+    while frequent.keys[place] not in (np.uint64(0), key):
+        place = (place + np.uint64(1)) & mask
+    return np.float32(frequent.rarities[place])
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -8,7 +8,7 @@ from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt32s, UIn
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.post_notes import IN_HEADLINE, N_NUMBERS, N_TAGS, N_WORDS, make_scratch
 from hybriddup.kernels.post_reading import has_han, part_that_counts, read_post
-from hybriddup.kernels.post_spans import DIGIT, HAN, POINT, SPACE, Dictionary, kind_of
+from hybriddup.kernels.post_spans import DIGIT, HAN, POINT, SPACE, Dictionary, kind_of, rarity_of
 from hybriddup.kernels.short_runs import sort_run
 
 
@@ -22,6 +22,8 @@ class PostWords(NamedTuple):
     prefixes: UInt64s
     """uint64[n_words]: the same of the first letters of stems; that of all particles is one."""
     weights: Float32s
+    rarities: Float32s
+    """float32[n_words]: of `FrequentWords`; 0 in posts that have a Han character."""
     letter_offsets: Int64s
     letters: Int32s
     """int64[n_posts + 1], int32[n_letters]: code points of the words, with a space after each that is no Han
@@ -88,6 +90,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary) -> Pos
     """
     n_posts, n = len(offsets) - 1, len(points)
     keys, prefixes, weights = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.float32)
+    rarities = np.zeros(n, np.float32)
     letters, numbers, tags = np.empty(2 * n, np.int32), np.empty(n, np.uint64), np.empty(n, np.uint64)
     ends, emoji = np.zeros((n_posts + 1, 4), np.int64), np.zeros(n_posts, np.uint64)
     headlines, is_han = np.zeros(n_posts, np.int64), np.zeros(n_posts, np.bool_)
@@ -102,6 +105,8 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary) -> Pos
             if part < 0 or scratch.parts[word] == part:
                 keys[n_words], prefixes[n_words] = scratch.keys[word], scratch.prefixes[word]
                 weights[n_words] = scratch.weights[word]
+                if not is_han[post]:
+                    rarities[n_words] = rarity_of(dictionary.frequent, scratch.keys[word])
                 n_words += 1
                 first, last = scratch.bounds[word, 0], scratch.bounds[word, 1]
                 n_letters = copy_letters(points, first, last, dictionary, letters, n_letters)
@@ -115,6 +120,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, dictionary: Dictionary) -> Pos
         keys[:n_words].copy(),
         prefixes[:n_words].copy(),
         weights[:n_words].copy(),
+        rarities[:n_words].copy(),
         ends[:, 1].copy(),
         letters[:n_letters].copy(),
         ends[:, 2].copy(),

@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from itertools import groupby, pairwise
 from math import exp, log1p
 from typing import Any
 
+import yaml
 from rapidfuzz.distance import LCSseq
 
 from hybriddup.kernels.post_features import NAMES
@@ -34,6 +36,8 @@ TOLD = re.compile(
     rf"|第(?P<ordinal>{NUMERAL}{{1,12}})(?!{NUMERAL})(?:(?={COUNTED})|(?<!第一)(?![….]))"
     rf"|(?<!第)(?<!{NUMERAL})(?<!周)(?<!星期)(?<!礼拜)(?P<counted>{NUMERAL}{{1,12}})(?={COUNTED})"
 )
+FREQUENT = yaml.safe_load((files("hybriddup.steps.posts") / "frequent_words.yaml").read_text("utf-8"))
+RARITIES = {stem: float(rarity) for rarity, stems in FREQUENT.items() for stem in stems.split()}
 CLAUSE, BODY, OWN_WORDS, LITTLE, LEAST_CONTAINED = 8.0, 5.0, 5.0, 3.0, 0.75
 
 
@@ -225,6 +229,17 @@ def weigh(words: list[Word], known: list[bool]) -> tuple[float, float]:
     )
 
 
+def rarities(post: Post, other: Post) -> tuple[float, float, float]:
+    """The rarity of distinct words that the other lacks, half where it has the beginning; the rarest; that of all."""
+    if re.search(HAN, post.whole):
+        return 0.0, 0.0, 0.0
+    keys, heads = {word.key for word in other.words}, {word.prefix for word in other.words}
+    distinct = {word.key: word for word in post.words}
+    all_of = {key: RARITIES.get(key, 8.0) for key in distinct}
+    lacking = [all_of[key] / (1 + (word.prefix in heads)) for key, word in distinct.items() if key not in keys]
+    return sum(lacking), max(lacking, default=0.0), sum(all_of.values())
+
+
 def places(words: list[Word], known: list[bool]) -> tuple[int, int, int]:
     """How many words with weight are unknown before the first known one, after the last, and between."""
     flags = [is_known for word, is_known in zip(words, known, strict=True) if word.weight]
@@ -263,6 +278,7 @@ def features(x: Post, y: Post) -> list[float]:
     more = bool(a.numbers - b.numbers), bool(b.numbers - a.numbers)
     tags = bool(a.hashtags - b.hashtags), bool(b.hashtags - a.hashtags)
     all_tags = a.hashtags | b.hashtags
+    (rare_a, rarest_a, all_a), (rare_b, rarest_b, all_b) = rarities(a, b), rarities(b, a)
     return [
         2 * common / (n_a + n_b) if n_a + n_b else 1.0,
         common / n_a if n_a else 0.0,
@@ -295,6 +311,10 @@ def features(x: Post, y: Post) -> list[float]:
         float(weight_a < LITTLE),
         float(weight_a < LITTLE and a.emoji != b.emoji),
         float(a.letters == b.letters and n_a > 0),
+        log1p(rare_b),
+        rarest_a,
+        rarest_b,
+        1 - (rare_a + rare_b) / max(all_a + all_b, 1),
     ]
 
 

@@ -28,7 +28,7 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 PIECES = [
     *("你", "妈妈", "喊你回家", "疫情通报", "确诊3例", "かな", "한글", "𠀀"),
     *("flood", "floods", "flooding", "the", "don't", "dont", "o'", "'", "three", "3", "075", "75,000", "75000", "1,5"),
-    *("ii", "xxxix", "xx"),
+    *("ii", "xxxix", "xx", "days", "not", "noth", "guitar"),
     *("第三", "十二", "两", "月", "一", "周五", "星期", "天", "日", "ep01", "ep12345", "o'1"),
     *("【", "】", "啦", "了", "吗"),
     *("o", "o3月", "o【", "o型", "(∩_∩)", "(网)", ")", "/", "你支持延长假期吗", "?", "r.i.p.", "f.b.i", "a.b", "o.n.e"),
@@ -81,6 +81,15 @@ def test_features_equal_the_plain_twin(posts: list[str]) -> None:
 def test_bodies_equal_the_plain_twin(posts: list[str]) -> None:
     """Of any posts, by any number of threads."""
     assert bodies_of(posts) == bodies_of(posts, workers=2) == list(map(body, posts))
+
+
+def test_words_of_few_titles_are_rare() -> None:
+    """Of frequent words each tells less than of others; of a word whose beginning the other has, half."""
+    posts = ["new guitar day", "new guitar and amplifier day", "new guitars day", "new guitarist day"]
+    found = pair_features(posts, np.array([0, 0, 0]), np.array([1, 2, 3])).values
+    column = NAMES.index("rarest_in_longer")
+    assert found[:, column].tolist() == [8.0, 0.0, 4.0]
+    assert pair_features(["new day", "what a new day"], *np.array([[0], [1]])).values[0, column] == 3.0
 
 
 def test_no_pairs_have_no_features() -> None:

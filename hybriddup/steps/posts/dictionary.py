@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib.resources import files
 from itertools import product
 
 import numpy as np
+import yaml
 
 from hybriddup.data.records import UInt8s, UInt32s
 from hybriddup.kernels.han_numbers import MARKS, NUMERALS
@@ -21,6 +23,7 @@ from hybriddup.kernels.post_spans import (
     PICTURE,
     PRIME,
     Dictionary,
+    FrequentWords,
 )
 
 HAN_CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -43,6 +46,8 @@ ROMAN_TENS, ROMAN_ONES = ("", "x", "xx", "xxx"), ("", "i", "ii", "iii", "iv", "v
 NO_NUMERALS = ("", "i", "v", "x", "xi", "xx", "xxx")
 """The others are Roman numerals in lower case: these are rather a letter, a name or kisses."""
 SUFFIXES = ("ings", "ing", "ers", "ies", "ied", "edly", "ed", "es", "s", "ly", "er")
+RAREST, N_PLACES = 8.0, 4096
+"""The rarity of words that are not among the frequent ones, of which one place in four holds one."""
 N_CODE_POINTS = 0x110000
 LAST_ASSIGNED = 0x40000
 """No letter, digit or picture that is known to a class stands after it."""
@@ -54,7 +59,8 @@ def load_dictionary() -> Dictionary:
     spelled = sorted((hash_of(word), hash_of(f"0{value}")) for word, value in spelled_numbers().items())
     hashes, values = zip(*spelled, strict=True)
     common = np.array(sorted(map(hash_of, COMMON.split())), np.uint64)
-    return Dictionary(classes(), common, np.array(hashes, np.uint64), np.array(values, np.uint64), suffixes())
+    spelled_keys, number_keys = np.array(hashes, np.uint64), np.array(values, np.uint64)
+    return Dictionary(classes(), common, spelled_keys, number_keys, suffixes(), frequent_words())
 
 
 def spelled_numbers() -> dict[str, int]:
@@ -96,3 +102,16 @@ def suffixes() -> UInt32s:
     """Return uint32[n, longest]: the endings, each filled up with 0."""
     longest = max(map(len, SUFFIXES))
     return np.array([[*map(ord, suffix), *[0] * (longest - len(suffix))] for suffix in SUFFIXES], np.uint32)
+
+
+def frequent_words() -> FrequentWords:
+    """Return the rarities of the words in ``frequent_words.yaml``."""
+    keys, rarities = np.zeros(N_PLACES, np.uint64), np.full(N_PLACES, RAREST, np.float32)
+    by_rarity = yaml.safe_load((files(__package__) / "frequent_words.yaml").read_text("utf-8"))
+    for rarity, stems in by_rarity.items():
+        for key in map(hash_of, stems.split()):
+            place = key % N_PLACES
+            while keys[place]:
+                place = (place + 1) % N_PLACES
+            keys[place], rarities[place] = key, rarity
+    return FrequentWords(keys, rarities)

@@ -22,11 +22,16 @@
 | little_said | 1 where the shorter post has hardly a word |
 | emoji_differ | 1 where that is so and the emoji differ |
 | same_words | 1 where the words are the same |
+| rarity_in_longer | how rare the words are that only the longer post has, all together (log) |
+| rarest_in_shorter, rarest_in_longer | the rarest word that only this post has: 0 to 8 |
+| rarity_shared | rarity of the words that both have, as a share of all: 0 to 1 |
 
 *log* is the natural logarithm of one more than the number. Words of those who are quoted count where the own words hold
 no clause, and those of hashtags in posts without a Han character. The title of a link, as in ``支持 O你怎么看？``,
 counts where the post has hardly a word of its own. A word of letters is known to the other post where that has its
-stem, or one that begins with the same four; a particle, as 啦, where it has any particle.
+stem, or one that begins with the same four; a particle, as 啦, where it has any particle. The rarity of a word is 8,
+or less if it is one of the frequent English ones in ``hybriddup/steps/posts/frequent_words.yaml``, and 0 in posts with
+a Han character. It counts half where the other post has the first four letters of the word.
 """
 
 from __future__ import annotations
