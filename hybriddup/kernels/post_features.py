@@ -352,9 +352,13 @@ def note_rarity(
     row: Float64s,
 ) -> None:
     """Write how rare the words are that one post lacks: columns 31 to 34."""
+    row[34] = 1.0
+    if words.is_han[a] or words.is_han[b]:
+        return
     only_a, row[32], in_a = add_rarities(words, a, of_a.is_first, of_b, stamp_b)
     only_b, row[33], in_b = add_rarities(words, b, of_b.is_first, of_a, stamp_a)
-    row[31], row[34] = np.log1p(only_b), 1.0 - (only_a + only_b) / max(in_a + in_b, 1.0)
+    row[31] = np.log1p(only_b)
+    row[34] -= (only_a + only_b) / max(in_a + in_b, 1.0)
 
 
 @njit(cache=True, nogil=True, inner=True)

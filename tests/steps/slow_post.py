@@ -231,7 +231,7 @@ def weigh(words: list[Word], known: list[bool]) -> tuple[float, float]:
 
 def rarities(post: Post, other: Post) -> tuple[float, float, float]:
     """The rarity of distinct words that the other lacks, half where it has the beginning; the rarest; that of all."""
-    if re.search(HAN, post.whole):
+    if re.search(HAN, post.whole + other.whole):
         return 0.0, 0.0, 0.0
     keys, heads = {word.key for word in other.words}, {word.prefix for word in other.words}
     distinct = {word.key: word for word in post.words}

@@ -254,6 +254,7 @@ def test_a_text_does_not_find_itself_or_later_ones(keys: BlockIndex) -> None:
     assert triples(index, texts) == [(0, 1, 0), (0, 2, 1), (1, 2, 1)]
 
 
+@pytest.mark.slow
 def test_many_lengths_need_no_more_than_their_own_numbers() -> None:
     """With more lengths than 16 bits number, every one has its own limits still."""
     n, keys = 2**16 + 100, prepared(blocks())

@@ -83,6 +83,7 @@ def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
     assert find_pairs(Scan(), prints, sketches=sketches) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_list_the_same_pairs(workers: int) -> None:
     """Slices and tables in threads, with sketches."""
