@@ -1,7 +1,7 @@
 """What all tests share.
 
 Hypothesis has no deadlines, because the first call of a kernel compiles or loads it. It tries 25 examples; with
---hypothesis-profile thorough, as in .ci/run, 150. The tests are shared out among processes (pytest-xdist), unless
+--hypothesis-profile thorough, as in .ci/run, 100. The tests are shared out among processes (pytest-xdist), unless
 single files are named. What only an ordinary user can notice is skipped for root.
 """
 
@@ -23,7 +23,7 @@ from hypothesis import settings
 from hybriddup.steps.parallel import available_workers
 
 settings.register_profile("hybriddup", deadline=None, max_examples=25)
-settings.register_profile("thorough", deadline=None, max_examples=150)
+settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("hybriddup")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start many processes, which would all compile the package
 
