@@ -11,7 +11,6 @@ from itertools import groupby, pairwise
 from math import exp, log1p
 from typing import Any
 
-import yaml
 from rapidfuzz.distance import LCSseq
 
 from hybriddup.kernels.post_features import NAMES
@@ -36,8 +35,8 @@ TOLD = re.compile(
     rf"|第(?P<ordinal>{NUMERAL}{{1,12}})(?!{NUMERAL})(?:(?={COUNTED})|(?<!第一)(?![….]))"
     rf"|(?<!第)(?<!{NUMERAL})(?<!周)(?<!星期)(?<!礼拜)(?P<counted>{NUMERAL}{{1,12}})(?={COUNTED})"
 )
-FREQUENT = yaml.safe_load((files("hybriddup.steps.posts") / "frequent_words.yaml").read_text("utf-8"))
-RARITIES = {stem: float(rarity) for rarity, stems in FREQUENT.items() for stem in stems.split()}
+FREQUENT = re.findall(r"^(\d) (.+)$", (files("hybriddup.steps.posts") / "frequent_words.txt").read_text("utf-8"), re.M)
+RARITIES = {stem: float(rarity) for rarity, stems in FREQUENT for stem in stems.split()}
 CLAUSE, BODY, OWN_WORDS, LITTLE, LEAST_CONTAINED = 8.0, 5.0, 5.0, 3.0, 0.75
 
 

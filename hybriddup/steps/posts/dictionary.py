@@ -8,7 +8,6 @@ from importlib.resources import files
 from itertools import product
 
 import numpy as np
-import yaml
 
 from hybriddup.data.records import UInt8s, UInt32s
 from hybriddup.kernels.han_numbers import MARKS, NUMERALS
@@ -105,13 +104,13 @@ def suffixes() -> UInt32s:
 
 
 def frequent_words() -> FrequentWords:
-    """Return the rarities of the words in ``frequent_words.yaml``."""
+    """Return the rarities of the words in ``frequent_words.txt``."""
     keys, rarities = np.zeros(N_PLACES, np.uint64), np.full(N_PLACES, RAREST, np.float32)
-    by_rarity = yaml.safe_load((files(__package__) / "frequent_words.yaml").read_text("utf-8"))
-    for rarity, stems in by_rarity.items():
-        for key in map(hash_of, stems.split()):
+    lines = (files(__package__) / "frequent_words.txt").read_text("utf-8").splitlines()
+    for rarity, *stems in (line.split() for line in lines if not line.startswith("#")):
+        for key in map(hash_of, stems):
             place = key % N_PLACES
             while keys[place]:
                 place = (place + 1) % N_PLACES
-            keys[place], rarities[place] = key, rarity
+            keys[place], rarities[place] = key, float(rarity)
     return FrequentWords(keys, rarities)

@@ -30,7 +30,7 @@
 no clause, and those of hashtags in posts without a Han character. The title of a link, as in ``支持 O你怎么看？``,
 counts where the post has hardly a word of its own. A word of letters is known to the other post where that has its
 stem, or one that begins with the same four; a particle, as 啦, where it has any particle. The rarity of a word is 8,
-or less if it is one of the frequent English ones in ``hybriddup/steps/posts/frequent_words.yaml``. It counts half where
+or less if it is one of the frequent English ones in ``hybriddup/steps/posts/frequent_words.txt``. It counts half where
 the other post has the first four letters of the word, and not at all where one of the two has a Han character.
 """
 
