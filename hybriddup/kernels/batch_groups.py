@@ -5,7 +5,7 @@ Arrays by group have one more place at their end, for `NO_GROUP`: which keys hav
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInts
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
@@ -18,13 +18,13 @@ FETCH_KEYS = 16
 
 
 @njit(cache=True, nogil=True)
-def number_batch(keys: UInt64s) -> tuple[UInt32s, int]:
+def number_batch(keys: UInts) -> tuple[UInt32s, int]:
     """Return the number of each key that stands there several times, and how many such keys there are.
 
     Parameters
     ----------
     keys
-        uint64[n, m].
+        uint64[n, m], `NO_KEY` for none; or uint32[n, m], `NO_GROUP` for none.
 
     Returns
     -------
@@ -34,12 +34,12 @@ def number_batch(keys: UInt64s) -> tuple[UInt32s, int]:
     n_places = power_of_two(max(2 * keys.size, 2))
     table, number_at = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.uint32)
     numbers, n = np.full(keys.shape, NO_GROUP, np.uint32), np.uint32(0)
-    flat, flat_numbers = keys.ravel(), numbers.ravel()
+    flat, flat_numbers, none = keys.ravel(), numbers.ravel(), np.iinfo(keys.dtype).max
     for entry in range(len(flat)):
-        fetch_early(table, home_of(table, flat[min(entry + FETCH_KEYS, len(flat) - 1)]))
-        if flat[entry] == NO_KEY:
+        fetch_early(table, home_of(table, np.uint64(flat[min(entry + FETCH_KEYS, len(flat) - 1)])))
+        if flat[entry] == none:
             continue
-        place = place_of_key(table, flat[entry])
+        place = place_of_key(table, np.uint64(flat[entry]))
         if table[place] == NO_KEY:
             table[place], number_at[place] = flat[entry], n
             n += np.uint32(1)

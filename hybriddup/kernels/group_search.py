@@ -9,7 +9,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_GROUP
 from hybriddup.kernels.nearest import MANY_HITS, NO_LIMIT, keep_distinct, keep_nearest
-from hybriddup.kernels.pair_limits import Facts, TextColumns, distance_within, may_be_within
+from hybriddup.kernels.pair_limits import TextColumns, distance_within, may_be_within
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, power_of_two
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.rings import (
@@ -68,7 +68,7 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: Ring
     Parameters
     ----------
     shortest
-        int32[n_texts]: the shortest text that each may match.
+        int32[longest + 1]: the shortest text that one of each length may match.
     """
     rows, starts, ranks = asked.rows, asked.starts, asked.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)
@@ -104,14 +104,14 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: Ring
                     n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
             if n_near == n_hits and n_hits // MANY_HITS > enough:
                 slots, stamp = enough_slots(slots, n_hits), stamp + ONE
-                n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
+                n_hits = keep_candidates(texts, rows[i], hits, n_hits, slots, stamp)
                 if n_hits > most:
                     n_hits, limit = keep_nearest_pairs(texts, asked, i, hits, n_hits)
                     wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
                 n_near = n_hits
         n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
         slots, stamp = enough_slots(slots, n_hits), stamp + ONE
-        n_hits = keep_candidates(texts.facts, rows[i], hits, n_hits, slots, stamp)
+        n_hits = keep_candidates(texts, rows[i], hits, n_hits, slots, stamp)
         if n_hits > most:
             n_hits, _ = keep_nearest_pairs(texts, asked, i, hits, n_hits)
         sort_run(hits, 0, n_hits)
@@ -135,16 +135,16 @@ def with_limit(wanted: Wanted, limit: np.int32) -> Wanted:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def keep_candidates(facts: Facts, row: int, hits: UInt64s, n_hits: int, slots: UInt64s, stamp: np.uint64) -> int:
+def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int, slots: UInt64s, stamp: np.uint64) -> int:
     """Keep the hits of a text that a few bytes do not rule out as its pairs, each text once; return how many."""
     n_hits = keep_distinct(hits, n_hits, slots, stamp)
     for i in range(n_hits):
-        fetch_early(facts, hits[i] >> HALF)
+        fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)
         hits[n] = hits[i]
-        n += other != row and may_be_within(facts, other, row)
+        n += other != row and may_be_within(texts, other, row)
     return n
 
 
@@ -165,8 +165,9 @@ def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int, rings: Rings) -> Wanted:
     """Return what rings are asked for a text; none is as far away as ``widest`` -1."""
-    longest = max(np.int64(texts.facts[row]["max_partner_length"]), np.int64(texts.facts[row]["length"]))
-    least = class_of(rings, shortest[row])
+    fact = texts.facts[row]
+    longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
+    least = class_of(rings, shortest[fact["length"]])
     first_word, second_word = two_words(texts.bits, row)
     return Wanted(first_word, second_word, np.uint64(max(widest, 0)), least, class_of(rings, longest) - least)
 

@@ -189,29 +189,22 @@ def groups_of_texts(listed: UInt32s, ends: UInt32s, rows: Int64s, width: int) ->
 
 
 @njit(cache=True, nogil=True)
-def keys_of_groups(groups: UInt32s, values: UInt32s, is_marked: Bools) -> tuple[UInt64s, Bools]:
-    """Return what stands for the groups of some texts as keys, and which of these texts have a marked group.
+def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked: Bools) -> Bools:
+    """Give each group another number, in place, and return which texts have a marked one.
 
     Parameters
     ----------
-    groups
-        uint32[n, m]: the groups of each text, `NO_GROUP` for none.
-    values, is_marked
-        uint32[n_groups], bool[n_groups]: by group.
-
-    Returns
-    -------
-    keys, has_marked
-        uint64[n, m], `NO_KEY` for `NO_GROUP`; bool[n].
+    listed, ends
+        As `list_groups` returned them.
+    numbers, is_marked
+        uint32[n_groups], bool[n_groups]: by the number that a group has now.
     """
-    keys, has_marked = np.full(groups.shape, NO_KEY, np.uint64), np.zeros(len(groups), np.bool_)
-    for i in range(len(groups)):
-        for j in range(groups.shape[1]):
-            group = groups[i, j]
-            if group != NO_GROUP:
-                keys[i, j] = values[group]
-                has_marked[i] |= is_marked[group]
-    return keys, has_marked
+    has_marked = np.zeros(len(ends) - 1, np.bool_)
+    for text in range(len(has_marked)):
+        for i in range(ends[text], ends[text + 1]):
+            has_marked[text] |= is_marked[listed[i]]
+            listed[i] = numbers[listed[i]]
+    return has_marked
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,6 @@
 """The limits of pairs: lengths, the characters that the two must have in common, and Hamming distance.
 
-The first two need 48 bytes a text and rule most pairs out.
+The first two need 40 bytes a text and rule most pairs out.
 """
 
 from typing import NamedTuple
@@ -15,18 +15,25 @@ from hybriddup.kernels.popcount import differing_bits, popcount
 FACT = np.dtype(
     [
         ("length", np.int32),
-        ("max_partner_length", np.int32),
-        ("common_of_shorter", np.float32),
-        ("common_of_longer", np.float32),
+        ("kind", np.int32),
         ("sketch_0", np.uint64),
         ("sketch_1", np.uint64),
         ("sketch_2", np.uint64),
         ("sketch_3", np.uint64),
     ]
 )
-"""What rules most pairs of a text out: its limits, and the sketch of its characters. Together, so that asking about a
-text waits for memory once, or twice where a record lies in two lines of the cache."""
-Facts = NDArray[np.void]
+"""What rules most pairs of a text out: its length, the number of its limits, and the sketch of its characters.
+Together, so that asking about a text waits for memory once, or twice where a record lies in two lines of the cache."""
+LIMIT = np.dtype(
+    [
+        ("max_distance", np.int32),
+        ("max_partner_length", np.int32),
+        ("common_of_shorter", np.float32),
+        ("common_of_longer", np.float32),
+    ]
+)
+"""The limits of a pair whose shorter text is of one kind, as `hybriddup.data.records.PairLimits` has them."""
+Records = NDArray[np.void]
 
 
 class TextColumns(NamedTuple):
@@ -34,10 +41,10 @@ class TextColumns(NamedTuple):
 
     bits: UInt64s
     """uint64[n, words]."""
-    max_distances: Int32s
-    """int32[n]: as `hybriddup.data.records.PairLimits.max_hamming_distances`."""
-    facts: Facts
+    facts: Records
     """FACT[n]."""
+    limits: Records
+    """LIMIT[n_kinds]: in a run as many as there are lengths, which stay in the cache."""
 
     @property
     def lengths(self) -> Int32s:
@@ -47,9 +54,20 @@ class TextColumns(NamedTuple):
 
     @property
     def max_partner_lengths(self) -> Int32s:
-        """int32[n]: the longest partners among the facts."""
-        longest: Int32s = self.facts["max_partner_length"]
+        """int32[n]: the longest partner of each text."""
+        longest: Int32s = self.limits["max_partner_length"][self.facts["kind"]]
         return longest
+
+    @property
+    def max_distances(self) -> Int32s:
+        """int32[n]: the Hamming limit of each text; -1 where it may only be an exact repeat."""
+        limits: Int32s = self.limits["max_distance"][self.facts["kind"]]
+        return limits
+
+    @property
+    def widest(self) -> int:
+        """The largest Hamming limit, 0 or more."""
+        return int(self.limits["max_distance"].max(initial=0))
 
     @property
     def sketches(self) -> UInt64s:
@@ -63,36 +81,44 @@ class TextColumns(NamedTuple):
     def take(self, chosen: Int64s | slice) -> "TextColumns":
         """Return the chosen texts, in the order given."""
         if isinstance(chosen, slice):
-            return TextColumns._make(column[chosen] for column in self)
+            return TextColumns(self.bits[chosen], self.facts[chosen], self.limits)
         # of rows with several words, numpy's take copies three to six times as many a second as an index does
-        return TextColumns._make(column.take(chosen, axis=0) for column in self)
+        return TextColumns(self.bits.take(chosen, axis=0), self.facts.take(chosen), self.limits)
 
 
-def text_columns(bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETCHES) -> TextColumns:
+def text_columns(
+    bits: UInt64s, limits: PairLimits, kinds: Int64s | None = None, sketches: UInt64s = NO_SKETCHES
+) -> TextColumns:
     """Return what is known of texts.
 
     Parameters
     ----------
-    bits, limits
-        uint64[n, words], and those of as many texts.
+    bits
+        uint64[n, words].
+    limits, kinds
+        Some limits, and int64[n], which of them each text has, its length included; None = those in its row.
     sketches
         uint64[n, SKETCH_WORDS]; no rows = none.
     """
-    facts = np.zeros(len(bits), FACT)
-    facts["length"], facts["max_partner_length"] = limits.lengths, limits.max_partner_lengths
-    facts["common_of_shorter"], facts["common_of_longer"] = limits.common_of_shorter, limits.common_of_longer
-    columns = TextColumns(bits, limits.max_hamming_distances, facts)
+    facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
+    facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
+    facts["length"] = limits.lengths[facts["kind"]]
+    of_kinds["max_distance"] = limits.max_hamming_distances
+    of_kinds["max_partner_length"] = limits.max_partner_lengths
+    of_kinds["common_of_shorter"], of_kinds["common_of_longer"] = limits.common_of_shorter, limits.common_of_longer
+    columns = TextColumns(bits, facts, of_kinds)
     if len(sketches):
         columns.sketches[:] = sketches
     return columns
 
 
 @njit(cache=True, nogil=True, inner=True)
-def may_be_within(facts: Facts, a: int, b: int) -> bool:
+def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
     """Return whether the lengths of two texts and the sketches of their characters leave a pair possible."""
-    a_is_shorter = facts[a]["length"] < facts[b]["length"]
-    shorter, longer = facts[a if a_is_shorter else b], facts[b if a_is_shorter else a]
-    if longer["length"] > shorter["max_partner_length"]:
+    a_is_shorter = texts.facts[a]["length"] < texts.facts[b]["length"]
+    shorter, longer = texts.facts[a if a_is_shorter else b], texts.facts[b if a_is_shorter else a]
+    limit = texts.limits[shorter["kind"]]
+    if longer["length"] > limit["max_partner_length"]:
         return False
     lacking = np.int64(popcount(shorter["sketch_0"] & ~longer["sketch_0"]))
     lacking += np.int64(popcount(shorter["sketch_1"] & ~longer["sketch_1"]))
@@ -101,8 +127,8 @@ def may_be_within(facts: Facts, a: int, b: int) -> bool:
     needed = least_common(
         np.int64(shorter["length"]),
         np.int64(longer["length"]),
-        shorter["common_of_shorter"],
-        shorter["common_of_longer"],
+        limit["common_of_shorter"],
+        limit["common_of_longer"],
     )
     return bool(lacking <= shorter["length"] - needed)
 
@@ -112,7 +138,8 @@ def distance_within(texts: TextColumns, a: int, b: int) -> int:
     """Return how many bits of two texts differ, or -1 where that is more than the limit of the shorter one."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
-    return distance if distance <= texts.max_distances[shorter] else np.int64(-1)
+    limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
+    return distance if distance <= limit else np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
@@ -120,7 +147,7 @@ def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
     """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out."""
     distances = np.full(len(a), -1, np.int64)
     for pair in range(len(a)):
-        if may_be_within(texts.facts, a[pair], b[pair]):
+        if may_be_within(texts, a[pair], b[pair]):
             distances[pair] = distance_within(texts, a[pair], b[pair])
     return distances
 

@@ -84,8 +84,9 @@ class WideScan:
 
     def __init__(self, known: SearchedTexts, kept: Int64s, workers: int) -> None:
         self._workers, columns = workers, known.columns
-        limits = widened(columns.max_distances, 64 * columns.bits.shape[1])
-        self._known = replace(known, columns=columns._replace(max_distances=limits))
+        limits = columns.limits.copy()
+        limits["max_distance"] = widened(limits["max_distance"], 64 * columns.bits.shape[1])
+        self._known = replace(known, columns=columns._replace(limits=limits))
         self._ranks = np.full(len(columns.bits), NONE)
         self._ranks[kept] = np.arange(len(kept))
         lengths = columns.lengths[kept]
@@ -105,7 +106,7 @@ class WideScan:
         longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
         starts = np.where(could_match, self._starts, NO_GROUP)
-        widest = np.full(len(rows), columns.max_distances.max(initial=0), np.int32)
+        widest = np.full(len(rows), columns.widest, np.int32)
         no_limit = np.zeros(0, np.int64)
         asked = Asked(rows, starts, np.zeros((0, 0), np.int32), widest, no_limit, no_limit, 0)
         near = self._known.near(asked, self._rings, self._workers, BlockReport())

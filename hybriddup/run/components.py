@@ -114,12 +114,15 @@ class Components:
             return None
         return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
 
-    def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s:
-        """Return int64[n]: the places of posts in the order in which they are decided, those of other corpora first."""
+    def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s | None:
+        """Return int64[n]: the places of posts in the order in which they are decided, those of other corpora first.
+
+        None = as they are.
+        """
         workers, n = self.fingerprinter.workers, corpus.n_against
         posts = corpus.take(np.arange(n, len(corpus.texts))) if n else corpus
         order = deciding_order(posts, self.settings.keep_rules, lambda: body_lengths(normalized[n:], workers))
-        return np.concatenate([np.arange(n), n + order]) if n else order
+        return order if order is None or not n else np.concatenate([np.arange(n), n + order])
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
         """Return normalized posts, and what is compared of them, as verifiers look at them."""

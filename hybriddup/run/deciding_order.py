@@ -17,15 +17,16 @@ from hybriddup.data.times import parse_time
 from hybriddup.errors import InputError
 
 
-def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s:
-    """Return int64[n]: the places of the posts in the order in which they are decided; ties in input order.
+def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s | None:
+    """Return int64[n]: the places of the posts in the order in which they are decided; None = as they are.
 
-    Each rule decides where those before it find no difference. ``body_lengths`` returns int64[n], how much each post
-    says, and is called where that is asked for. InputError where the values of a field cannot be ordered.
+    Each rule decides where those before it find no difference, and the order of the input where all find none.
+    ``body_lengths`` returns int64[n], how much each post says, and is called where that is asked for. InputError where
+    the values of a field cannot be ordered.
     """
     n = len(corpus.texts)
     if rules[0] == "first":
-        return np.arange(n)
+        return None
 
     def ranks(rule: KeepRule) -> Int64s:
         """Return int64[n]: the less, the earlier a post is decided."""

@@ -10,9 +10,10 @@ import numpy as np
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.kernels.decide import NONE
 from hybriddup.steps.candidates import Batch
+from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
 from hybriddup.steps.deciding.decider import Decider, Decisions
-from hybriddup.steps.deciding.pairs import join_pairs, no_pairs, no_verified_pairs
+from hybriddup.steps.deciding.pairs import GrowingPairs, no_pairs, no_verified_pairs
 from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
 
@@ -64,54 +65,59 @@ class BatchesAhead:
 class DecidedSoFar:
     """What is decided by now of the posts of a run, which are as `decide_all` takes them."""
 
-    def __init__(self, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
-        numbers, first_of, places = equal.text_numbers, equal.first_of, np.arange(len(equal.text_numbers))
-        is_first = first_of == places
-        self._numbers, self._parts = numbers, list[Decisions]()
-        self._exact = np.where(is_first | (is_near[numbers] & (places >= n_given)), NONE, first_of)
-        self._kept, self._kept_as = self._exact == NONE, np.full(len(is_near), NONE)
-        near = np.flatnonzero(is_near[numbers])
-        self.n_given = int(np.searchsorted(near, n_given))
-        """So many of the near texts are given."""
-        self.given: Int64s = near[: self.n_given][is_first[near[: self.n_given]]]
-        """int64: the positions of those, each text once."""
-        self.near: Int64s = near
-        """int64[n], rising: the positions of texts that could be near repeats."""
-        self._kept_as[numbers[self.given]] = self.given
+    def __init__(self, kept_at: Int64s, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
+        self._kept_at, self._is_near, self._equal = kept_at, is_near, equal
+        places = np.arange(len(equal.text_numbers))
+        is_asked = is_near[equal.text_numbers] & (places >= n_given)
+        self._is_exact: Bools = (equal.first_of != places) & ~is_asked
+        self._kept = ~self._is_exact
+        n = len(places)
+        self._deciding, self._accepted = GrowingPairs(no_verified_pairs(), n), GrowingPairs(no_pairs(), n)
+        self._n_verified = 0
 
-    def settle_copies(self, first: int, last: int) -> Int64s:
+    def near(self, first: int, last: int) -> Int64s:
+        """Return the positions, from the first on and below the last, of texts that could be near repeats."""
+        return first + np.flatnonzero(self._is_near[self._equal.text_numbers[first:last]])
+
+    def firsts(self, given: Int64s) -> Int64s:
+        """Return those of some positions of given posts that are the first with their text."""
+        firsts: Int64s = given[~self._is_exact[given]]
+        return firsts
+
+    def undecided(self, near: Int64s) -> Int64s:
+        """Return those of the positions of some near texts that equal no text that was kept by now."""
+        undecided: Int64s = near[self._kept_at[self._equal.text_numbers[near]] == NONE]
+        return undecided
+
+    def settle_copies(self, near: Int64s) -> Int64s:
         """Note which of some near texts equal a kept one; return the positions of the others."""
-        positions = self.near[first:last]
-        self._exact[positions] = self._kept_as[self._numbers[positions]]
-        return self.undecided(first, last)
-
-    def undecided(self, first: int, last: int) -> Int64s:
-        """Return the positions of those of some near texts that equal no text that was kept by now."""
-        positions = self.near[first:last]
-        undecided: Int64s = positions[self._kept_as[self._numbers[positions]] == NONE]
+        undecided = self.undecided(near)
+        self._is_exact[near] = True
+        self._is_exact[undecided] = False
         return undecided
 
     def note(self, positions: Int64s, decisions: Decisions) -> None:
         """Note what was decided of the texts at some positions."""
-        self._parts.append(decisions)
-        self._exact[positions], self._kept[positions] = decisions.exact, decisions.kept
-        stay = positions[decisions.kept]
-        self._kept_as[self._numbers[stay]] = stay
+        self._is_exact[positions], self._kept[positions] = decisions.exact != NONE, decisions.kept
+        self._deciding.add(decisions.deciding)
+        self._accepted.add(decisions.accepted)
+        self._n_verified += decisions.n_verified
 
     def all(self) -> RunDecisions:
         """Return the decisions about all posts, when all are decided."""
+        keepers = np.where(self._is_near, self._kept_at, self._equal.distinct)
         return RunDecisions(
-            self._kept & (self._exact == NONE),
-            self._exact,
-            join_pairs([no_verified_pairs(), *(part.deciding for part in self._parts)]),
-            join_pairs([no_pairs(), *(part.accepted for part in self._parts)]),
-            sum(part.n_verified for part in self._parts),
+            self._kept & ~self._is_exact,
+            np.where(self._is_exact, keepers[self._equal.text_numbers], NONE),
+            self._deciding.all(),
+            self._accepted.all(),
+            self._n_verified,
         )
 
 
 def decide_all(
     decider: Decider,
-    batch_of: Callable[[Int64s], Batch],
+    index: RunIndex,
     is_near: Bools,
     equal: EqualTexts,
     advance: Callable[[int], None] = lambda _: None,
@@ -123,8 +129,8 @@ def decide_all(
 
     Parameters
     ----------
-    batch_of
-        Returns the texts at some positions as a batch; is called by other threads, too.
+    index
+        That of the decider.
     is_near
         bool[n_texts]: which distinct texts could be near repeats; of the others the first stays.
     equal
@@ -132,24 +138,28 @@ def decide_all(
     n_given
         Posts at the first positions that are kept without being looked at; equal ones count as one.
     """
-    so_far, batches = DecidedSoFar(is_near, equal, n_given), BatchesAhead(batch_of, decider.workers)
-    for start in range(0, len(so_far.given), texts_a_batch):
-        batch = batch_of(so_far.given[start : start + texts_a_batch])
-        decider.index.add(replace(batch, probes=batch.keys[:, :0]), np.ones(len(batch), np.bool_))
-    advance(so_far.n_given)
-    first, size, grows = so_far.n_given, min(TEXTS_AT_FIRST, texts_a_batch), True
-    while first < len(so_far.near):
-        last = min(first + size, len(so_far.near))
-        positions, decisions = so_far.settle_copies(first, last), None
+    n, batches = len(equal.text_numbers), BatchesAhead(index.batch, decider.workers)
+    so_far = DecidedSoFar(index.kept_at, is_near, equal, n_given)
+    for first in range(0, n_given, texts_a_batch):
+        near = so_far.near(first, min(first + texts_a_batch, n_given))
+        batch = index.batch(so_far.firsts(near))
+        index.add(replace(batch, probes=batch.keys[:, :0]), np.ones(len(batch), np.bool_))
+        advance(len(near))
+    first, size, grows = n_given, min(TEXTS_AT_FIRST, texts_a_batch), True
+    while first < n:
+        last = min(first + size, n)
+        near, decisions = so_far.near(first, last), None
+        positions = so_far.settle_copies(near)
         if len(positions):
             grouped = batches.of(positions)
-            batches.begin(so_far.undecided(last, last + min(2 * size if grows else size, texts_a_batch)))
+            ahead = so_far.near(last, last + min(2 * size if grows else size, texts_a_batch))
+            batches.begin(so_far.undecided(ahead))
             decisions = decider.decide_unless_crowded(grouped)
             if decisions is None:
                 size, grows = -(-size // 2), False
                 continue
             so_far.note(positions, decisions)
-        advance(last - first)
+        advance(len(near))
         first, grows = last, decisions is None or decider.has_room_for_more(decisions)
         size = min(2 * size, texts_a_batch) if grows else size
     return so_far

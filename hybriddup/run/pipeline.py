@@ -130,7 +130,8 @@ class Run:
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
         scopes = self.scopes(corpus)
-        texts = self.fingerprint(equal, normalized, raw, None if scopes is None else scopes.numbers[order])
+        numbers = None if scopes is None else scopes.numbers if order is None else scopes.numbers[order]
+        texts = self.fingerprint(equal, normalized, raw, numbers)
         verify = self.verifier(texts)
         decisions, report = self.decide(texts, verify, corpus.n_against)
         summary = self.summarize(decisions, report, config_name)
@@ -140,6 +141,7 @@ class Run:
         self.audit(texts, decisions, corpus.n_against, verify, summary)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
         del texts, verify  # the result needs as much memory
+        order = np.arange(len(raw)) if order is None else order
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
@@ -154,9 +156,8 @@ class Run:
     def learn(self, corpus: Corpus) -> LearnedRecipe:
         """Return what the components learn of a corpus."""
         normalized = self.normalize(corpus.texts)
-        raw, looked_at = corpus.texts, self.components.looked_at(normalized)
-        if looked_at is not None:
-            raw, normalized = texts_at(raw, looked_at), texts_at(normalized, looked_at)
+        looked_at = self.components.looked_at(normalized)
+        raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
         texts = take_texts(normalized, self.find_equal(normalized, raw).distinct)
         maker = self.components.fingerprinter
         with self.clock.step("learn", len(texts)):
@@ -233,7 +234,7 @@ class Run:
         with self.clock.step("block index", len(texts)):
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
         with self.clock.step("characters", len(texts)):
-            columns = text_columns(bits, limits.take(ranks))
+            columns = text_columns(bits, limits, ranks)
             if self.components.bands.least_in_common().any():
                 write_sketches(texts, columns.sketches, self.workers)
         return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups)
@@ -268,7 +269,7 @@ class Run:
             verify_posts = of_posts(verify, numbers)
             decider = Decider(held, verify_posts, self.components.limits, held.report, self.workers)
             near, advance = texts.is_near, self.clock.advance
-            decided = decide_all(decider, held.batch, near, texts.equal, advance, n_given=n_given)
+            decided = decide_all(decider, held, near, texts.equal, advance, n_given=n_given)
             report = held.report
             del held, decider  # joining what was decided needs as much memory, and no index
             return decided.all(), report
@@ -314,11 +315,11 @@ def of_posts(verify: Verify, text_numbers: Int64s) -> Verify:
     return verify_posts
 
 
-def take_texts(texts: Sequence[str], places: Int64s) -> Sequence[str]:
-    """Return the texts at these places; the texts themselves where that is all of them in order.
+def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:
+    """Return the texts at these places; the texts themselves where that is all of them in order, or for None.
 
     Each text that is touched costs a miss of the cache, and each list eight bytes a text.
     """
-    if len(places) == len(texts) and np.array_equal(places, np.arange(len(texts))):
+    if places is None or (len(places) == len(texts) and np.array_equal(places, np.arange(len(texts)))):
         return texts
     return texts_at(texts, places)

@@ -17,15 +17,18 @@ class EqualTexts:
     """Which places of the order of deciding hold the same text."""
 
     text_numbers: Int64s
-    """int64[n_texts]: the number of the text at each place."""
-    distinct: Int64s
-    """int64[n_distinct]: the first place of each text, by its number; rising."""
+    """int64[n_texts]: the number of the text at each place, from 0 in the order of their first places."""
 
     @classmethod
     def of(cls, first_of: Int64s) -> EqualTexts:
         """Return the same, given for each place the first one that holds an equal text."""
         is_first = first_of == np.arange(len(first_of))
-        return cls((np.cumsum(is_first) - 1)[first_of], np.flatnonzero(is_first))
+        return cls((np.cumsum(is_first) - 1)[first_of])
+
+    @property
+    def distinct(self) -> Int64s:
+        """int64[n_distinct]: the first place of each text, by its number; rising."""
+        return np.flatnonzero(np.diff(np.maximum.accumulate(self.text_numbers), prepend=-1))
 
     @property
     def first_of(self) -> Int64s:

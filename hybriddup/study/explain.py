@@ -14,10 +14,10 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
+from hybriddup.run.pipeline import take_texts
 from hybriddup.run.report.notebooks import pair_html
 from hybriddup.steps.blocks import count_shared
 from hybriddup.steps.exact import find_equal_texts
-from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.verifiers.number_guard import number_keys
 
 MOST_REASONS = 8
@@ -106,16 +106,14 @@ def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) ->
     if corpus is None:
         maker.fit([])
         return
-    raw = corpus.texts if isinstance(corpus, Corpus) else corpus
-    normalized = components.normalizer.normalize_batch(raw)
-    if isinstance(corpus, Corpus):
-        order = components.deciding_order(corpus, normalized)
-        raw, normalized = texts_at(raw, order), texts_at(normalized, order)
+    raw: Sequence[str] = corpus.texts if isinstance(corpus, Corpus) else corpus
+    normalized: Sequence[str] = components.normalizer.normalize_batch(raw)
+    order = components.deciding_order(corpus, normalized) if isinstance(corpus, Corpus) else None
+    raw, normalized = take_texts(raw, order), take_texts(normalized, order)
     looked_at = components.looked_at(normalized)
-    if looked_at is not None:
-        raw, normalized = texts_at(raw, looked_at), texts_at(normalized, looked_at)
+    raw, normalized = take_texts(raw, looked_at), take_texts(normalized, looked_at)
     equal = find_equal_texts(normalized, raw, without_text=components.settings.without_text)
-    distinct = texts_at(normalized, equal.distinct)
+    distinct = take_texts(normalized, equal.distinct)
     compared = components.compared(distinct)
     maker.fit(compared)
     components.learn_blocks(compared)

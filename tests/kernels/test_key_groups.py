@@ -15,10 +15,10 @@ from hybriddup.kernels.key_groups import (
     DealtKeys,
     deal_keys,
     groups_of_texts,
-    keys_of_groups,
     list_groups,
     number_keys,
     part_of,
+    renumber_groups,
     write_groups,
 )
 
@@ -108,12 +108,11 @@ def test_listed_groups_are_found_again(groups: list[list[int]], data: st.DataObj
     assert found.tolist() == [told[row] + [int(NO_GROUP)] * (width - len(told[row])) for row in rows]
 
 
-@given(tables_of_groups, st.data())
-def test_each_group_has_a_key_and_may_be_marked(groups: list[list[int]], data: st.DataObject) -> None:
-    """What has no group has no key, and no mark."""
-    marked = [*data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), False]
-    places = [[min(group, 4) for group in of_text] for of_text in groups]
-    values = np.arange(10, 14, dtype=np.uint32)
-    keys, has_marked = keys_of_groups(np.array(groups, np.uint32), values, np.array(marked[:4]))
-    assert keys.tolist() == [[[10, 11, 12, 13, NONE][place] for place in places_] for places_ in places]
-    assert has_marked.tolist() == [any(marked[place] for place in places_) for places_ in places]
+@given(tables_of_groups, st.lists(st.booleans(), min_size=4, max_size=4))
+def test_groups_get_other_numbers_and_texts_the_marks_of_theirs(groups: list[list[int]], marks: list[bool]) -> None:
+    """In place, each text having as many as before."""
+    listed, ends = list_groups(np.array(groups, np.uint32))
+    has_marked = renumber_groups(listed, ends, np.arange(10, 14, dtype=np.uint32), np.array(marks))
+    told = [[group for group in of_text if group != NO_GROUP] for of_text in groups]
+    assert listed.tolist() == [10 + group for of_text in told for group in of_text]
+    assert has_marked.tolist() == [any(marks[group] for group in of_text) for of_text in told]

@@ -33,7 +33,8 @@ def order(policy: Any, texts: list[str] | None = None, **values: list[Any]) -> l
     rows = np.arange(3, 3 + len(texts), dtype=np.int64)
     corpus = Corpus(texts, list(rows), rows, {"likes": [], **values})
     rules = policy if isinstance(policy, tuple) else (policy,)
-    return deciding_order(corpus, rules, lambda: body_lengths(texts)).tolist()
+    places = deciding_order(corpus, rules, lambda: body_lengths(texts))
+    return list(range(len(texts))) if places is None else places.tolist()
 
 
 def by_value(values: list[Any]) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Float64s, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Float64s, Int32s, Int64s, NearPairs, UInts
 from hybriddup.kernels.group_search import Asked, search_rings
 from hybriddup.kernels.pair_limits import TextColumns, shortest_partners
 from hybriddup.kernels.ring_reads import LookUpCounts
@@ -33,9 +33,10 @@ class Batch:
 
     positions: Int64s
     """int64[n], rising: places in the order of deciding."""
-    keys: UInt64s
-    probes: UInt64s
-    """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them."""
+    keys: UInts
+    probes: UInts
+    """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them; or uint32, what
+    stands for them in the index, with `hybriddup.kernels.key_groups.NO_GROUP` for `NO_KEY`."""
     columns: TextColumns
     text_numbers: Int64s
     """int64[n]: equal where the texts are equal; for a run, the rows of the texts among all distinct ones."""
@@ -101,13 +102,13 @@ class SearchedTexts:
 
     columns: TextColumns
     shortest: Int32s
-    """int32[n]: no shorter text is within the limits of length of each; its own where that is the smallest."""
+    """int32[longest + 1]: by length, the shortest text that is within the limits of length; its own where none is."""
 
     @classmethod
     def of(cls, columns: TextColumns) -> SearchedTexts:
         """Return texts ready to be searched."""
-        of_lengths = shortest_partners(columns.lengths, columns.max_partner_lengths, columns.lengths.max(initial=0))
-        return cls(columns, of_lengths[columns.lengths])
+        longest = columns.lengths.max(initial=0)
+        return cls(columns, shortest_partners(columns.lengths, columns.max_partner_lengths, longest))
 
     def near(self, asked: Asked, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
         """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.

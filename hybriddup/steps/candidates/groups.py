@@ -18,8 +18,10 @@ from hybriddup.kernels.key_groups import (
     list_groups,
     note_keys,
     number_keys,
+    renumber_groups,
     write_groups,
 )
+from hybriddup.kernels.rings import Rings, make_rings
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.parallel import map_threads
 
@@ -50,7 +52,7 @@ class KeyTable:
         return groups
 
 
-@dataclass(frozen=True)
+@dataclass
 class Groups:
     """The groups of all texts of a run."""
 
@@ -58,7 +60,7 @@ class Groups:
     ends: UInt32s
     """Those of each text, as `hybriddup.kernels.key_groups.list_groups` returns them."""
     sizes: UInt32s
-    """uint32[n_groups]: texts in each."""
+    """uint32[n_groups]: texts in each; of none once rings are laid out."""
     table: KeyTable | None = None
     """None = texts are looked up by their own keys."""
     scopes: Int64s | None = None
@@ -68,6 +70,21 @@ class Groups:
         """Return uint32[n, m]: the groups of some texts, `NO_GROUP` after those of each."""
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
+
+    def lay_out(self, most: int) -> tuple[Rings, Bools]:
+        """Return empty rings, one a group, and bool[n]: which texts have a group of more than ``most`` texts.
+
+        No ring has room for more of them. From now on each group is numbered by the start of its ring, in place, since
+        the groups of all texts are large.
+        """
+        n_texts, sizes = len(self.ends) - 1, self.sizes
+        rings, starts = make_rings(sizes, n_texts, most)
+        is_crowded = renumber_groups(self.own, self.ends, starts, sizes > most)
+        if self.table is not None:
+            of_keys = self.table.numbers
+            of_keys[of_keys != NO_GROUP] = starts[of_keys[of_keys != NO_GROUP]]
+        self.sizes = sizes[:0].copy()
+        return rings, is_crowded
 
     @cached_property
     def _width(self) -> int:

@@ -99,7 +99,7 @@ class WithinBatch:
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
         rings, starts = make_rings(sizes, len(columns.bits))
         looked_into, ranks = fill_rings(columns, self.own, self.probed, sizes, starts, rings)
-        widest = np.full(len(rows), columns.max_distances.max(initial=0), np.int32)
+        widest = np.full(len(rows), columns.widest, np.int32)
         widest = widest if farthest is None else np.minimum(widest, farthest)
         asked = Asked(rows, looked_into[rows], ranks[rows], widest, no_limit, no_limit, 0)
         near = SearchedTexts.of(columns).near(asked, rings, workers, report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from hybriddup.kernels.decide import IN_INDEX, OPEN
 from hybriddup.steps.candidates import Batch
 
 HALF_WORD = np.uint64(32)
+NARROW = {np.dtype(np.int64): np.dtype(np.uint32), np.dtype(np.int32): np.dtype(np.int16)}
+"""What is wide enough for positions, which pair codes hold in 32 bits, and for distances, verifiers and bands."""
 Pairs = TypeVar("Pairs", "BatchPairs", CandidatePairs, VerifiedPairs)
 
 
@@ -93,6 +95,34 @@ class Evidence:
         """Return all accepted pairs."""
         accepted = join_pairs(self._accepted)
         return CandidatePairs(accepted.earlier, accepted.later, accepted.hamming_distances)
+
+
+class GrowingPairs(Generic[Pairs]):
+    """Pairs one after another in one piece of memory, with room for so many at first, which doubles when it is full.
+
+    Room that is not used takes no memory, and numbers take half as many bits as in other steps. Kept as parts, and then
+    joined, pairs would take up to three times as much: what many small parts leave behind stays with the process.
+    """
+
+    def __init__(self, none: Pairs, room: int) -> None:
+        self._kind: type[Pairs] = type(none)
+        self._n = 0
+        self._types = {field.name: getattr(none, field.name).dtype for field in fields(none)}
+        self._records = np.empty(room, [(name, NARROW.get(type_, type_)) for name, type_ in self._types.items()])
+
+    def add(self, pairs: Pairs) -> None:
+        """Put more pairs after those that are there."""
+        first, self._n = self._n, self._n + len(pairs)
+        if self._n > len(self._records):
+            larger = np.empty(max(2 * len(self._records), self._n), self._records.dtype)
+            larger[:first] = self._records[:first]
+            self._records = larger
+        for name in self._types:
+            self._records[name][first : self._n] = getattr(pairs, name)
+
+    def all(self) -> Pairs:
+        """Return all of them."""
+        return self._kind(*(self._records[name][: self._n].astype(type_) for name, type_ in self._types.items()))
 
 
 def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:

@@ -64,7 +64,7 @@ def decide_together(components: Components, table: pa.Table, first_new: int) -> 
     decider = Decider(
         held, of_posts(verifier(components, known, compared, is_open), numbers), components.limits, held.report
     )
-    decisions = decide_all(decider, held.batch, first >= first_new, equal_texts(numbers)).all()
+    decisions = decide_all(decider, held, first >= first_new, equal_texts(numbers)).all()
     asked = np.flatnonzero(is_open[numbers])
     bands = components.bands.of_lengths(ints(table, "length"))[numbers]
     return settled(positions, decisions, asked, bands, held.report.limits_hit.get("max_candidates", 0))
@@ -88,7 +88,7 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
     groups = group_keys(keys_of, len(table), 1, is_probed=index.probes_others, key_bits=index.key_bits)
     columns = columns_of(components, table)
     only_count = table.column("text").is_null().to_numpy()
-    columns.lengths[only_count], columns.max_distances[only_count] = 0, NEAR_NONE
+    columns.lengths[only_count], columns.limits["max_distance"][only_count] = 0, NEAR_NONE  # each has limits of its own
     return RunIndex(index, groups, SearchedTexts.of(columns), compared, numbers, 1)
 
 

@@ -169,7 +169,7 @@ def decide_by_package(
     held = RunIndex(index, groups, SearchedTexts.of(columns), texts, equal.text_numbers, workers)
     limits = Limits(crowd.max_bucket_size, lambda lengths: crowd.most_pairs[lengths], asked_together=asked_together)
     decider = Decider(held, crowd.verify, limits, held.report, workers, **fields)
-    return decide_all(decider, held.batch, is_near, equal, texts_a_batch=texts_a_batch).all(), held.report
+    return decide_all(decider, held, is_near, equal, texts_a_batch=texts_a_batch).all(), held.report
 
 
 def as_outcome(decisions: RunDecisions, report: BlockReport) -> reference.RuleOutcome:
