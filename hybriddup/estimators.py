@@ -179,7 +179,7 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if not texts:
             raise TextInputError("fit needs at least one text; got 0.")
         self.result_ = dedupe(texts, config=self.config, workers=self.workers)
-        self.keeper_indices_ = np.array(self.result_.kept, np.int64)
+        self.keeper_indices_ = self.result_.kept_rows.copy()
         self.labels_ = np.searchsorted(self.keeper_indices_, self.result_.labels)
         self.labels_[list(self.result_.dropped)] = LEFT_OUT
         return self

@@ -18,7 +18,7 @@ from hybriddup.config import Settings, open_session
 from hybriddup.config.load import with_threshold
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
-from hybriddup.data.records import Bools
+from hybriddup.data.records import Bools, Int64s
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
@@ -216,15 +216,15 @@ def write_posts(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, r
         with outputs["-o"].open() as stream:
             marking_writer(inputs).write_marked(inputs.sources, stream, are_posts, marks)
     else:
-        copy(inputs, outputs["-o"], rows_chosen(result.kept, corpus.n_rows))
+        copy(inputs, outputs["-o"], rows_chosen(result.kept_rows, corpus.n_rows))
     if "--bad" in outputs:
         copy(inputs, outputs["--bad"], ~are_posts)
 
 
-def rows_chosen(rows: object, n_rows: int) -> Bools:
+def rows_chosen(rows: Int64s, n_rows: int) -> Bools:
     """Return bool[n_rows], true at the given rows."""
     chosen = np.zeros(n_rows, np.bool_)
-    chosen[np.asarray(rows, np.int64)] = True
+    chosen[rows] = True
     return chosen
 
 

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Int32s, Int64s
 from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
+from hybriddup.kernels.decide import NONE
 from hybriddup.run.bands import Bands
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.result import Result
 from hybriddup.run.summary import Summary
-
-NO_PAIR = np.int64(-1)
 
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
@@ -26,10 +25,10 @@ class Assembler:
     """Everything that a result is put together from. A *position* is a post's place in the order of deciding."""
 
     corpus: Corpus
-    order: Int64s
-    """int64[n]: the index in the corpus of the post at each position."""
-    text_numbers: Int64s
-    """int64[n]: which distinct text stands at each position."""
+    order: Int64s | None
+    """int64[n]: the index in the corpus of the post at each position; None = the position itself."""
+    text_numbers: Int32s
+    """int32[n]: which distinct text stands at each position."""
     decisions: RunDecisions
     lengths: Int32s
     """int32[n_texts]: code points after normalizing, of each distinct text."""
@@ -38,9 +37,9 @@ class Assembler:
     def assemble(self, summary: Summary) -> Result:
         """Return the result and fill the counts of posts into the summary."""
         corpus, columns = self.corpus, self.removed()
-        stays = np.arange(len(corpus.texts)) >= corpus.n_against
-        stays[columns.posts] = False
-        kept = corpus.rows[stays].tolist()
+        stays = np.ones(len(corpus.texts), np.bool_)
+        stays[: corpus.n_against] = stays[columns.posts] = False
+        kept = corpus.rows[stays]
         summary.n_bad_lines = corpus.n_bad_records
         summary.n_exact = int(columns.is_exact.sum())
         summary.n_removed_against = int((columns.keepers < corpus.n_against).sum())
@@ -54,24 +53,22 @@ class Assembler:
         """Return every removed post, in input order."""
         gone = np.flatnonzero(~self.decisions.kept)
         gone = gone[gone >= self.corpus.n_against]
-        return self.evidence(gone[np.argsort(self.order[gone])])
+        return self.evidence(gone if self.order is None else gone[np.argsort(self.order[gone])])
 
     def evidence(self, positions: Int64s) -> RemovedColumns:
         """Return why the posts at these positions go; in exact repeats no bit differs, score and threshold are 1.0."""
         deciding = self.decisions.deciding
-        pair_of = np.full(len(self.order), NO_PAIR)
-        pair_of[deciding.later] = np.arange(len(deciding))
-        pairs = pair_of[positions]
-        is_exact = pairs == NO_PAIR
+        is_exact = self.decisions.exact[positions] != NONE
+        pairs = np.searchsorted(deciding.later, positions[~is_exact])
 
         def of_pair(column: NDArray[Number], of_exact: NDArray[Number] | float) -> NDArray[Number]:
-            values = np.full(len(pairs), of_exact, column.dtype)
-            values[~is_exact] = column[pairs[~is_exact]]
+            values = np.full(len(positions), of_exact, column.dtype)
+            values[~is_exact] = column[pairs]
             return values
 
         return RemovedColumns(
-            posts=self.order[positions],
-            keepers=self.order[of_pair(deciding.earlier, self.decisions.exact[positions])],
+            posts=self.places(positions),
+            keepers=self.places(of_pair(deciding.earlier, self.decisions.exact[positions])),
             is_exact=is_exact,
             hamming_distances=of_pair(deciding.hamming_distances, 0),
             verifiers=of_pair(deciding.verifiers, 0),
@@ -84,6 +81,10 @@ class Assembler:
 
     def verified_rows(self) -> Int64s:
         """Return int64[n_pairs, 2]: every near pair that was verified, as rows; none with posts of other corpora."""
-        verified, rows = self.decisions.accepted, self.corpus.rows[self.order]
+        verified, rows = self.decisions.accepted, self.corpus.rows
         verified = verified.take(verified.earlier >= self.corpus.n_against)
-        return np.stack([rows[verified.earlier], rows[verified.later]], axis=1)
+        return np.stack([rows[self.places(verified.earlier)], rows[self.places(verified.later)]], axis=1)
+
+    def places(self, positions: Int64s) -> Int64s:
+        """Return the indexes in the corpus of the posts at some positions."""
+        return positions if self.order is None else self.order[positions]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, VerifiedPairs
 from hybriddup.kernels.decide import NONE
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.run_index import RunIndex
@@ -17,7 +17,7 @@ from hybriddup.steps.deciding.pairs import GrowingPairs, no_pairs, no_verified_p
 from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
 
-TEXTS_A_BATCH = 2**14
+TEXTS_A_BATCH = 2**13
 """Few enough that a batch stays in the cache, and that copies leave before they meet many of their kind."""
 TEXTS_AT_FIRST = 2**10
 """Batches begin with so many and grow where their texts do not crowd one another: what crowded ones have found before
@@ -46,17 +46,21 @@ class BatchesAhead:
         self._batch_of, self._workers = batch_of, workers
         self._ahead: tuple[Int64s, Callable[[], WithinBatch]] | None = None
 
-    def of(self, positions: Int64s) -> WithinBatch:
-        """Return the texts at some positions, rising, of which there is at least one."""
+    def of(self, positions: Int64s, following: Int64s) -> WithinBatch:
+        """Return the texts at some positions, rising, of which there is at least one.
+
+        Those at the positions ``following`` are probably asked for next, but for a few of them: they are begun with.
+        """
+        batch = self._made(positions)
+        if len(following):
+            self._ahead = following, start_in_background(lambda: self._group(following), self._workers)
+        return batch
+
+    def _made(self, positions: Int64s) -> WithinBatch:
         ahead, self._ahead = self._ahead, None
         if ahead is None or not ahead[0][0] <= positions[0] <= positions[-1] <= ahead[0][-1]:
             return self._group(positions)
         return ahead[1]().take(np.asarray(np.searchsorted(ahead[0], positions), np.int64))
-
-    def begin(self, positions: Int64s) -> None:
-        """Begin with those that are probably asked for next, and perhaps a few more between them."""
-        if len(positions):
-            self._ahead = positions, start_in_background(lambda: self._group(positions), self._workers)
 
     def _group(self, positions: Int64s) -> WithinBatch:
         return group_batch(self._batch_of(positions)).with_pairs(self._workers)
@@ -65,13 +69,11 @@ class BatchesAhead:
 class DecidedSoFar:
     """What is decided by now of the posts of a run, which are as `decide_all` takes them."""
 
-    def __init__(self, kept_at: Int64s, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
+    def __init__(self, kept_at: Int32s, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
         self._kept_at, self._is_near, self._equal = kept_at, is_near, equal
-        places = np.arange(len(equal.text_numbers))
-        is_asked = is_near[equal.text_numbers] & (places >= n_given)
-        self._is_exact: Bools = (equal.first_of != places) & ~is_asked
-        self._kept = ~self._is_exact
-        n = len(places)
+        self._is_exact: Bools = ~equal.is_first
+        self._is_exact[n_given:] &= ~is_near[equal.text_numbers[n_given:]]
+        self._kept, n = ~self._is_exact, len(equal.text_numbers)
         self._deciding, self._accepted = GrowingPairs(no_verified_pairs(), n), GrowingPairs(no_pairs(), n)
         self._n_verified = 0
 
@@ -151,10 +153,8 @@ def decide_all(
         near, decisions = so_far.near(first, last), None
         positions = so_far.settle_copies(near)
         if len(positions):
-            grouped = batches.of(positions)
-            ahead = so_far.near(last, last + min(2 * size if grows else size, texts_a_batch))
-            batches.begin(so_far.undecided(ahead))
-            decisions = decider.decide_unless_crowded(grouped)
+            following = so_far.near(last, last + min(2 * size if grows else size, texts_a_batch))
+            decisions = decider.decide_unless_crowded(batches.of(positions, so_far.undecided(following)))
             if decisions is None:
                 size, grows = -(-size // 2), False
                 continue

@@ -13,7 +13,7 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import Bools, CandidatePairs, Int64s, UInt64s, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
@@ -130,8 +130,8 @@ class Run:
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
         scopes = self.scopes(corpus)
-        numbers = None if scopes is None else scopes.numbers if order is None else scopes.numbers[order]
-        texts = self.fingerprint(equal, normalized, raw, numbers)
+        within = None if scopes is None else scopes.numbers if order is None else scopes.numbers[order]
+        texts = self.fingerprint(equal, normalized, raw, within)
         verify = self.verifier(texts)
         decisions, report = self.decide(texts, verify, corpus.n_against)
         summary = self.summarize(decisions, report, config_name)
@@ -141,7 +141,6 @@ class Run:
         self.audit(texts, decisions, corpus.n_against, verify, summary)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
         del texts, verify  # the result needs as much memory
-        order = np.arange(len(raw)) if order is None else order
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
@@ -220,7 +219,7 @@ class Run:
             scopes = scopes[parted.distinct]
         bits, comparable = simhashes.bits, simhashes.is_comparable
         if parted is not equal:
-            rows = equal.text_numbers[parted.distinct]
+            rows = equal.text_numbers[parted.distinct].astype(np.int64)
             context, bits, comparable = context.take(rows), bits[rows], comparable[rows]
         return self.group(parted, context, bits, comparable, scopes)
 
@@ -294,7 +293,7 @@ class Run:
         if sample == 0:
             return
         kept = np.flatnonzero(decisions.kept & texts.is_near[texts.equal.text_numbers])
-        numbers, n_kept_unasked = texts.equal.text_numbers[kept], int(np.searchsorted(kept, n_given))
+        numbers, n_kept_unasked = texts.equal.text_numbers[kept].astype(np.int64), int(np.searchsorted(kept, n_given))
         n_removed = int((~decisions.kept[n_given:]).sum())
         with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
             estimate = estimate_recall(
@@ -304,11 +303,11 @@ class Run:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
 
 
-def of_posts(verify: Verify, text_numbers: Int64s) -> Verify:
+def of_posts(verify: Verify, text_numbers: Int32s) -> Verify:
     """Return what verifies pairs of posts, given what does so for distinct texts and the text of each post."""
 
     def verify_posts(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        earlier, later = text_numbers[pairs.earlier], text_numbers[pairs.later]
+        earlier, later = (text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
         accepted, verified = verify(CandidatePairs(earlier, later, pairs.hamming_distances))
         return accepted, verified.of(pairs.take(accepted))
 

@@ -19,7 +19,6 @@ from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
 from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
 from hybriddup.run.recipe import LearnedRecipe
-from hybriddup.run.report.notebooks import removed_html
 from hybriddup.run.summary import Summary
 
 Posts = TypeVar("Posts")
@@ -51,8 +50,8 @@ class Result:
     Result: kept 2 of 3, removed 1 (0 exact, 1 near)
     """
 
-    kept: list[int]
-    """Rows that stay, in input order."""
+    kept_rows: Int64s
+    """int64[n_kept]: rows that stay, in input order."""
     removed: Sequence[Removed]
     """Rows that go, in input order; each object is made when it is asked for."""
     summary: Summary
@@ -65,6 +64,12 @@ class Result:
     """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
     origin: Origin | None = None
     """The posts and settings; None where the result was not made by a run."""
+
+    @cached_property
+    def kept(self) -> list[int]:
+        """Rows that stay, in input order; a list takes five times as much memory as `kept_rows`."""
+        kept: list[int] = self.kept_rows.tolist()
+        return kept
 
     @cached_property
     def labels(self) -> Int64s:
@@ -159,7 +164,7 @@ class Result:
     @cached_property
     def _all_near_misses(self) -> NearMisses:
         corpus, (_, settings, judge) = self._own_posts, self._origin
-        kept = np.searchsorted(corpus.rows, np.array(self.kept, np.int64))
+        kept = np.searchsorted(corpus.rows, self.kept_rows)
         return find_near_misses(corpus, kept, settings, judge)
 
     @cached_property
@@ -241,6 +246,8 @@ class Result:
         return f"Result: {self.summary.in_one_line}"
 
     def _repr_html_(self) -> str:
+        from hybriddup.run.report.notebooks import removed_html  # with what only notebooks need
+
         return removed_html(repr(self), self.removed)
 
 

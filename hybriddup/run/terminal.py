@@ -9,8 +9,6 @@ from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import typer
-
 from hybriddup.run.progress import Progress
 
 if TYPE_CHECKING:
@@ -75,11 +73,17 @@ class PlainLines(Progress):
         if seconds < LEAST_SECONDS or is_failing:
             return
         n = self._n or self._total or 0
-        typer.echo(f"{self._step}: {n:,} {self._unit} in {seconds:.2f} s", err=True)
+        say(f"{self._step}: {n:,} {self._unit} in {seconds:.2f} s")
 
     def note(self, message: str) -> None:
         """Print a remark."""
-        typer.echo(message, err=True)
+        say(message)
+
+
+def say(line: str) -> None:
+    """Print a line on standard error, where there is one."""
+    if sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)
 
 
 class Bar(Progress):

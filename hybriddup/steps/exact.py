@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s
+from hybriddup.data.records import Bools, Int32s, Int64s
 from hybriddup.kernels.batch_groups import number_batch
 from hybriddup.kernels.key_groups import NO_GROUP
 
@@ -16,19 +16,26 @@ from hybriddup.kernels.key_groups import NO_GROUP
 class EqualTexts:
     """Which places of the order of deciding hold the same text."""
 
-    text_numbers: Int64s
-    """int64[n_texts]: the number of the text at each place, from 0 in the order of their first places."""
+    text_numbers: Int32s
+    """int32[n_texts]: the number of the text at each place, from 0 in the order of their first places."""
 
     @classmethod
     def of(cls, first_of: Int64s) -> EqualTexts:
         """Return the same, given for each place the first one that holds an equal text."""
         is_first = first_of == np.arange(len(first_of))
-        return cls((np.cumsum(is_first) - 1)[first_of])
+        return cls((np.cumsum(is_first) - 1).astype(np.int32)[first_of])
+
+    @property
+    def is_first(self) -> Bools:
+        """bool[n_texts]: which places are the first that hold their text."""
+        highest, first = np.maximum.accumulate(self.text_numbers), np.ones(len(self.text_numbers), np.bool_)
+        np.not_equal(highest[1:], highest[:-1], out=first[1:])
+        return first
 
     @property
     def distinct(self) -> Int64s:
         """int64[n_distinct]: the first place of each text, by its number; rising."""
-        return np.flatnonzero(np.diff(np.maximum.accumulate(self.text_numbers), prepend=-1))
+        return np.flatnonzero(self.is_first)
 
     @property
     def first_of(self) -> Int64s:
@@ -67,7 +74,7 @@ def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
 
 def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
     """Return the equal texts with those parted that are of several scopes, int64[n_texts] from 0."""
-    parted = equal.text_numbers * (scopes.max(initial=0) + 1) + scopes
+    parted = equal.text_numbers.astype(np.int64) * (scopes.max(initial=0) + 1) + scopes
     _, firsts, numbers = np.unique(parted, return_index=True, return_inverse=True)
     return EqualTexts.of(firsts[numbers])
 

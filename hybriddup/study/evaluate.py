@@ -173,7 +173,7 @@ def evaluate(
 
 def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
     """Return int64[n_pairs, 2]: the positions of the two distinct texts of each pair, the smaller first."""
-    return np.sort(equal.text_numbers.reshape(2, n_pairs).T, axis=1)
+    return np.sort(equal.text_numbers.astype(np.int64).reshape(2, n_pairs).T, axis=1)
 
 
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:

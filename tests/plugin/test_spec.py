@@ -52,7 +52,13 @@ def test_hybriddup_run_finished_gets_the_result() -> None:
     """Whoever runs hands over the result of the run."""
     seen: list[Any] = []
     plugin = plugin_with(hybriddup_run_finished=lambda result: seen.append(result))
-    result = Result(kept=[0], removed=[], summary=Summary(), n_rows=1, verified_rows=np.empty((0, 2), np.int64))
+    result = Result(
+        kept_rows=np.zeros(1, np.int64),
+        removed=[],
+        summary=Summary(),
+        n_rows=1,
+        verified_rows=np.empty((0, 2), np.int64),
+    )
     create_plugin_manager(entry_points=False, modules=[plugin]).run_finished(result)
     assert seen == [result]
 

@@ -18,7 +18,7 @@ def result_of(n_rows: int, keepers: dict[int, int], verified: list[tuple[int, in
         Removed(row, row, f"text {row}", keeper, keeper, "kept", "near", 1, "edit", 0.9, 0.8, "7-20", "weibo", "0a")
         for row, keeper in sorted(keepers.items())
     ]
-    kept = [row for row in range(n_rows) if row not in keepers]
+    kept = np.array([row for row in range(n_rows) if row not in keepers], np.int64)
     return Result(kept, removed, Summary(), n_rows, np.array(verified, np.int64).reshape(-1, 2))
 
 

@@ -91,7 +91,7 @@ def test_nothing_near_is_no_near_miss() -> None:
 
 def test_results_without_posts_say_so() -> None:
     """One that was put together by hand has none to compare, or to show in a report."""
-    by_hand = Result([], [], Summary(), 0, np.empty((0, 2), np.int64))
+    by_hand = Result(np.zeros(0, np.int64), [], Summary(), 0, np.empty((0, 2), np.int64))
     for ask in (by_hand.near_misses, lambda: by_hand.report(BytesIO())):
         with pytest.raises(HybriddupError, match="not made by a run"):
             ask()

@@ -68,7 +68,7 @@ def make_run_index(
     texts, is_near = [""] * n, np.ones(n, np.bool_)
     groups = group_texts(index, texts, prints.bits, is_near, workers)
     known = SearchedTexts.of(text_columns(prints.bits, limits, sketches=sketches))
-    return RunIndex(index, groups, known, texts, np.arange(n), workers)
+    return RunIndex(index, groups, known, texts, np.arange(n, dtype=np.int32), workers)
 
 
 def triples(near: NearPairs, earlier: np.ndarray, later: np.ndarray) -> list[Triple]:

@@ -111,6 +111,10 @@ class KeyRoom:
         texts = slice(first, first + shape[0])
         return self._keys[texts], self._entries[texts]
 
+    def forget_keys(self) -> None:
+        """Let go of the keys, which take as much memory as what is made of the groups next."""
+        self._keys = self._keys[:0].copy()
+
     def joined(self, groups: list[UInt32s]) -> UInt32s:
         """Return the groups of all texts in one array, given those of each slice, which stand where its entries did."""
         if all(rows.shape[1] == self._n_keys for rows in groups):
@@ -198,6 +202,8 @@ def group_keys(
     dealt = list(map_threads(deal_slice, bounds, workers))
     sizes = number_all(dealt, workers, fewest=1 if is_probed else 2)
     own = room.joined([groups for _, groups in dealt])
+    dealt.clear()
+    room.forget_keys()
     if not is_probed:
         return Groups(*list_groups(own), sizes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)

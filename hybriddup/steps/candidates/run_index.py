@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Int64s, NearPairs
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Int32s, Int64s, NearPairs
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.rings import add_kept, depths_in_rings
@@ -24,7 +24,7 @@ class RunIndex:
     """The kept texts of a run, by group. Each distinct text is known once, however often it comes, and kept once.
 
     ``index`` made the keys, and ``groups`` are those of all distinct texts, of which ``known`` and ``texts`` tell. They
-    are handed over: each is numbered by the start of its ring from now on. ``text_numbers`` int64[n] says which of the
+    are handed over: each is numbered by the start of its ring from now on. ``text_numbers`` int32[n] says which of the
     texts stands at each position of the order of deciding.
     """
 
@@ -34,7 +34,7 @@ class RunIndex:
         groups: Groups,
         known: SearchedTexts,
         texts: Sequence[str],
-        text_numbers: Int64s,
+        text_numbers: Int32s,
         workers: int,
     ) -> None:
         is_limited = index.max_bucket_size > 0 or index.max_candidates > 0
@@ -43,12 +43,12 @@ class RunIndex:
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
         columns = known.columns
         self._rings, self._is_crowded = groups.lay_out(index.max_bucket_size or len(columns.bits))
-        self.kept_at: Int64s = np.full(len(columns.bits), NONE)
-        """int64[n_texts]: the position at which each text was kept, `NONE` where it was not."""
+        self.kept_at: Int32s = np.full(len(columns.bits), NONE, np.int32)
+        """int32[n_texts]: the position at which each text was kept, `NONE` where it was not."""
 
     def batch(self, positions: Int64s) -> Batch:
         """Return the texts at these positions as a batch, its keys being the rings."""
-        numbers = self._text_numbers[positions]
+        numbers = self._text_numbers[positions].astype(np.int64)
         columns = self._known.columns.take(numbers)
         keys, table = self._groups.of(numbers), self._groups.table
         if table is None:
@@ -64,11 +64,11 @@ class RunIndex:
         most = self._index.max_bucket_size
         asked = Asked(batch.text_numbers, batch.probes, every_text, widest, *enough, most)
         near = self._known.near(asked, self._rings, self._workers, self.report)
-        return by_pair(near._replace(earlier=self.kept_at[near.earlier]))
+        return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: which number from the newest the earlier text has in each group, 0 = none."""
-        numbers, starts = self._text_numbers[earlier], batch.probes
+        numbers, starts = self._text_numbers[earlier].astype(np.int64), batch.probes
 
         def find(first: int, last: int) -> Int64s:
             depths: Int64s = depths_in_rings(rows[first:last], numbers[first:last], starts, self._rings)
