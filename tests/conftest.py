@@ -34,6 +34,9 @@ def kernel_caches() -> Path:
     return (Path(folder) if folder else Path(__file__).parents[1] / ".pytest_cache") / "kernels"
 
 
+COMPILED = kernel_caches() / "compiled"
+"""What a warm-up left in an empty cache, if there was one; nothing else writes there."""
+
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) is not None:
     # numba reads this when it is imported. It writes to its cache without a lock: two processes that compile the same
     # kernel for different types at the same moment can leave one's code under the other's entry.
@@ -49,23 +52,36 @@ def pytest_configure(config: pytest.Config) -> None:
     """Compile the kernels once, in the process that starts the others, and give each of these a copy."""
     processes = getattr(config.option, "tx", None)
     if processes and worker is None and not config.option.collectonly:
-        fill_caches(kernel_caches(), [f"gw{number}" for number in range(len(processes))])
+        fill_caches([f"gw{number}" for number in range(len(processes))])
 
 
-def fill_caches(folder: Path, names: list[str]) -> None:
+def fill_caches(names: list[str]) -> None:
     """Have a cache of all kernels for each process; those of earlier runs stay while no kernel changes."""
-    from hybriddup.kernels import cache
+    from hybriddup.kernels.cache import is_compiling  # with numba, which reads its environment when it is imported
 
-    if not cache.is_compiling():
+    if not is_compiling():
         return
-    compiled = folder / "compiled"
-    if not any(stamp.read_text() == cache.version_of_sources() for stamp in compiled.glob(f"*/{cache.STAMP}")):
+    folder = COMPILED.parent
+    if not is_warm(COMPILED):
         shutil.rmtree(folder, ignore_errors=True)
-        command = [sys.executable, "-m", "hybriddup", "warm-up"]
-        subprocess.run(command, env={**os.environ, "NUMBA_CACHE_DIR": str(compiled)}, capture_output=True, check=True)
+        warm_up(COMPILED)
     for name in names:
         if not (folder / name).exists():
-            shutil.copytree(compiled, folder / name)
+            shutil.copytree(COMPILED, folder / name)
+
+
+def is_warm(cache: Path) -> bool:
+    """Whether a cache is one of the kernels as they are now."""
+    from hybriddup.kernels.cache import STAMP, version_of_sources
+
+    return any(stamp.read_text() == version_of_sources() for stamp in cache.glob(f"*/{STAMP}"))
+
+
+def warm_up(cache: Path) -> None:
+    """Compile all kernels into a cache, which takes a while."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-m", "hybriddup", "warm-up"]
+    subprocess.run(command, env=environment, capture_output=True, timeout=400, check=True)
 
 
 @cache

@@ -20,6 +20,7 @@ from hybriddup.config.read import shipped_names
 from hybriddup.kernels.cache import anchor
 from hybriddup.run.progress import MESSAGE, note_compiling
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, Start, distinct_texts, names, write_posts
+from tests.conftest import COMPILED, is_warm, warm_up
 
 needs_compiler = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled")
 
@@ -31,11 +32,12 @@ def cached(directory: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache after a warm-up, which takes a while; to be left as it is."""
+    """Return a cache after a warm-up, a copy of the one that the tests began with if there is one."""
     cache = tmp_path_factory.mktemp("warm") / "cache"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache)}
-    command = [sys.executable, "-m", "hybriddup", "warm-up"]
-    subprocess.run(command, env=environment, cwd=cache.parent, capture_output=True, timeout=250, check=True)
+    if is_warm(COMPILED):
+        shutil.copytree(COMPILED, cache)
+    else:
+        warm_up(cache)
     return cache
 
 

@@ -3,6 +3,9 @@
 A state is what the store holds and what each process was answered so far: that fixes what it does next. The steps are
 those of `hybriddup.window.shared.protocol` themselves; here is only what they are given. Each atomic access of the
 store is a step of its own, between which any other process may come.
+
+Processes whose posts could be exchanged without changing what matches begin in order: any other order is one of these
+with other names.
 """
 
 from __future__ import annotations
@@ -137,13 +140,34 @@ class Explorer:
         self.matching = frozenset(frozenset(pair) for pair in matching)
         self.replayed = cache(self._replay)
         self.with_answers = cache(self._with_answers)
-        self.alike: dict[str, tuple[Any, ...]] = {}
+        self.same_state: dict[str, tuple[Any, ...]] = {}
+        self.first_alike = [self._first_alike(number) for number in range(len(batches))]
+        """Of each process, the number of the first that is as it is."""
+
+    def _first_alike(self, number: int) -> int:
+        """Return the first process that could be exchanged with this one: itself where posts have ids."""
+        if self.ids:
+            return number
+        own, sizes = self.batches[number], [len(batch) for batch in self.batches]
+        for other, batch in enumerate(self.batches[:number]):
+            exchanged = dict(zip((*own, *batch), (*batch, *own), strict=True)) if sizes[other] == len(own) else {}
+            if (
+                exchanged
+                and {frozenset(exchanged.get(one, one) for one in pair) for pair in self.matching} == self.matching
+            ):
+                return other
+        return number
+
+    def may_begin(self, world: World, number: int) -> bool:
+        """Return whether a process has begun, or all before it that are as it is have."""
+        alike = [one for one in range(number) if self.first_alike[one] == self.first_alike[number]]
+        return world.processes[number] != Process() or all(world.processes[one] != Process() for one in alike)
 
     def _with_answers(self, number: int, answers: tuple[Any, ...]) -> Process:
         """Return a process after these answers; after others that leave it in the same state it is the same."""
         _, batch, steps = self.replayed(number, answers)
         described = f"{number} {local_state(steps)} {batch.__dict__}"
-        return Process(self.alike.setdefault(described, answers))
+        return Process(self.same_state.setdefault(described, answers))
 
     def _replay(self, number: int, answers: tuple[Any, ...]) -> tuple[Call | Wait | None, ToyBatch, Steps]:
         """Return what a process asks after these answers, None = it is done, its posts, and where it is."""
@@ -183,7 +207,7 @@ class Explorer:
                 yield from self.steps_of(world, number)
                 return
         for number, process in enumerate(world.processes):
-            if process.is_gone:
+            if process.is_gone or not self.may_begin(world, number):
                 continue
             if world.crashes and self.is_seen(world, number):
                 gone = Process(is_gone=True)
