@@ -87,18 +87,16 @@ class TextColumns(NamedTuple):
 
 
 def text_columns(
-    bits: UInt64s, limits: PairLimits, kinds: Int64s | None = None, sketches: UInt64s = NO_SKETCHES
+    bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETCHES, kinds: Int64s | None = None
 ) -> TextColumns:
     """Return what is known of texts.
 
     Parameters
     ----------
-    bits
-        uint64[n, words].
+    bits, sketches
+        uint64[n, words], and uint64[n, SKETCH_WORDS]; no rows = none.
     limits, kinds
         Some limits, and int64[n], which of them each text has, its length included; None = those in its row.
-    sketches
-        uint64[n, SKETCH_WORDS]; no rows = none.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds

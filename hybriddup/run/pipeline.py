@@ -13,7 +13,7 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, UInt64s, VerifiedPairs
+from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int32s, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
@@ -233,7 +233,7 @@ class Run:
         with self.clock.step("block index", len(texts)):
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
         with self.clock.step("characters", len(texts)):
-            columns = text_columns(bits, limits, ranks)
+            columns = text_columns(bits, limits, NO_SKETCHES, ranks)
             if self.components.bands.least_in_common().any():
                 write_sketches(texts, columns.sketches, self.workers)
         return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups)

@@ -202,7 +202,7 @@ def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon:
         text_columns(
             spread(live.prints.bits, rows, np.uint64(0)),
             limits,
-            sketches=NO_SKETCHES if live.sketches is None else spread(live.sketches, rows, np.uint64(0)),
+            NO_SKETCHES if live.sketches is None else spread(live.sketches, rows, np.uint64(0)),
         ),
         prepared.text_numbers[places],
         times.times[places],

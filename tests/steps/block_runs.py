@@ -67,7 +67,7 @@ def make_run_index(
     index.prepare(64 * prints.bits.shape[1], widest)
     texts, is_near = [""] * n, np.ones(n, np.bool_)
     groups = group_texts(index, texts, prints.bits, is_near, workers)
-    known = SearchedTexts.of(text_columns(prints.bits, limits, sketches=sketches))
+    known = SearchedTexts.of(text_columns(prints.bits, limits, sketches))
     return RunIndex(index, groups, known, texts, np.arange(n, dtype=np.int32), workers)
 
 

@@ -91,7 +91,7 @@ def columns_of(components: Components, table: pa.Table) -> TextColumns:
     sketches = NO_SKETCHES
     if counts_characters(components):
         sketches = key_lists(table, "sketch")[0].reshape(-1, SKETCH_WORDS)
-    return text_columns(bits, components.bands.limits_of(lengths), sketches=sketches)
+    return text_columns(bits, components.bands.limits_of(lengths), sketches)
 
 
 def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, parts: Parts) -> pa.Table:
