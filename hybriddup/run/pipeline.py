@@ -270,7 +270,7 @@ class Run:
             near, advance = texts.is_near, self.clock.advance
             decided = decide_all(decider, held, near, texts.equal, advance, n_given=n_given)
             report = held.report
-            del held, decider  # joining what was decided needs as much memory, and no index
+            del held, decider  # the decisions about all posts need memory, and no index
             return decided.all(), report
 
     def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
