@@ -12,6 +12,7 @@ from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.texts import NASTY_IDS, NASTY_TEXTS
 from hybriddup.window.records import Evidence, PostId, StoredPost
+from hybriddup.window.shared.packing import id_name, text_name
 from hybriddup.window.shared.store import Change, Holder, Keyed, Needs, Record, SharedStore, State, entry_type
 
 Opens = Callable[[str, Needs], SharedStore]
@@ -33,7 +34,7 @@ def check_shared_store(open_store: Opens) -> None:
     ContractError
         Naming the clause that does not hold.
     """
-    for check in (_check_positions, _check_records, _check_holders, _check_buckets, _check_changes, _check_values,
+    for check in (_check_positions, _check_records, _check_holders, _check_buckets, _check_limits, _check_changes, _check_values,
                   _check_times):  # fmt: skip
         name = check.__name__.removeprefix("_check_")
         one, other = open_store(name, NEEDS), open_store(name, NEEDS)
@@ -51,6 +52,16 @@ def _check_positions(one: SharedStore, other: SharedStore) -> None:
     positions = [position for found, n in taken for position in range(found.first, found.first + n)]
     require(positions == sorted(set(positions)), "positions rise, and nobody gets those of another", positions)
     require(taken[0][0].watermark == NEVER, "a new window has no time", taken[0])
+    firsts = [found.first for found, _ in taken]
+    clause = "a block is unfinished, for all, until it is finished"
+    require([block.first for block in taken[-1][0].unfinished] == firsts, clause, taken[-1])
+    covered = all(block.n >= n for block, (_, n) in zip(taken[-1][0].unfinished, taken, strict=True))
+    require(covered, "a block has all positions that were taken", taken[-1])
+    for first in firsts[:2]:
+        other.finish(first, NEVER, NEVER, [], keyed([], []))
+    last = one.take(1)
+    require([block.first for block in last.unfinished] == [*firsts[2:], last.first], clause, last)
+    require(last.watermark == NEVER, "finishing a block need not move the time", last)
 
 
 def _record(position: int, post_id: PostId, text: str = "text") -> Record:
@@ -77,20 +88,24 @@ def _check_records(one: SharedStore, other: SharedStore) -> None:
 
 
 def _check_holders(one: SharedStore, other: SharedStore) -> None:
-    holders = [Holder(post_id, place, None) for place, post_id in enumerate(NASTY_IDS)]
-    records = [_record(place, post_id) for place, post_id in enumerate(NASTY_IDS)]
-    clause = "whoever asks first has an id, compared with its type"
-    require(one.announce(records, holders) == list(range(len(NASTY_IDS))), clause, holders)
-    later = [_record(100 + place, post_id) for place, post_id in enumerate(NASTY_IDS)]
-    held = other.announce(later, [Holder(one_id, 100 + place, None) for place, one_id in enumerate(NASTY_IDS)])
-    require(held == list(range(len(NASTY_IDS))), clause, held)
-    found = other.positions_of([*NASTY_IDS, "nobody's", 2])
-    require(found == [*range(len(NASTY_IDS)), None, None], clause, found)
-    asked = [Holder("1", 100, 0), Holder(1, 101, 7), Holder("new", 102, None), Holder("forgotten", 103, 7)]
-    taken = other.announce([], asked)
-    clause = "an id is taken over from the one who is expected to have it, or from nobody, and from no other"
-    require(taken == [100, 1, 102, 103], clause, taken)
-    require(one.positions_of(["new", "forgotten"]) == [102, 103], clause, one.positions_of(["new", "forgotten"]))
+    names = [*map(id_name, NASTY_IDS), *(text_name((True, text)) for text in dict.fromkeys(NASTY_TEXTS))]
+    holders = [Holder(name, place, None) for place, name in enumerate(names)]
+    records = [_record(place, f"{place}") for place in range(len(names))]
+    clause = "whoever claims a name first holds it"
+    require(one.announce(records, holders) == list(range(len(names))), clause, holders)
+    later = [_record(1000 + place, f"{place}") for place in range(len(names))]
+    held = other.announce(later, [Holder(name, 1000 + place, None) for place, name in enumerate(names)])
+    require(held == list(range(len(names))), clause, held)
+    found = other.positions_of([*names, id_name("nobody's"), id_name(2)])
+    require(found == [*range(len(names)), None, None], clause, found)
+    text, number = names.index(id_name("1")), names.index(id_name(1))
+    asked = [Holder(id_name("1"), 1100, text), Holder(id_name(1), 1101, number + 7),
+             Holder(id_name("new"), 1102, None), Holder(id_name("forgotten"), 1103, 7)]  # fmt: skip
+    taken = other.hold(asked)
+    clause = "a name is taken over from the expected holder, or from nobody, and from no other"
+    require(taken == [1100, number, 1102, 1103], clause, taken)
+    found = one.positions_of([id_name("new"), id_name("forgotten")])
+    require(found == [1102, 1103], clause, found)
 
 
 def keyed(positions: Sequence[int], keys: Sequence[Sequence[int]]) -> Keyed:
@@ -121,27 +136,47 @@ def found_in(store: SharedStore, *keys: int) -> list[list[int]]:
 
 def _check_buckets(one: SharedStore, other: SharedStore) -> None:
     none = int(NO_KEY)
+    one.take(1000)
     one.enter(keyed([0, 1], [[5, FAR], [5, none]]), _keys())
     counts, entries = other.enter(keyed([2], [[5, 6]]), _keys(5, 6))
     first = sorted(entries["position"][: counts[0]].tolist())
     require(first[:2] == [0, 1], "whoever enters a bucket sees who is in it", (counts, entries))
-    require(found_in(one, 5, FAR, 6, 7, 5) == [[0, 1, 2], [0], [2], [], [0, 1, 2]], "all see who is in a bucket", 5)
+    require(found_in(one, 5, FAR, 6, 7) == [[0, 1, 2], [0], [2], []], "all see who is in a bucket", 5)
+    require(found_in(other, 7, 5) == [[], [0, 1, 2]], "all see who is in a bucket", 5)
     one.leave(keyed([1, 2], [[5, none], [6, none]]))
     require(found_in(other, 5, 6) == [[0, 2], []], "a post leaves the buckets that are named", found_in(other, 5, 6))
-    for first_of_ten in range(10, 200, 10):
-        positions = range(first_of_ten, first_of_ten + 10)
-        one.enter(keyed(list(positions), [[9]] * 10), _keys())
-    newest = set(range(192, 200))
-    require(newest <= set(found_in(other, 9)[0]), "the newest max_bucket_size posts of a bucket are there", newest)
-    other.leave(keyed([199], [[9]]))
-    left = set(found_in(one, 9)[0])
-    require(199 not in left and set(range(191, 199)) <= left, "a bucket has more than that where some leave", left)
     one.enter(keyed([300], [[11]]), _keys())
     for first_of_ten in range(310, 610, 10):
         leaving = keyed(range(first_of_ten, first_of_ten + 10), [[11]] * 10)
         one.enter(leaving, _keys())
         other.leave(leaving)
     require(found_in(other, 11) == [[300]], "those that left take no room from those that stay", found_in(other, 11))
+
+
+def _check_limits(one: SharedStore, other: SharedStore) -> None:
+    most = NEEDS.max_bucket_size
+    blocks = []
+    for _ in range(40):
+        blocks.append(one.take(10).first)
+        one.enter(keyed(range(blocks[-1], blocks[-1] + 10), [[9]] * 10), _keys())
+    positions = [first + place for first in blocks for place in range(10)]
+    found = found_in(other, 9)[0]
+    require(found == positions, "a bucket holds every entry of a block that is not finished", found)
+    for first in blocks[:30]:
+        one.finish(first, NEVER, NEVER, [], keyed([], []))
+    unfinished = set(positions[300:])
+    for _ in range(30):
+        last = other.take(1).first
+        other.enter(keyed([last], [[9]]), _keys())
+        unfinished.add(last)
+    found = set(found_in(one, 9)[0])
+    require(unfinished <= found, "a bucket holds every entry of a block that is not finished", found)
+    newest = set(positions[300 - most : 300])
+    require(newest <= found, "a bucket holds the newest max_bucket_size entries of finished blocks", found)
+    gone = sorted(newest)[-1]
+    other.leave(keyed([gone], [[9]]))
+    left = set(found_in(one, 9)[0])
+    require(left == found - {gone}, "a post leaves a large bucket, too", left)
 
 
 def _check_changes(one: SharedStore, other: SharedStore) -> None:
@@ -164,7 +199,10 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
     posts = [record.post for record in found if record is not None]
     require(posts[1].evidence == EVIDENCE and posts[1].text == "Text", "a duplicate has its evidence", posts[1])
     require(posts[0].text == "Text" and posts[0].evidence is None, "a kept post is as it came", posts[0])
-    one.note(NEVER, 5.0, [5.0, 5.0], keyed([], []))
+    block = one.take(1).first
+    for _ in range(2):
+        one.finish(block, NEVER, 5.0, [5.0, 5.0], keyed([], []))
+    require(one.n_kept_after(0.0) == 2, "kept posts of a block are counted once", one.n_kept_after(0.0))
     other.remove(0, 5.0)
     one.remove(1, None)
     require(one.n_kept_after(0.0) == 1, "a kept post that was removed is counted no more", one.n_kept_after(0.0))
@@ -183,16 +221,17 @@ def _check_values(one: SharedStore, other: SharedStore) -> None:
 
 
 def _check_times(one: SharedStore, other: SharedStore) -> None:
+    blocks = [one.take(8).first for _ in range(4)]
     one.enter(keyed([1, 2], [[5], [5]]), _keys())
-    one.note(NEVER, 100.0, [99.0, 100.0], keyed([1], [[5]]))
-    require(found_in(other, 5) == [[2]], "a post that need not stand in buckets leaves with that", found_in(other, 5))
+    one.finish(blocks[0], NEVER, 100.0, [99.0, 100.0], keyed([1], [[5]]))
+    require(found_in(other, 5) == [[2]], "a post that leaves with a block is in its buckets no more", 5)
     require(other.watermark() == 100.0, "the time of the window moves on", other.watermark())
-    other.note(100.0, 90.0, [], keyed([], []))
+    other.finish(blocks[1], 100.0, 90.0, [], keyed([], []))
     require(one.take(0).watermark == 100.0, "and never back by itself", one.take(0))
-    other.note(100.0, 1500.0, [1500.0], keyed([], []))
+    other.finish(blocks[2], 100.0, 1500.0, [1500.0], keyed([], []))
     counted = [one.n_kept_after(time) for time in (0.0, 1400.0)]
     require(counted == [3, 1], "kept posts are counted by their time", counted)
     one.rewind(50.0)
-    other.note(1500.0, 1501.0, [], keyed([], []))
-    clause = "a time that was put back stays, whoever still goes by the one before"
+    other.finish(blocks[3], 1500.0, 1501.0, [], keyed([], []))
+    clause = "a time that was put back stays, even for a batch that read the one before"
     require(one.watermark() == 50.0, clause, one.watermark())

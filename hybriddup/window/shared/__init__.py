@@ -6,6 +6,7 @@ each other, whoever sends them, exactly one is kept. `hybriddup.window.shared.pr
 
 from hybriddup.window.shared.opening import open_shared
 from hybriddup.window.shared.store import (
+    Block,
     Change,
     Entries,
     Holder,
@@ -19,6 +20,7 @@ from hybriddup.window.shared.store import (
 )
 
 __all__ = [
+    "Block",
     "Change",
     "Entries",
     "Holder",

@@ -1,14 +1,18 @@
-"""Posts, evidence, ids and keys as shared windows store them. Lone surrogates come through."""
+"""Posts, evidence, names and keys as shared windows store them. Lone surrogates come through."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from hybriddup.data.records import UInt64s
+from hybriddup.errors import StoreError
 from hybriddup.window.records import Evidence, PostId, StoredPost
 
 HEAD = struct.Struct("<qddBH")
@@ -35,7 +39,18 @@ def pack_post(post: StoredPost, watermark: float) -> bytes:
 
 
 def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[StoredPost, float]:
-    """Return the post and the time of the window of some bytes; ``evidence`` is that of a duplicate."""
+    """Return the post and the time of the window of some bytes; ``evidence`` is that of a duplicate.
+
+    Raises
+    ------
+    StoreError
+        The bytes are damaged.
+    """
+    with refusing_damage("a post"):
+        return _unpack_post(packed, evidence)
+
+
+def _unpack_post(packed: bytes, evidence: Evidence | None) -> tuple[StoredPost, float]:
     position, time, watermark, flags, n_id = HEAD.unpack_from(packed)
     body = packed[HEAD.size :]
     if flags & IS_DEFLATED:
@@ -51,13 +66,42 @@ def pack_evidence(evidence: Evidence) -> bytes:
 
 
 def unpack_evidence(packed: bytes) -> Evidence:
-    """Return the evidence of some bytes."""
-    return Evidence(*json.loads(packed))
+    """Return the evidence of some bytes; StoreError if they are damaged."""
+    with refusing_damage("the evidence of a duplicate"):
+        return Evidence(*json.loads(packed))
 
 
-def id_bytes(post_id: PostId) -> bytes:
-    """Return an id as bytes: those of numbers and of texts differ."""
-    return b"n%d" % post_id if isinstance(post_id, int) else b"t" + post_id.encode("utf-8", "surrogatepass")
+@contextmanager
+def refusing_damage(what: str) -> Iterator[None]:
+    """Raise StoreError if bytes of the store cannot be what they should be."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, IndexError, struct.error, zlib.error) as error:
+        raise StoreError(
+            f"the store is damaged: {what} cannot be read ({type(error).__name__}). Restore a backup of the store, or "
+            "begin a new window under another name."
+        ) from error
+
+
+def id_name(post_id: PostId) -> bytes:
+    """Return the name of an id: those of a number and of a text with the same digits differ."""
+    packed = b"n%d" % post_id if isinstance(post_id, int) else b"t" + post_id.encode("utf-8", "surrogatepass")
+    return b"i" + packed
+
+
+def text_name(key: tuple[bool, str]) -> bytes:
+    """Return the name of a text, 17 bytes; equal texts have one name.
+
+    It is a cryptographic digest (BLAKE2b), so that nobody can make two texts with one name.
+
+    Parameters
+    ----------
+    key
+        What a post must be equal in, as `hybriddup.window.preparing.exact_keys` returns it.
+    """
+    has_words, text = key
+    packed = b"%d" % has_words + text.encode("utf-8", "surrogatepass")
+    return b"x" + hashlib.blake2b(packed, digest_size=16).digest()
 
 
 def mix_keys(keys: UInt64s) -> UInt64s:

@@ -1,8 +1,9 @@
-"""What a window that several processes share needs of its store. Nothing but single records is atomic.
+"""The store of a window that several processes share, as the protocol needs it. Only single items are atomic.
 
-A store holds *records*, one a post, by position; *holders*, the position of the post that has an id; *buckets*, the
-posts with a block key; and *values* by name, such as the recipe. Every call is for many, so that a batch of posts takes
-few round trips.
+A store has four kinds of items. A *record* is a post with its state, by position. A *holder* maps a name, which is an id
+or a text, to the position of the one post that has it, and changes by compare-and-set. A *bucket* lists the posts with
+a block key. A *value* is metadata such as the recipe. Every call takes many items, so that a batch needs few round
+trips.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.records import Int64s, UInt64s
-from hybriddup.window.records import Evidence, PostId, StoredPost
+from hybriddup.window.records import Evidence, StoredPost
 
 EntryArray = NDArray[np.void]
 
@@ -46,23 +47,38 @@ class Record(NamedTuple):
     """The time of the window when the post came; a horizon later it is forgotten."""
 
 
+class Block(NamedTuple):
+    """Positions that one batch took."""
+
+    first: int
+    n: int
+
+
 class Taken(NamedTuple):
     """Positions for a batch."""
 
     first: int
-    """The position of its first post; the others follow."""
+    """The first of its positions; the others follow."""
     watermark: float
     """The time of the window; minus infinity in a new one."""
+    unfinished: tuple[Block, ...] = ()
+    """The blocks of batches that are not finished, this one included."""
+
+    @property
+    def settled(self) -> int:
+        """The position before which every post is decided."""
+        return min((block.first for block in self.unfinished), default=self.first)
 
 
 class Holder(NamedTuple):
-    """An id that a post is to have."""
+    """A post that claims a name."""
 
-    post_id: PostId
+    name: bytes
+    """An id or a text, as `hybriddup.window.shared.packing` encodes it."""
     position: int
-    """Of the post that is to have it."""
+    """The position of the claiming post."""
     instead_of: int | None
-    """The position of the post that may have it so far, because that is forgotten or gone; None = no post may."""
+    """The position of the holder that it may replace, one that is gone or forgotten; None = claim a free name only."""
 
 
 class Keyed(NamedTuple):
@@ -75,12 +91,12 @@ class Keyed(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """What some buckets hold."""
+    """The contents of some buckets."""
 
     counts: Int64s
-    """int64[n_keys]: the entries of each bucket that was asked for, in that order."""
+    """int64[n_keys]: number of entries in each bucket, in the order of the query."""
     entries: EntryArray
-    """entry_type[counts.sum()]: those of one bucket after those of another, in any order within."""
+    """entry_type[counts.sum()]: bucket after bucket, in any order within one."""
 
 
 class Change(NamedTuple):
@@ -94,14 +110,14 @@ class Change(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """What a window asks of its store."""
+    """Requirements of a window on its store."""
 
     words: int
-    """Of a fingerprint: entries of buckets are of `entry_type` of so many."""
+    """Words of 64 bits in a fingerprint: entries of buckets are of `entry_type(words)`."""
     max_bucket_size: int
-    """So many of the newest entries a bucket must hold; 0 = all."""
+    """Number of the newest kept posts that a bucket must hold; 0 = all."""
     horizon: float
-    """Seconds for which records, holders and entries must stay, at least."""
+    """Seconds for which records, holders and entries must last, at least."""
 
 
 def entry_type(words: int) -> np.dtype[np.void]:
@@ -110,83 +126,94 @@ def entry_type(words: int) -> np.dtype[np.void]:
 
 
 class SharedStore(Protocol):
-    """Holds the posts of a shared window. Calls come from one thread at a time.
+    """The posts of a shared window. Calls come from one thread at a time.
 
-    Ids are compared with their type: ``"1"`` is not ``1``, and numbers have 64 bits. Texts and ids may hold any
-    character, lone surrogates and NUL among them. What cannot be read or written raises
-    `hybriddup.errors.StoreError`; the store can be used again as soon as its cause is gone, and what was returned
-    without an error stays.
+    Texts and ids may hold any character, including lone surrogates and NUL. A failed read or write raises
+    `hybriddup.errors.StoreError`; the store can be used again as soon as the cause is gone, and what was returned
+    without an error lasts.
 
-    Each record, holder, bucket and value is read and written by itself, atomically and in one order for all processes;
-    nothing more is asked of the store. A record is there before its position stands in a bucket.
+    Each record, holder, bucket and value is read and written atomically, in one order for all processes; nothing else
+    has to be atomic. A record is written before its position appears in a bucket or as a holder.
+
+    `take` and `watermark` raise StoreError if the store was emptied, or replaced by another one, since it was opened.
     """
 
     def take(self, n: int) -> Taken:
-        """Return ``n`` positions that nobody else gets, larger than any before."""
+        """Return ``n`` positions that nobody else gets, larger than all before, as a block that is not finished."""
         ...
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
-        """Store new records, and make posts the holders of their ids; return which post each id has then."""
+        """Store new records, then claim names as `hold` does."""
+        ...
+
+    def hold(self, holders: Sequence[Holder]) -> list[int]:
+        """Claim names; return the position of the holder of each name afterwards."""
+        ...
+
+    def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
+        """Return the position of the holder of each name; None if it has none."""
         ...
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
-        """Put posts into the buckets of their keys; then return what the buckets of ``keys`` uint64[n] hold.
+        """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys`` uint64[n].
 
-        A bucket holds at least the newest `max_bucket_size` entries that were not taken out, for a horizon; older ones
-        may be gone.
+        ``keys`` are distinct. A bucket keeps at least every entry of a block that is not finished and the newest
+        `max_bucket_size` of the others, for a horizon; older entries may be dropped.
         """
         ...
 
     def leave(self, texts: Keyed) -> None:
-        """Take posts out of the buckets of their keys."""
+        """Remove posts from the buckets of their keys."""
         ...
 
     def records(self, positions: Int64s) -> list[Record | None]:
-        """Return the records at these positions, in the order asked; None where there is none."""
+        """Return the records at these positions, in this order; None if there is none."""
         ...
 
     def change(self, changes: Sequence[Change]) -> list[State]:
-        """Change states that are as expected; return the state of each post then, `State.GONE` where it is not there.
+        """Change each state that is as expected; return every post's state afterwards, `State.GONE` without a record.
 
-        What is returned as kept or as a duplicate lasts as long as the store says.
+        A state returned as kept or as a duplicate is durable.
         """
         ...
 
     def remove(self, position: int, kept: float | None) -> None:
-        """Remove the record of a post that is decided, with its text; its position stays unused.
+        """Remove the record of a decided post, with its text; its position stays unused.
 
         Parameters
         ----------
+        position
+            The position of the post.
         kept
-            The time of a kept post, which is counted no more; None = the post is a duplicate.
+            The time of a kept post, which no longer counts; None = the post is a duplicate.
         """
         ...
 
-    def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
-        """Return the position of the post that has each id; None where none has."""
-        ...
-
     def meta(self, key: str) -> bytes | None:
-        """Return the value under a key; None where there is none."""
+        """Return the value of a key; None if it has none."""
         ...
 
     def set_first(self, key: str, value: bytes) -> bytes:
-        """Store a value under a key that has none; return the value that is there then."""
+        """Store a value if the key has none; return the value that it has afterwards."""
         ...
 
-    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        """Move the time of the window on, count kept posts, and take others out of the buckets of their keys.
+    def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        """Finish a block: remove posts from their buckets, count the kept ones, move the time of the window on.
+
+        Kept posts are counted only if the block was not finished before, so a call may be repeated.
 
         Parameters
         ----------
+        first
+            The first position of the block.
         read
-            The watermark that `take` returned. Where the store's is smaller by now, it was put back, and stays.
+            The watermark that `take` returned. If the store's is smaller by now, it was put back, and stays.
         watermark
-            The store's is at least this then.
+            The store's watermark is at least this afterwards; minus infinity = it stays.
         kept
-            The times of posts that were kept.
+            The times of the posts that were kept.
         leaving
-            As `leave` takes them.
+            Posts that leave their buckets, as `leave` takes them.
         """
         ...
 
@@ -199,13 +226,13 @@ class SharedStore(Protocol):
         ...
 
     def n_kept_after(self, time: float) -> int:
-        """Return about how many kept posts have a time after this one."""
+        """Return the approximate number of kept posts with a later time."""
         ...
 
     def n_bytes(self) -> int:
-        """Return how many bytes the window takes in the store, about."""
+        """Return the approximate size of the window in the store, in bytes."""
         ...
 
     def close(self) -> None:
-        """Let go of the store; a second call does nothing."""
+        """Release the connections; a second call does nothing."""
         ...

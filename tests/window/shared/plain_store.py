@@ -12,9 +12,8 @@ import numpy as np
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.opened import Asked
-from hybriddup.window.records import PostId
 from hybriddup.window.shared.opening import open_shared
-from hybriddup.window.shared.store import Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
+from hybriddup.window.shared.store import Block, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 from hybriddup.window.window import Window
 from tests.window.plugins import plugin
 
@@ -26,7 +25,8 @@ class PlainContent:
     next: int = 0
     watermark: float = float("-inf")
     records: dict[int, Record] = field(default_factory=dict)
-    holders: dict[tuple[type, PostId], int] = field(default_factory=dict)
+    holders: dict[bytes, int] = field(default_factory=dict)
+    unfinished: dict[int, int] = field(default_factory=dict)
     buckets: dict[int, dict[int, tuple[int, bytes]]] = field(default_factory=dict)
     meta: dict[str, bytes] = field(default_factory=dict)
     kept: list[float] = field(default_factory=list)
@@ -45,18 +45,23 @@ class PlainStore:
             raise StoreError("the store is closed.")
         first = self.content.next
         self.content.next += n
-        return Taken(first, self.content.watermark)
+        if n:
+            self.content.unfinished[first] = n
+        return Taken(first, self.content.watermark, tuple(map(Block._make, self.content.unfinished.items())))
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
         for record in records:
             self.content.records[record.post.position] = record
-        return [self.hold(one) for one in holders]
+        return self.hold(holders)
 
-    def hold(self, one: Holder) -> int:
-        key = type(one.post_id), one.post_id
-        if self.content.holders.get(key) in (None, one.instead_of):
-            self.content.holders[key] = one.position
-        return self.content.holders.get(key, one.position)
+    def hold(self, holders: Sequence[Holder]) -> list[int]:
+        for one in holders:
+            if self.content.holders.get(one.name) in (None, one.instead_of):
+                self.content.holders[one.name] = one.position
+        return [self.content.holders[one.name] for one in holders]
+
+    def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
+        return [self.content.holders.get(name) for name in names]
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         for entry, of_text in zip(texts.entries, texts.keys, strict=True):
@@ -94,19 +99,17 @@ class PlainStore:
         if kept is not None:
             self.content.kept.remove(kept)
 
-    def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
-        return [self.content.holders.get((type(one), one)) for one in ids]
-
     def meta(self, key: str) -> bytes | None:
         return self.content.meta.get(key)
 
     def set_first(self, key: str, value: bytes) -> bytes:
         return self.content.meta.setdefault(key, value)
 
-    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+    def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
         if self.content.watermark >= read:
             self.content.watermark = max(self.content.watermark, watermark)
-        self.content.kept += kept
+        if self.content.unfinished.pop(first, None):
+            self.content.kept += kept
         self.leave(leaving)
 
     def rewind(self, watermark: float) -> None:
