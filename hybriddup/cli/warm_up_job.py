@@ -152,14 +152,14 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
     """Ask what a window asks where a key is crowded, and what one asks that several processes share."""
     live, components = state.prepare(texts).live, state.steps.components
-    rows = np.arange(len(live.prints))
-    state.derived.index.depths(live, rows[:1], np.zeros(1, np.int64))
-    is_key = live.probes != NO_KEY
-    entries = np.zeros(int(is_key.sum()), entry_type(live.prints.bits.shape[1]))
-    entries["bits"], entries["position"] = live.prints.bits[np.nonzero(is_key)[0]], np.arange(len(entries))
-    found = Entries(np.ones(len(entries), np.int64), entries)
-    most = components.block_index.max_bucket_size
-    near_meetings(live, rows, buckets_of(live.probes, found, np.zeros(0, np.int64)), components.bands, most)
+    state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
+    keys, rows = np.unique(live.probes, return_index=True)
+    entries = np.zeros(len(keys), entry_type(live.prints.bits.shape[1]))
+    entries["bits"], entries["position"] = live.prints.bits[rows // live.probes.shape[1]], np.arange(len(keys))
+    is_key = keys != NO_KEY
+    found = Entries(np.ones(int(is_key.sum()), np.int64), entries[is_key])
+    met = buckets_of(live.probes, found, np.zeros(0, np.int64))
+    near_meetings(live, met, components.bands, components.block_index.max_bucket_size)
 
 
 def look_up_rings() -> None:

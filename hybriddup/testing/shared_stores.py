@@ -34,8 +34,8 @@ def check_shared_store(open_store: Opens) -> None:
     ContractError
         Naming the clause that does not hold.
     """
-    for check in (_check_positions, _check_records, _check_holders, _check_buckets, _check_limits, _check_changes, _check_values,
-                  _check_times):  # fmt: skip
+    for check in (_check_positions, _check_records, _check_holders, _check_buckets, _check_limits, _check_changes,
+                  _check_values, _check_times):  # fmt: skip
         name = check.__name__.removeprefix("_check_")
         one, other = open_store(name, NEEDS), open_store(name, NEEDS)
         try:
@@ -160,8 +160,8 @@ def _check_limits(one: SharedStore, other: SharedStore) -> None:
         blocks.append(one.take(10).first)
         one.enter(keyed(range(blocks[-1], blocks[-1] + 10), [[9]] * 10), _keys())
     positions = [first + place for first in blocks for place in range(10)]
-    found = found_in(other, 9)[0]
-    require(found == positions, "a bucket holds every entry of a block that is not finished", found)
+    clause = "a bucket holds every entry of a block that is not finished"
+    require(found_in(other, 9)[0] == positions, clause, found_in(other, 9))
     for first in blocks[:30]:
         one.finish(first, NEVER, NEVER, [], keyed([], []))
     unfinished = set(positions[300:])
@@ -170,7 +170,7 @@ def _check_limits(one: SharedStore, other: SharedStore) -> None:
         other.enter(keyed([last], [[9]]), _keys())
         unfinished.add(last)
     found = set(found_in(one, 9)[0])
-    require(unfinished <= found, "a bucket holds every entry of a block that is not finished", found)
+    require(unfinished <= found, clause, found)
     newest = set(positions[300 - most : 300])
     require(newest <= found, "a bucket holds the newest max_bucket_size entries of finished blocks", found)
     gone = sorted(newest)[-1]

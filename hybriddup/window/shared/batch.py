@@ -7,18 +7,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
+from hybriddup.data.removed import EQUAL
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import spread
-from hybriddup.window.event_time import PostTimes, WindowTime
-from hybriddup.window.preparing import Steps
+from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
+from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
 from hybriddup.window.shared.encounter import Encounter
+from hybriddup.window.shared.packing import text_name
 from hybriddup.window.shared.protocol import Contestants
-from hybriddup.window.shared.store import Entries, Keyed, Record, State, Taken, entry_type
+from hybriddup.window.shared.store import Block, Entries, Keyed, Record, State, Taken, entry_type
 
 
 class SharedBatch(Contestants):
-    """The posts of a batch, by place, of which no id stands twice."""
+    """The posts of a batch, by place, each id once."""
 
     def __init__(
         self, posts: Sequence[Post], steps: Steps, timing: WindowTime, now: float, normalized: Sequence[str]
@@ -26,20 +28,31 @@ class SharedBatch(Contestants):
         super().__init__([post.id for post in posts])
         self._posts, self._steps, self._timing, self._now, self._normalized = posts, steps, timing, now, normalized
         self.report = BlockReport()
-        self.watermark = float("-inf")
-        """Of the last post that was begun."""
-        self.watermark_before = float("-inf")
-        """What the store said then."""
+        self.blocks: list[Block] = []
+        """The positions that it took: one block, and one more each time that posts begin anew."""
+        self.watermark = NEVER
+        """The watermark at the last post that was begun."""
+        self.watermark_before = NEVER
+        """The watermark of the store then."""
         self.n_late = 0
         self.outcomes: list[tuple[str, str]] = []
-        """Of the posts that were decided: what they are, and their length band."""
-        self.kept_times: list[float] = []
+        """What decided posts are, and their length band."""
+        self._settled = 0
+        self._row_of: dict[int, int] = {}
+        """By place, the row of a post among those that were prepared last."""
         self._decisions: dict[int, Decision] = {}
 
     @property
     def undecided(self) -> set[int]:
-        """The positions of those that are begun and not decided."""
+        """The positions of posts that are begun and not decided."""
         return {self.position[place] for place in self.open if place in self.position}
+
+    @property
+    def kept_times(self) -> list[float]:
+        """The times of the kept posts of the last block."""
+        first = self.blocks[-1].first
+        return [float(self._times.times[row]) for place, row in self._row_of.items()
+                if self.keeps(place) and self.position[place] >= first]  # fmt: skip
 
     def decisions(self) -> list[Decision]:
         """Return the decisions about all posts, when nothing is open."""
@@ -47,16 +60,27 @@ class SharedBatch(Contestants):
         found = self._decisions | repeated
         return [found[place] for place in range(len(self._posts))]
 
+    # ---- records
+
+    def begin(self, taken: Taken) -> dict[int, bytes]:
+        """Give the open posts these positions; return the names of their ids, by place."""
+        self.blocks.append(Block(taken.first, len(self.open)))
+        self._settled = taken.settled
+        self.watermark = self.watermark_before = taken.watermark
+        return super().begin(taken)
+
     def records(self, taken: Taken) -> list[Record]:
-        """Return the records of those that are open, and prepare their texts."""
+        """Return the records of the open posts, and prepare their texts."""
         places = list(self.open)
         self._row_of = {place: row for row, place in enumerate(places)}
         posts = [self._posts[place] for place in places]
         self._times = self._timing.of_posts(posts, self._now, taken.watermark)
-        self.watermark, self.watermark_before = float(self._times.watermarks[-1]), taken.watermark
+        self._edges = self._times.edges(self._timing.horizon)
+        self.watermark = float(self._times.watermarks[-1])
         normalized = [self._normalized[place] for place in places]
-        positions = np.arange(taken.first, taken.first + len(places), dtype=np.int64)
+        positions = np.fromiter((self.position[place] for place in places), np.int64, len(places))
         self._prepared = self._steps.prepare([post.text for post in posts], normalized, positions)
+        self._text_names = list(map(text_name, self._prepared.keys))
         self._own_bands = self._steps.components.bands.names_of(self._prepared.lengths)
         return [self._record(place) for place in places]
 
@@ -76,71 +100,97 @@ class SharedBatch(Contestants):
 
     # ---- keys and others
 
+    def text_name(self, place: int) -> bytes:
+        """Return the name of the text of a post."""
+        return self._text_names[self._row_of[place]]
+
     def keyed(self) -> Keyed:
-        """Return those that are open with their keys, that of equal texts last."""
-        return self._keyed(self._open_rows())
+        """Return the leading posts with their keys."""
+        return keyed_texts(self._prepared, self._leading_rows())
 
     def probes(self) -> UInt64s:
-        """Return uint64[n]: the keys by which those that are open look for others."""
-        probes = self._probes(self._open_rows())
-        return np.asarray(probes[probes != NO_KEY])
+        """Return uint64[n]: the distinct keys by which the leading posts look for others."""
+        return distinct_keys(self._prepared.take(self._leading_rows()).live.probes)
 
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of other posts that may match those that are open."""
-        rows = self._open_rows()
+        """Return int64[n]: the positions of other posts that may match those that lead."""
+        rows = self._leading_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
-        texts, probes = self._prepared.take(rows), self._probes(rows)
-        self._encounter = Encounter(texts, times, probes, found, self._steps, self._timing.horizon)
+        texts = self._prepared.take(rows)
+        self._encounter = Encounter(texts, times, found, self._settled, self._steps, self._timing.horizon)
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
-        """Take note of candidates; return the undecided ones of all, by position, that match one that is open."""
+        """Note candidates; return the undecided ones of all, by position, that match one that leads."""
         self._encounter.note(positions, records)
         return self._encounter.rivals()
 
-    def _open_rows(self) -> Int64s:
-        """Return int64[n]: the rows of those that are open among those that were begun last."""
-        return np.array([self._row_of[place] for place in self.open], np.int64)
-
-    def _keyed(self, rows: Int64s) -> Keyed:
-        prepared = self._prepared
-        entries = np.zeros(len(rows), entry_type(prepared.live.prints.bits.shape[1]))
-        entries["position"], entries["length"] = prepared.positions[rows], prepared.lengths[rows]
-        entries["bits"] = spread(prepared.live.prints.bits, prepared.live_rows[rows], np.uint64(0))
-        return Keyed(entries, self._with_exact(prepared.live.keys, rows))
-
-    def _probes(self, rows: Int64s) -> UInt64s:
-        return self._with_exact(self._prepared.live.probes, rows)
-
-    def _with_exact(self, keys: UInt64s, rows: Int64s) -> UInt64s:
-        """Return uint64[n, n_keys + 1]: the keys of some texts by row, and last that of equal texts."""
-        of_near = spread(keys, self._prepared.live_rows[rows], np.uint64(NO_KEY))
-        return np.column_stack([of_near, self._prepared.hashes[rows]])
+    def _leading_rows(self) -> Int64s:
+        """Return int64[n], rising: the rows of the leading posts among those that were prepared."""
+        return np.array([self._row_of[place] for place in sorted(self.leading)], np.int64)
 
     # ---- verdicts
 
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Return what is to become of those that are open, by the candidates that are kept and by each other."""
+        """Return the verdicts on the leading posts, against the kept candidates and each other."""
         found, records = self._encounter.verdicts(self.report)
+        places = sorted(self.leading)
         keepers = [(one.post.id, one.post.position) for one in records]
-        keepers += [(self._id_of(place), self.position[place]) for place in self.open]
-        lengths = self._prepared.lengths[self._open_rows()]
+        keepers += [(self._id_of(place), self.position[place]) for place in places]
+        lengths = self._prepared.lengths[self._leading_rows()]
         evidence = found.evidence(dict(enumerate(keepers)), self._steps.components.bands, lengths)
-        return {place: evidence.get(row) for row, place in enumerate(self.open)}
+        return {place: evidence.get(row) for row, place in enumerate(places)}
+
+    def repeats(self, place: int, holder: Record, keeper: Record | None) -> Evidence | None:
+        """Return why a post repeats the decided holder of its text, or what that repeats; None if it does not."""
+        row, kept = self._row_of[place], keeper or holder
+        if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:
+            return None
+        if holder.post.evidence is not None:  # a pair with the same texts
+            return holder.post.evidence
+        return Evidence(kept.post.id, kept.post.position, "exact", 0, EQUAL, 1.0, 1.0, self._own_bands[row])
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Take note that a post is decided, and count it."""
+        """Note that a post is decided, and count it."""
         super().settle(place, evidence)
         post, watermark = self._record(place)[1:]
         self._decisions[place] = decision_of(post._replace(evidence=evidence))
         if evidence is None:
             self.outcomes.append(("kept", self._own_bands[self._row_of[place]]))
-            self.kept_times.append(post.time)
         else:
             self.outcomes.append((evidence.reason, evidence.length_band))
         self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
-        """Return the duplicates of those that were begun last with their keys: they need not stand in buckets."""
-        duplicates = [self.position[place] for place, evidence in self.decided.items() if evidence is not None]
-        return self._keyed(np.flatnonzero(np.isin(self._prepared.positions, duplicates)))
+        """Return the duplicates of the last block that are in buckets, with their keys."""
+        rows = [self._row_of[place] for place in sorted(self.entered) if self.decided.get(place) is not None]
+        return keyed_texts(self._prepared, np.array(rows, np.int64))
+
+
+def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
+    """Return the texts in some rows with their keys."""
+    live, live_rows = prepared.live, prepared.live_rows[rows]
+    entries = np.zeros(len(rows), entry_type(live.prints.bits.shape[1]))
+    entries["position"], entries["length"] = prepared.positions[rows], prepared.lengths[rows]
+    entries["bits"] = spread(live.prints.bits, live_rows, np.uint64(0))
+    return Keyed(entries, spread(live.keys, live_rows, np.uint64(NO_KEY)))
+
+
+def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:
+    """Return posts of a window with their keys; they are at rising positions."""
+    texts = [post.text for post in posts]
+    positions = np.fromiter((post.position for post in posts), np.int64, len(posts))
+    prepared = steps.prepare(texts, steps.normalize(texts), positions)
+    return keyed_texts(prepared, np.arange(len(posts)))
+
+
+def no_posts(steps: Steps) -> Keyed:
+    """Return no posts with keys, for calls that only look."""
+    n_words = steps.components.settings.fingerprint.bits // 64
+    return Keyed(np.zeros(0, entry_type(n_words)), np.zeros((0, 1), np.uint64))
+
+
+def distinct_keys(probes: UInt64s) -> UInt64s:
+    """Return uint64[n], rising: the keys among probes."""
+    found: UInt64s = np.unique(probes[probes != NO_KEY])
+    return found

@@ -19,38 +19,36 @@ from hybriddup.data.records import (
     PairLimits,
     UInt64s,
 )
-from hybriddup.kernels.bucket_entries import near_entries, numbers_in_buckets
+from hybriddup.kernels.bucket_entries import near_entries
 from hybriddup.kernels.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.shared.store import Entries, EntryArray
 
+LAST = 2**63 - 1
+"""After all positions."""
+
 
 class Buckets(NamedTuple):
-    """What the buckets hold into which texts of a batch look."""
+    """The buckets that the texts of a batch look into; several may look into one."""
 
     later: Int64s
-    """int64[n], rising: the row of the text that looks into each."""
+    """int64[n], rising: the row of a text."""
     key: Int64s
-    """int64[n]: which key of the text it is."""
+    """int64[n]: the column of its key."""
     begins: Int64s
     ends: Int64s
-    """int64[n]: where the entries of each begin, and end."""
+    """int64[n]: the range of its bucket among the entries."""
     positions: Int64s
     """int64[n_entries]: -1 = a text of the batch."""
     entries: EntryArray
-
-    def others_by(self, key: int) -> tuple[Int64s, Int64s]:
-        """Return the others in the buckets of one key: rows of the batch, and the positions of the others."""
-        is_of_key = np.repeat(self.key == key, self.ends - self.begins)
-        later = np.repeat(self.later, self.ends - self.begins)[is_of_key]
-        positions = self.positions[is_of_key]
-        return later[positions >= 0], positions[positions >= 0]
+    ranks: Int64s
+    """int64[n_entries]: those of `ranks_from_newest`."""
 
 
 class NearMeetings(NamedTuple):
-    """Others that are near a text of the batch, a row for each bucket in which they stand."""
+    """Others that are near a text of the batch, a row for each bucket that both share."""
 
     later: Int64s
     """int64[n]: rows of the texts."""
@@ -59,7 +57,7 @@ class NearMeetings(NamedTuple):
     positions: Int64s
     """int64[n]: of the others."""
     numbers: Int64s
-    """int64[n]: which number from the newest the other has in the bucket, 1 being the newest."""
+    """int64[n]: the rank of the other in the bucket, 1 = the newest."""
     distances: Int32s
     """int32[n]: differing bits."""
 
@@ -68,33 +66,62 @@ class NearMeetings(NamedTuple):
         return NearMeetings._make(column[chosen] for column in self)
 
 
-def buckets_of(probes: UInt64s, found: Entries, own: Int64s) -> Buckets:
-    """Return the buckets of texts at the positions ``own`` int64[n], which look by ``probes`` uint64[n, n_keys].
+def buckets_of(probes: UInt64s, found: Entries, own: Int64s, settled: int = LAST) -> Buckets:
+    """Return the buckets that texts look into.
 
-    ``found`` is what the buckets of all these keys but `NO_KEY` hold, in the order of the rows.
+    Parameters
+    ----------
+    probes
+        uint64[n, n_keys]: their keys; `NO_KEY` = none.
+    found
+        The contents of the buckets of the distinct keys, in rising order.
+    own
+        int64[n]: the positions of the texts.
+    settled
+        The position before which every post is decided.
     """
     rows, keys = np.nonzero(probes != NO_KEY)
+    _, bucket = np.unique(probes[rows, keys], return_inverse=True)
     positions = found.entries["position"].astype(np.int64)
-    later = np.flatnonzero(positions >= own.min(initial=2**63 - 1))
+    ranks = ranks_from_newest(found.counts, np.where(positions < settled, positions, -1))
+    later = np.flatnonzero(positions >= own.min(initial=LAST))
     positions[later[np.isin(positions[later], own)]] = -1
     ends = np.cumsum(found.counts)
-    return Buckets(rows, keys, ends - found.counts, ends, positions, found.entries)
+    begins = ends - found.counts
+    return Buckets(rows, keys, begins[bucket], ends[bucket], positions, found.entries, ranks)
 
 
-def near_meetings(texts: LiveTexts, rows: Int64s, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Return the meetings of those that are within the limits, and among the newest ``most`` of their bucket, 0 = all.
+def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
+    """Return int64[n_entries]: the rank of each entry in its bucket, 1 = the largest position.
 
-    ``rows`` int64[n] has the row among ``texts``, those that could be near, of each that looks into buckets.
+    Parameters
+    ----------
+    counts
+        int64[n_buckets]: the entries of each bucket, one bucket after the other.
+    positions
+        int64[n_entries]: -1 = the entry has rank 1 and does not count for others.
     """
-    asked = np.flatnonzero(met.key < texts.probes.shape[1])
-    of_rows, bits = rows[met.later[asked]], met.entries["bits"].copy()
-    most_bits = int(bands.max_hamming_distances.max())
-    chosen, of_asked = near_entries(met.begins[asked], met.ends[asked], of_rows, texts.prints.bits, bits, most_bits)
+    bucket = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((-positions, bucket))
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[bucket] + 1
+    ranks[positions < 0] = 1
+    return ranks
+
+
+def near_meetings(texts: LiveTexts, met: Buckets, bands: Bands, most: int) -> NearMeetings:
+    """Return the meetings within the limits, with posts among the newest ``most`` of their bucket, 0 = all.
+
+    Only posts that are known to be decided count: others may leave the bucket, and must not hide a kept post.
+    """
+    bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
+    chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.prints.bits, bits, most_bits)
     is_other = met.positions[chosen] >= 0
-    chosen, bucket, later = chosen[is_other], asked[of_asked[is_other]], of_rows[of_asked[is_other]]
+    chosen, of_bucket = chosen[is_other], of_bucket[is_other]
+    later = met.later[of_bucket]
     distances = distances_of(texts, later, met.entries[chosen], bands)
-    numbers = numbers_in_buckets(met.positions, met.begins[bucket], met.ends[bucket], chosen)
-    found = NearMeetings(later, met.key[bucket], met.positions[chosen], numbers, distances.astype(np.int32))
+    numbers = met.ranks[chosen]
+    found = NearMeetings(later, met.key[of_bucket], met.positions[chosen], numbers, distances.astype(np.int32))
     return found.take((distances >= 0) & (numbers <= most) if most else distances >= 0)
 
 

@@ -1,24 +1,33 @@
-"""How processes that share a window agree, though their store is atomic for one record at a time only.
+"""The protocol of a shared window: how processes agree, though their store is atomic for single items only.
 
-1. A batch takes positions. Each post's record is written as *pending*, and the post made the holder of its id; whoever
-   finds another holder gets that one's answer.
-2. The posts enter their buckets, and only then read them. So of two posts with a key in common, whichever entered last
-   sees the other.
-3. A match that is kept makes a post a duplicate.
-4. A match of an earlier batch that is undecided is waited for. Where its process shows no sign of life for a lease, it
-   is *given up*, by a change of its record from undecided to gone. Batches wait for earlier ones only, so never in a
-   circle.
-5. A match of a later batch that is pending is *challenged*, by a change of its record from pending to challenged: it
-   may not have seen the earlier post. Where it is kept already, that is a match as in 3.
-6. What has no match left is kept, by a change of its record from pending to kept. Where it was challenged meanwhile, it
-   becomes pending again, reads its buckets again, and goes on with 3. Where it was given up, it begins anew with 1.
+1. A batch takes positions, and looks up who has its ids: a post whose id is taken gets the answer of that post. The
+   others are written as *pending* records, and claim their ids.
+2. The first post with a text claims that text as well, by compare-and-set. If it gets it, it *leads* for the text. All
+   other posts with the text *follow* its holder: they enter no bucket.
+3. Leading posts enter their buckets, and only then read them. So of two posts with a key in common, whichever entered
+   last sees the other.
+4. A kept match makes a post a duplicate.
+5. An undecided match of an earlier batch is waited for. If its process gives no sign of life for a lease, the post is
+   *given up*: its record changes from undecided to gone. Batches wait for earlier ones only, so never in a circle.
+6. A pending match of a later batch is *challenged*: its record changes from pending to challenged, since it may not
+   have seen the earlier post. If it is kept already, it is a match as in 4.
+7. A leading post without a match left is kept: its record changes from pending to kept. If it was challenged
+   meanwhile, it becomes pending again, reads its buckets again, and goes on with 4. If it was given up, it begins anew
+   with 1.
+8. When no post leads any more, those that follow wait for the holders of their texts. They repeat a holder that is
+   kept, or what it repeats. If the holder is gone or too old, the first of them takes its text over and goes on with
+   3.
 
-Of two posts that match, one sees the other. If the later one does, it waits for the earlier one. If only the earlier
-one does, it challenges the later one, which is kept already, or must look again and then sees the earlier one. So never
-are both kept. A duplicate is written when its keeper is kept, for good. No clocks are compared: a lease is measured by
-the one who waits.
+Of two posts with one text, one holds it and the other follows, so never are both kept, whatever a bucket holds. Of two
+near matches, one sees the other. If the later one does, it waits for the earlier one. If only the earlier one does, it
+challenges the later one, which is kept already, or must look again and then sees the earlier one. So never are both
+kept. A duplicate is written when its keeper is kept, for good.
 
-The steps are a generator, which yields what it asks of the store. So the tests run these very steps in every order in
+Nobody waits in a circle: those that wait for an id wait for posts that lead or follow; those that follow wait for posts
+that lead; those that lead wait for earlier ones that lead. No clocks are compared: a lease is measured by the process
+that waits.
+
+The steps are a generator, which yields its calls of the store. So the tests run these very steps in every order in
 which several processes can come, and end, on a small store.
 """
 
@@ -32,98 +41,167 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.window.records import Evidence, PostId
+from hybriddup.window.shared.packing import id_name
 from hybriddup.window.shared.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken
 
 
 class Call(NamedTuple):
-    """What is asked of the store: a method of `hybriddup.window.shared.store.SharedStore`; its answer is sent back."""
+    """A call of the store, a `hybriddup.window.shared.store.SharedStore`; its answer is sent back."""
 
     method: str
     arguments: tuple[Any, ...]
 
 
 class Wait(NamedTuple):
-    """A moment is to pass; sent back are those of the positions whose posts show no sign of life for a lease."""
+    """A pause; the answer is those of the positions whose posts gave no sign of life for a lease."""
 
     positions: tuple[int, ...]
 
 
 class Contestants(ABC):
-    """Posts that are decided together, by place. They are *open* until they are decided, or another has their id."""
+    """Posts that are decided together, by place. A post is *open* until it is decided, or another one has its id."""
 
     def __init__(self, ids: Sequence[PostId | None]) -> None:
         self._ids = ids
         self.open = dict.fromkeys(range(len(ids)))
-        """The places of those that are open, rising."""
+        """The places of the open posts, rising."""
+        self.leading: set[int] = set()
+        """The places of the open posts that hold their texts."""
+        self.entered: set[int] = set()
+        """The places of posts that entered their buckets, at the positions that were given last."""
         self.position: dict[int, int] = {}
-        """That each was given last, by place."""
+        """The position that each post was given last, by place."""
         self.decided: dict[int, Evidence | None] = {}
-        """What became of posts, by place."""
+        """The verdicts on posts, by place."""
         self.answers: dict[int, Record] = {}
-        """The posts whose answers others get because their ids were decided before, by place of the others."""
-        self._holder: dict[int, int] = {}
-        """By place, the position of the post that has the id, where that is another one."""
+        """The records that answer posts whose ids were decided before, by place."""
+        self._id_holder: dict[int, int] = {}
+        """By place, the position of the other post that has the id."""
         self._instead_of: dict[int, int] = {}
+        """By place, the position of the holder of the id that is gone or forgotten."""
+        self._text_holder: dict[bytes, int] = {}
+        """By text, the position of the post that held it last."""
+        self._replaceable: dict[bytes, int] = {}
+        """By text, the position of a holder that a post of this batch may replace."""
 
-    def begin(self, taken: Taken) -> tuple[list[Record], list[Holder]]:
-        """Give those that are open these positions; return their records, and which ids they are to have."""
-        before = dict(self.position)
+    # ---- ids
+
+    def begin(self, taken: Taken) -> dict[int, bytes]:
+        """Give the open posts these positions; return the names of their ids, by place."""
+        self.entered.clear()
         self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
-        holders = []
-        for place in self.open:
-            post_id = self._ids[place]
-            if post_id is not None:
-                instead_of = self._instead_of.get(place, before.get(place))
-                holders.append(Holder(post_id, self.position[place], instead_of))
-        return self.records(taken), holders
+        return {place: id_name(post_id) for place in self.open if (post_id := self._ids[place]) is not None}
 
-    def held(self, holders: Sequence[int]) -> None:
-        """Take note of who has the ids; posts whose id another has are open no more."""
-        with_ids = [place for place in self.open if self._ids[place] is not None]
-        for place, holder in zip(with_ids, holders, strict=True):
-            if holder != self.position[place]:
-                self._holder[place] = holder
+    def note_ids(self, holders: Mapping[int, int | None]) -> None:
+        """Note the holders of ids, by place: a post whose id another post has is not open any more."""
+        for place, holder in holders.items():
+            if holder == self.position[place]:
+                self._instead_of[place] = holder  # in case the post begins anew
+            elif holder is not None and holder != self._instead_of.get(place):
+                self._id_holder[place] = holder
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Return the positions of the posts that have the ids of these, by place, of those without an answer."""
-        return {place: holder for place, holder in self._holder.items() if place not in self.answers}
+        """Return the positions of the holders of ids, by place, for the posts without an answer."""
+        return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
         """Open a post whose id is held by one that is gone or forgotten."""
-        self._instead_of[place] = self._holder.pop(place)
+        self._instead_of[place] = self._id_holder.pop(place)
         self.open = dict.fromkeys(sorted([*self.open, place]))
 
+    def id_claims(self) -> dict[int, Holder]:
+        """Return the claims of the open posts to their ids, by place."""
+        return {
+            place: Holder(id_name(post_id), self.position[place], self._instead_of.get(place))
+            for place in self.open
+            if (post_id := self._ids[place]) is not None
+        }
+
+    # ---- texts
+
+    def text_claims(self, places: Iterable[int]) -> dict[int, Holder]:
+        """Return the claims to the texts of posts, by place: one for each text, by the first post that has it."""
+        claims: dict[bytes, tuple[int, Holder]] = {}
+        for place in sorted(places):
+            name = self.text_name(place)
+            if name not in claims:
+                claims[name] = place, Holder(name, self.position[place], self._replaceable.get(name))
+        return dict(claims.values())
+
+    def note_texts(self, claims: Mapping[int, Holder], holders: Iterable[int]) -> None:
+        """Note the holders of the texts that were claimed: a post that holds its text leads."""
+        for (place, claim), holder in zip(claims.items(), holders, strict=True):
+            self._text_holder[claim.name] = holder
+            if holder == claim.position and place in self.open:
+                self.leading.add(place)
+                self._replaceable[claim.name] = holder  # in case the post begins anew
+            else:
+                self._replaceable.pop(claim.name, None)
+
+    def following(self) -> dict[int, int]:
+        """Return the positions of the holders of their texts, by place, for the open posts that do not lead."""
+        return {place: self._text_holder[self.text_name(place)] for place in self.open if place not in self.leading}
+
+    def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
+        """Return the claims to the texts of posts that follow a holder that is gone or too old."""
+        places = list(places)
+        names = map(self.text_name, places)
+        self._replaceable |= {name: self._text_holder[name] for name in names}
+        return self.text_claims(places)
+
+    # ---- verdicts
+
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Take note that a post is decided: it is a duplicate for this reason, or kept."""
+        """Note that a post is decided: it is a duplicate for this reason, or kept."""
         self.decided[place] = evidence
         del self.open[place]
+        if place in self.leading:
+            self.leading.remove(place)
+            self._replaceable.pop(self.text_name(place), None)
+
+    def keeps(self, place: int) -> bool:
+        """Return whether a post is decided and kept."""
+        return place in self.decided and self.decided[place] is None
+
+    # ---- what a window brings
 
     @abstractmethod
     def records(self, taken: Taken) -> list[Record]:
-        """Return the records of those that are open, which have positions now."""
+        """Return the records of the open posts, which have positions now, and prepare their texts."""
+
+    @abstractmethod
+    def text_name(self, place: int) -> bytes:
+        """Return the name of the text of a post that was prepared."""
 
     @abstractmethod
     def keyed(self) -> Keyed:
-        """Return those that are open with their keys."""
+        """Return the leading posts with their keys."""
 
     @abstractmethod
     def probes(self) -> UInt64s:
-        """Return uint64[n]: the keys by which those that are open look for others."""
+        """Return uint64[n]: the distinct keys by which the leading posts look for others."""
 
     @abstractmethod
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of other posts that may match those that are open."""
+        """Return int64[n]: the positions of other posts that may match those that lead."""
 
     @abstractmethod
     def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
-        """Take note of candidates; return the undecided ones of all, by position, that match one that is open."""
+        """Note candidates; return the undecided ones of all, by position, that match one that leads."""
 
     @abstractmethod
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Return what is to become of those that are open, by place, if nobody else changes them first.
+        """Return the verdicts on the leading posts, by place, unless somebody else changes them first.
 
-        It goes by the candidates that are kept and by each other. None = the post is to be kept.
+        They are decided against the kept candidates and against each other. None = the post is kept.
+        """
+
+    @abstractmethod
+    def repeats(self, place: int, holder: Record, keeper: Record | None) -> Evidence | None:
+        """Return why a post repeats the decided holder of its text, or what that repeats; None if it does not.
+
+        ``keeper`` is the post that the holder is a duplicate of; None if the holder is kept.
         """
 
     @abstractmethod
@@ -132,10 +210,12 @@ class Contestants(ABC):
 
 
 Steps = Generator[Call | Wait, Any, None]
+States = dict[int, State]
+"""States of posts, by place."""
 
 
 def call(method: str, *arguments: Any) -> Call:
-    """Return what to ask of the store."""
+    """Return a call of the store."""
     return Call(method, arguments)
 
 
@@ -149,33 +229,53 @@ def decide(posts: Contestants) -> Steps:
 
 
 def announce(posts: Contestants) -> Steps:
-    """Have open posts be seen by others, and decide them, but for those that others give up meanwhile."""
+    """Make the open posts known to others and decide them, except those that others give up meanwhile."""
     taken: Taken = yield call("take", len(posts.open))
-    records, holders = posts.begin(taken)
-    posts.held((yield call("announce", records, holders)))
-    if posts.open:
-        yield from contest(posts, (yield call("enter", posts.keyed(), posts.probes())))
+    if names := posts.begin(taken):
+        posts.note_ids(dict(zip(names, (yield call("positions_of", list(names.values()))), strict=True)))
+    if not posts.open:
+        return
+    records, ids, texts = posts.records(taken), posts.id_claims(), posts.text_claims(posts.open)
+    held = yield call("announce", records, [*ids.values(), *texts.values()])
+    posts.note_ids(dict(zip(ids, held, strict=False)))
+    posts.note_texts(texts, held[len(ids) :])
+    yield from give_up([posts.position[place] for place in ids if place not in posts.open])
+    yield from decide_announced(posts)
 
 
-def contest(posts: Contestants, found: Entries) -> Steps:
-    """Decide posts that stand in their buckets, until each is decided or was given up."""
-    first = min(posts.position[place] for place in posts.open)
+def decide_announced(posts: Contestants) -> Steps:
+    """Decide the open posts: those that lead, then those that follow. If one was given up, all left begin anew."""
+    while posts.open:
+        states: States = yield from (contest(posts) if posts.leading else follow(posts))
+        if State.GONE in states.values():
+            posts.leading.clear()
+            yield from give_up(posts.position[place] for place in posts.open)
+            return
+
+
+def give_up(positions: Iterable[int]) -> Steps:
+    """Give up undecided posts."""
+    if changes := [Change(one, UNDECIDED, State.GONE) for one in positions]:
+        yield call("change", changes)
+
+
+def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
+    """Decide the leading posts, or return a state that says that one was given up."""
+    first = min(posts.position[place] for place in posts.leading)
+    posts.entered |= posts.leading
+    found: Entries = yield call("enter", posts.keyed(), posts.probes())
     while True:
         states = yield from heed_rivals(posts, found, first)
-        left = [posts.position[place] for place in posts.open]
-        if not left:
-            return
-        if State.GONE in states.values():  # all that are left begin anew
-            yield call("change", [Change(one, UNDECIDED, State.GONE) for one in left])
-            return
+        if not posts.leading or State.GONE in states.values():
+            return states
         # to be pending again comes before looking again, so that no challenge is missed
         challenged = [posts.position[place] for place, state in states.items() if state is State.CHALLENGED]
         yield call("change", [Change(one, frozenset({State.CHALLENGED}), State.PENDING) for one in challenged])
         found = yield call("enter", nothing_of(posts.keyed()), posts.probes())
 
 
-def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Call | Wait, Any, dict[int, State]]:
-    """Decide what can be decided; return the states of the posts that were to be settled, by place."""
+def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Call | Wait, Any, States]:
+    """Decide the leading posts that can be decided; return the states of those that could not."""
     asked = posts.candidates(found)
     while True:
         records = yield call("records", asked)
@@ -188,37 +288,41 @@ def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Cal
                 continue
         awaited = tuple(one for one in rivals if one < first)
         if not awaited:
-            return (yield from settle(posts))
+            return (yield from settle_leading(posts))
         yield from wait_for(awaited)
 
 
 def wait_for(positions: Iterable[int]) -> Steps:
-    """Let a moment pass, and give up those that show no sign of life."""
+    """Pause, and give up the posts that gave no sign of life for a lease."""
     lapsed: Sequence[int] = yield Wait(tuple(positions))
-    if lapsed:
-        yield call("change", [Change(one, UNDECIDED, State.GONE) for one in lapsed])
+    yield from give_up(lapsed)
 
 
-def settle(posts: Contestants) -> Generator[Call | Wait, Any, dict[int, State]]:
-    """Write what is to become of the open posts: the keepers first, then what repeats them."""
+def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
+    """Write the verdicts on the leading posts: the keepers first, then what repeats them."""
     verdicts = posts.verdicts()
     own = {posts.position[place]: place for place in verdicts}
     later = {place: own[one.of_position] for place, one in verdicts.items()
              if one is not None and one.of_position in own}  # fmt: skip
-    states: dict[int, State] = {}
-    for places in ([place for place in verdicts if place not in later], list(later)):
-        due = [place for place in places if place not in later or states[later[place]] is State.KEPT]
-        if due:
-            answers = yield call("change", [change_of(posts.position[place], verdicts[place]) for place in due])
-            states |= dict(zip(due, answers, strict=True))
-    for place, state in states.items():
-        if state is (State.KEPT if verdicts[place] is None else State.DUPLICATE):
-            posts.settle(place, verdicts[place])
+    states = yield from settle(posts, {place: one for place, one in verdicts.items() if place not in later})
+    due = {place: verdicts[place] for place, keeper in later.items() if posts.keeps(keeper)}
+    return states | (yield from settle(posts, due))
+
+
+def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Generator[Call | Wait, Any, States]:
+    """Write verdicts, by place; return the states of the posts that have another state meanwhile."""
+    if not verdicts:
+        return {}
+    changes = [change_of(posts.position[place], evidence) for place, evidence in verdicts.items()]
+    states = dict(zip(verdicts, (yield call("change", changes)), strict=True))
+    for place, evidence in verdicts.items():
+        if states[place] is (State.KEPT if evidence is None else State.DUPLICATE):
+            posts.settle(place, evidence)
     return {place: state for place, state in states.items() if place in posts.open}
 
 
 def change_of(position: int, evidence: Evidence | None) -> Change:
-    """Return the change that a verdict asks for: one that was challenged may be a duplicate, and may not be kept."""
+    """Return the change of a verdict: a challenged post may become a duplicate, and may not be kept."""
     if evidence is None:
         return Change(position, frozenset({State.PENDING}), State.KEPT)
     return Change(position, UNDECIDED, State.DUPLICATE, evidence)
@@ -229,12 +333,50 @@ def nothing_of(texts: Keyed) -> Keyed:
     return Keyed(texts.entries[:0], texts.keys[:0])
 
 
+def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
+    """Decide the posts that follow by the holders of their texts, or let some of them take a text over."""
+    holders = posts.following()
+    found = yield from records_at(sorted(set(holders.values())))
+    keepers = {one.post.evidence.of_position for one in found.values() if one is not None and one.post.evidence}
+    found |= yield from records_at(sorted(keepers - set(found)))
+    awaited, verdicts, left = set[int](), dict[int, Evidence | None](), list[int]()
+    for place, position in holders.items():
+        holder = found[position]
+        if holder is not None and holder.state in UNDECIDED:
+            awaited.add(position)
+        elif (evidence := why_repeated(posts, place, holder, found)) is not None:
+            verdicts[place] = evidence
+        else:
+            left.append(place)
+    states = yield from settle(posts, verdicts)
+    if claims := posts.replace_holders(left):
+        posts.note_texts(claims, (yield call("hold", list(claims.values()))))
+    elif awaited and not verdicts:
+        yield from wait_for(sorted(awaited))
+    return states
+
+
+def why_repeated(
+    posts: Contestants, place: int, holder: Record | None, found: Mapping[int, Record | None]
+) -> Evidence | None:
+    """Return why a post repeats the holder of its text, which is decided or gone; None if it does not."""
+    if holder is None or holder.state is State.GONE:
+        return None
+    keeper = found[holder.post.evidence.of_position] if holder.post.evidence else None
+    return posts.repeats(place, holder, keeper)
+
+
+def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int, Record | None]]:
+    """Return records, by position."""
+    if not positions:
+        return {}
+    return dict(zip(positions, (yield call("records", np.array(positions, np.int64))), strict=True))
+
+
 def answer_repeated(posts: Contestants) -> Steps:
     """Give posts the answers of those with their ids, once these are decided; reopen those whose ids are free."""
     repeated = posts.repeated()
-    holders = sorted(set(repeated.values()))
-    records: list[Record | None] = yield call("records", np.array(holders, np.int64))
-    found = dict(zip(holders, records, strict=True))
+    found = yield from records_at(sorted(set(repeated.values())))
     awaited = set()
     for place, position in repeated.items():
         record = found[position]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Int64s, NearPairs
+from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Int64s, NearPairs
 from hybriddup.errors import StoreError, UnsupportedError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
@@ -19,11 +19,12 @@ from hybriddup.window.index import LiveTexts
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import MADE_ID, Counts, Decision, Post, PostId, PostList, StoredPost
-from hybriddup.window.shared.batch import SharedBatch
+from hybriddup.window.shared.batch import SharedBatch, distinct_keys, keyed_posts, no_posts
 from hybriddup.window.shared.candidates import buckets_of, near_meetings, near_pairs
-from hybriddup.window.shared.encounter import latest_equals
+from hybriddup.window.shared.packing import id_name, text_name
 from hybriddup.window.shared.protocol import Call, Wait, decide
-from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, Taken, entry_type
+from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, Taken
+from hybriddup.window.shared.sweeping import Sweeper
 
 logger = logging.getLogger("hybriddup")
 
@@ -31,6 +32,8 @@ PATIENCE = 0.002, 0.05
 """Seconds between two looks at a post of another process that is being decided: at first, and at most."""
 LARGEST_BATCH = 1024
 """Posts that are decided together: others wait for all of them."""
+LEASES_UNTIL_SWEPT = 10
+"""Leases for which the batch of another process may take: then its posts are given up and leave their buckets."""
 LOOKING = 2**62
 """The position of a text that is only looked for: after all posts."""
 
@@ -55,13 +58,13 @@ class SharedState:
         """When posts of others that are being decided were first waited for."""
         self._taken: deque[tuple[float, int]] = deque()
         """When positions were taken, within the last lease, and once before: which posts are older than these tells."""
-        self._abandoned: set[int] = set()
-        """Positions of this process that an error left undecided: nobody goes on with them."""
+        self._sweeper = Sweeper(self.shared, self.steps, LEASES_UNTIL_SWEPT * self.lease)
 
     # ---- deciding
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
         """Return the decisions about posts, when the store has them."""
+        self._sweeper.sweep_abandoned()
         decisions: list[Decision] = []
         for first in range(0, len(posts), LARGEST_BATCH):
             decisions += self._decide(posts[first : first + LARGEST_BATCH])
@@ -91,8 +94,9 @@ class SharedState:
         try:
             self._follow(batch)
         except BaseException:
-            self._abandoned |= batch.undecided
+            self._sweeper.abandon(batch.blocks)
             raise
+        self._sweeper.abandon(batch.blocks[:-1])
         return batch
 
     def _follow(self, batch: SharedBatch) -> None:
@@ -106,25 +110,30 @@ class SharedState:
                 break
             with self.counts.timed("store"):
                 answer = self._lapsed(asked) if isinstance(asked, Wait) else self._ask(asked)
-        if batch.watermark > NEVER:
+        if batch.blocks:
             with self.counts.timed("store"):
-                self._tidy(batch)
+                self._finish(batch)
+                self._sweeper.sweep_overdue(monotonic())
 
     def _ask(self, asked: Call) -> Any:
         """Return the answer of the store."""
         answer = getattr(self.shared, asked.method)(*asked.arguments)
         if isinstance(answer, Taken):
-            self._taken.append((monotonic(), answer.first))
-            while len(self._taken) > 1 and self._taken[1][0] < monotonic() - self.lease:
+            now = monotonic()
+            self._taken.append((now, answer.first))
+            while len(self._taken) > 1 and self._taken[1][0] < now - self.lease:
                 self._taken.popleft()
+            self._sweeper.note(answer.unfinished, now)
         return answer
 
-    def _tidy(self, batch: SharedBatch) -> None:
-        """Move the time on, and take duplicates out of the buckets. What was decided stands if that fails."""
-        leaving = batch.duplicates_keyed()
+    def _finish(self, batch: SharedBatch) -> None:
+        """Finish the last block of a batch. What was decided stands if that fails; the block is swept later."""
+        leaving = batch.duplicates_keyed() if batch.entered else no_posts(self.steps)
+        block, times = batch.blocks[-1], (batch.watermark_before, batch.watermark)
         try:
-            self.shared.note(batch.watermark_before, batch.watermark, batch.kept_times, leaving)
+            self.shared.finish(block.first, *times, batch.kept_times, leaving)
         except StoreError as error:
+            self._sweeper.abandon([block])
             logger.warning(
                 "posts were decided, but the time of the window may not have moved on, and duplicates may still take "
                 "room in the store: %s",
@@ -135,9 +144,6 @@ class SharedState:
         """Wait a moment; return the positions whose posts have been undecided for longer than a lease."""
         now = monotonic()
         self._awaited = {position: self._awaited.get(position, now) for position in asked.positions}
-        if abandoned := self._abandoned.intersection(asked.positions):
-            self._abandoned -= abandoned
-            return sorted(abandoned)
         since, first = self._taken[0]
         if since < now - self.lease and (overdue := [one for one in asked.positions if one < first]):
             return overdue
@@ -174,20 +180,20 @@ class SharedState:
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
-        found = self.shared.enter(self.no_posts(), prepared.hashes)
-        rows = np.repeat(np.arange(len(prepared.hashes)), found.counts)
-        positions = found.entries["position"].astype(np.int64)
+        held = self.shared.positions_of(list(map(text_name, prepared.keys)))
         view = SharedView(self)
-        kept = view.kept_of(positions).tolist()
-        texts = self.steps.normalize([view.records[position].post.text for position in kept])
-        normalized, edges = dict(zip(kept, texts, strict=True)), times.edges(self.timing.horizon)
-        return latest_equals((rows, positions), view.records, normalized, prepared.keys, edges)
+        view.kept_of(np.array([one for one in held if one is not None], np.int64))
+        times_of = {position: one.post.time for position, one in view.records.items()}
+        edges = times.edges(self.timing.horizon).tolist()
+        found = [-1 if one is None or times_of.get(one, NEVER) <= edge else one
+                 for one, edge in zip(held, edges, strict=True)]  # fmt: skip
+        return np.array(found, np.int64)
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
         """Return the post with an id, if it is decided and not forgotten."""
         is_made = isinstance(post_id, str) and MADE_ID.fullmatch(post_id)
         # a number of more digits is no position, and Python refuses to read one of thousands
-        position = int(str(post_id)[1:20]) if is_made else self.shared.positions_of([post_id])[0]
+        position = int(str(post_id)[1:20]) if is_made else self.shared.positions_of([id_name(post_id)])[0]
         if position is None or position >= LOOKING:
             return None
         record, edge = self.shared.records(np.array([position]))[0], self.watermark - self.timing.horizon
@@ -207,11 +213,6 @@ class SharedState:
         """Return the normalized texts of kept posts, in the order asked."""
         return self.steps.normalize([post.text for post in self.posts_at(positions)])
 
-    def no_posts(self) -> Keyed:
-        """Return no posts with keys, for calls that only look."""
-        n_words = self.steps.components.settings.fingerprint.bits // 64
-        return Keyed(np.zeros(0, entry_type(n_words)), np.zeros((0, 1), np.uint64))
-
     def posts_before(self, position: int | None, n: int) -> PostList:  # noqa: ARG002
         """Raise UnsupportedError: a store has its posts by position, many of which nobody uses."""
         raise UnsupportedError(
@@ -230,10 +231,7 @@ class SharedState:
         self.shared.remove(post.position, post.time if post.kept else None)
         self.counts.posts["deleted"] += 1
         if post.kept:
-            one, normalized = Post(post.text, None, post.time), self.steps.normalize([post.text])
-            batch = SharedBatch([one], self.steps, self.timing, self.timing.now(), normalized)
-            batch.begin(Taken(post.position, self.watermark))
-            self._leave(batch.keyed())
+            self._leave(keyed_posts([post], self.steps))
         return True
 
     def _leave(self, texts: Keyed) -> None:
@@ -277,11 +275,10 @@ class SharedView:
     def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:  # noqa: ARG002
         """Return the pairs of texts with kept posts; ``earlier`` are positions."""
         steps = self._state.steps
-        nothing = self._state.no_posts()
-        found = self._state.shared.enter(nothing, texts.probes[texts.probes != NO_KEY])
-        met, rows = buckets_of(texts.probes, found, np.zeros(0, np.int64)), np.arange(len(texts.prints))
+        found = self._state.shared.enter(no_posts(steps), distinct_keys(texts.probes))
+        met = buckets_of(texts.probes, found, np.zeros(0, np.int64))
         most = steps.components.block_index.max_bucket_size
-        near, _ = near_pairs(near_meetings(texts, rows, met, steps.components.bands, most))
+        near, _ = near_pairs(near_meetings(texts, met, steps.components.bands, most))
         kept = self.kept_of(near.earlier)
         return near.take(np.isin(near.earlier, kept))
 

@@ -1,8 +1,8 @@
 """The store of a window that several processes share, as the protocol needs it. Only single items are atomic.
 
-A store has four kinds of items. A *record* is a post with its state, by position. A *holder* maps a name, which is an id
-or a text, to the position of the one post that has it, and changes by compare-and-set. A *bucket* lists the posts with
-a block key. A *value* is metadata such as the recipe. Every call takes many items, so that a batch needs few round
+A store has four kinds of items. A *record* is a post with its state, by position. A *holder* maps a name, which is an
+id or a text, to the position of the one post that has it, and changes by compare-and-set. A *bucket* lists the posts
+with a block key. A *value* is metadata such as the recipe. Every call takes many items, so that a batch needs few round
 trips.
 """
 

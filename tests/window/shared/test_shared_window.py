@@ -19,9 +19,9 @@ from hybriddup.testing import NASTY_TEXTS, ContractError, check_shared_store, ch
 from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import Windows
 from hybriddup.window.records import Evidence, StoredPost
-from hybriddup.window.shared import Change, Holder, Keyed, Record, State, Taken, state
+from hybriddup.window.shared import Change, Holder, Keyed, State, Taken, state
 from hybriddup.window.shared.opening import LEASE
-from hybriddup.window.shared.packing import id_bytes, mix_keys, pack_evidence, pack_post, unpack_evidence, unpack_post
+from hybriddup.window.shared.packing import id_name, mix_keys, pack_evidence, pack_post, unpack_evidence, unpack_post
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
 from tests.window.plugins import nothing, with_fault
@@ -72,20 +72,20 @@ CHANGES_ANYTHING = with_fault(
 KEEPS_ALL_IN_BUCKETS = with_fault(PlainStore, "leave", nothing)
 
 
-class LetsIdsGo(PlainStore):
-    """Gives an id to whoever asks last."""
+class LetsNamesGo(PlainStore):
+    """Gives a name to whoever claims it last."""
 
-    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
-        held = self.positions_of([one.post_id for one in holders])
+    def hold(self, holders: Sequence[Holder]) -> list[int]:
+        held = self.positions_of([one.name for one in holders])
         taken = [one._replace(instead_of=position) for one, position in zip(holders, held, strict=True)]
-        return super().announce(records, taken)
+        return super().hold(taken)
 
 
 class TimeGoesBack(PlainStore):
     """Takes any time."""
 
-    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        super().note(read, watermark, kept, leaving)
+    def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        super().finish(first, read, watermark, kept, leaving)
         self.content.watermark = watermark
 
 
@@ -94,7 +94,7 @@ class TimeGoesBack(PlainStore):
     [
         (GIVES_TWICE, "nobody gets those of another"),
         (CHANGES_ANYTHING, "only if it is as expected"),
-        (LetsIdsGo, "whoever asks first has an id"),
+        (LetsNamesGo, "whoever claims a name first holds it"),
         (KEEPS_ALL_IN_BUCKETS, "leaves the buckets"),
         (TimeGoesBack, "never back by itself"),
     ],
@@ -187,7 +187,7 @@ def test_posts_come_back_with_any_characters(
 @given(st.lists(IDS, unique_by=lambda one: (type(one), one)))
 def test_ids_that_differ_have_different_bytes(ids: list[str | int]) -> None:
     """Numbers and texts with the same digits, too."""
-    assert len({id_bytes(one) for one in ids}) == len(ids)
+    assert len({id_name(one) for one in ids}) == len(ids)
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), unique=True))
