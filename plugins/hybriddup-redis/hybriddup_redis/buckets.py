@@ -1,9 +1,4 @@
-"""The buckets of a window in Redis: which posts have a block key. `hybriddup_redis.scripts` says how they are stored.
-
-Posts enter in the slice of time of their block, which the store's clock determined when the block was taken; the clock
-never goes back. Whoever entered reads that slice, the one before, and any that began before all entries were made. So
-of two posts with a key in common, whichever entered last sees the other, whatever slices they entered.
-"""
+"""The buckets of a window in Redis: which posts have a block key. `hybriddup_redis.scripts` describes them."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ from numpy.typing import NDArray
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.window.shared import Entries, Keyed, Needs, entry_type
 from hybriddup.window.shared.packing import mix_keys
-from hybriddup_redis.calls import ByPartition, KeyedCall, by_partition
+from hybriddup_redis.calls import KeyedCall, Keys
 
 SLACK = 64
 """Settled entries that a bucket holds in addition: it is in the order in which posts entered, which is not quite that
@@ -28,23 +23,15 @@ OVERFLOWS = 128
 RunInTurn = Callable[..., list[list[Any]]]
 
 
-class Places(NamedTuple):
-    """Where keys are stored."""
+class Grouped(NamedTuple):
+    """Items of posts, grouped by bucket."""
 
-    prefixes: Sequence[bytes]
-    """What the keys of each partition begin with."""
-    slice_length: int
-    """Milliseconds of a slice of time."""
-
-    def shard(self, name: bytes, time_slice: int) -> tuple[int, bytes]:
-        """Return the partition and the key of the shard of a bucket."""
-        partition = name[0] % len(self.prefixes)
-        return partition, b"%sb%d:%s" % (self.prefixes[partition], time_slice, name[:2])
-
-    def overflow(self, name: bytes, time_slice: int) -> tuple[int, bytes]:
-        """Return the partition and the key of the overflow of a bucket."""
-        partition, shard = self.shard(name, time_slice)
-        return partition, shard + name[2:]
+    names: list[bytes]
+    """The names of the buckets, each once."""
+    counts: list[bytes]
+    """The number of items of each, in two bytes."""
+    items: list[bytes]
+    """The items of each: the entries of posts, or their positions."""
 
 
 class Pieces:
@@ -85,122 +72,105 @@ class Buckets:
     ----------
     run_in_turn
         Runs parts of calls, one after the other; returns the answers of each part.
-    places
-        Where keys are stored.
+    prefixes
+        The beginning of the keys of each partition.
+    ttl
+        Milliseconds after which what nobody writes to expires.
     needs
         Requirements of the window.
-    clock
-        A call whose answer is the clock of the store, in milliseconds; None = no batch has come yet.
     """
 
-    def __init__(self, run_in_turn: RunInTurn, places: Places, needs: Needs, clock: KeyedCall) -> None:
-        self._run_in_turn, self._places, self._clock = run_in_turn, places, clock
+    def __init__(self, run_in_turn: RunInTurn, prefixes: Sequence[bytes], ttl: int, needs: Needs) -> None:
+        self._run_in_turn, self._ttl = run_in_turn, ttl
+        self._begins = [prefix + b"b" for prefix in prefixes]
         self._type = entry_type(needs.words)
-        self._ttl = 2 * places.slice_length
-        self._most = (needs.max_bucket_size + SLACK) * self._type.itemsize if needs.max_bucket_size else 0
+        self._first = self._type.itemsize, self._begins[0]
+        """What the arguments of all scripts begin with."""
+        self._most = needs.max_bucket_size + SLACK if needs.max_bucket_size else 0
 
-    # ---- entering and reading
+    def _shards(self, names: Sequence[bytes]) -> Keys:
+        """Return the keys of the shards of buckets; on one server, scripts make them."""
+        if len(self._begins) == 1:
+            return Keys(np.zeros(len(names), np.int64), [])
+        partitions = np.fromiter((name[0] for name in names), np.int64, len(names)) % len(self._begins)
+        begins = map(self._begins.__getitem__, partitions.tolist())
+        return Keys(partitions, [begin + name[:2] for begin, name in zip(begins, names, strict=True)])
 
-    def enter(self, texts: Keyed, keys: UInt64s, now: int, settled: int) -> Entries:
-        """Add posts to their buckets in a slice of time, then read the buckets of ``keys``, which are distinct.
+    def _overflows(self, names: Sequence[bytes]) -> Keys:
+        """Return the keys of the overflows of buckets."""
+        partitions = np.array([name[0] % len(self._begins) for name in names], np.int64)
+        begins = map(self._begins.__getitem__, partitions.tolist())
+        return Keys(partitions, [begin + name for begin, name in zip(begins, names, strict=True)])
 
-        ``settled`` is the position before which posts are settled.
+    def enter(self, texts: Keyed, keys: UInt64s, settled: int, oldest: int) -> Entries:
+        """Add posts to their buckets, then read the buckets of ``keys``, which are distinct.
+
+        ``settled`` is the position before which posts are settled, ``oldest`` that before which they are of no use.
         """
-        asked, pieces = names_of(keys), Pieces(self._type)
+        asked, added, pieces = names_of(keys), self._grouped(texts, texts.entries), Pieces(self._type)
         row_of = {name: row for row, name in enumerate(asked)}
-        added, entries = self._grouped(texts.keys, texts.entries)
-        rows = np.array([row_of.get(name, -1) for name in added], np.int64)
-        full = np.flatnonzero(self._enter_shards(added, entries, rows, now, pieces))
-        overflows = self._overflowing(added, entries, full, now, settled)
-        others = list(set(asked).difference(added))
-        appended, time = self._read(pieces, row_of, [(asked, now - 1), (others, now)], overflows.calls)
-        pieces.add_overflows(rows[full], overflows.in_order(held for (held,) in appended))
-        for begun in range(now + 1, time // self._places.slice_length + 1):
-            self._read(pieces, row_of, [(asked, begun)])
+        rows = np.array([row_of.get(name, -1) for name in added.names], np.int64)
+        full = np.flatnonzero(self._enter_shards(added, rows, oldest, pieces)).tolist()
+        first = *self._first, self._ttl, oldest, self._most, settled
+        overflows = self._overflows([added.names[place] for place in full])
+        appending = overflows.calls("OVERFLOW", [added.items[place] for place in full], first=first)
+        others = list(set(asked).difference(added.names))
+        appended = self._read(others, np.array([row_of[name] for name in others], np.int64), pieces, appending.calls)
+        pieces.add_overflows(rows[full], appending.in_one_column(appended))
         return pieces.entries(len(asked))
 
     def read(self, keys: UInt64s) -> Entries:
         """Read the buckets of ``keys``, which are distinct."""
-        ((time,),) = self._run_in_turn([self._clock])
-        asked, pieces = names_of(keys), Pieces(self._type)
-        row_of = {name: row for row, name in enumerate(asked)}
-        now = int(time or 0) // self._places.slice_length
-        self._read(pieces, row_of, [(asked, now - 1), (asked, now)])
-        return pieces.entries(len(asked))
+        pieces = Pieces(self._type)
+        self._read(names_of(keys), np.arange(len(keys)), pieces, [])
+        return pieces.entries(len(keys))
 
-    def _grouped(self, keys: UInt64s, items: NDArray[Any]) -> tuple[list[bytes], list[bytes]]:
-        """Return the names of the buckets of posts, each once, and what belongs to each: the items of its posts."""
-        rows, columns = np.nonzero(keys != NO_KEY)
-        of_posts = keys[rows, columns]
-        order = np.argsort(of_posts, kind="stable")
-        distinct, first = np.unique(of_posts[order], return_index=True)
+    def leave(self, texts: Keyed) -> None:
+        """Remove posts from their buckets."""
+        leaving, first = self._grouped(texts, texts.entries["position"].copy()), self._first
+        names, positions = leaving.names, leaving.items
+        asked = self._shards(names).calls("LEAVE", names, leaving.counts, positions, first=first)
+        flags = asked.in_one_column(*self._run_in_turn(asked.calls))
+        larger = [place for place, flag in enumerate(flags) if flag == ord("+")]
+        keys = self._overflows([names[place] for place in larger])
+        self._run_in_turn(keys.calls("LEAVE_OVERFLOW", [positions[place] for place in larger], first=first).calls)
+
+    def _grouped(self, texts: Keyed, items: NDArray[Any]) -> Grouped:
+        """Return items of posts, grouped by the buckets of their posts."""
+        rows, columns = np.nonzero(texts.keys != NO_KEY)
+        keys = texts.keys[rows, columns]
+        order = np.argsort(keys, kind="stable")
+        distinct, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
         packed, size = items[rows[order]].tobytes(), items.dtype.itemsize
         bounds = (size * np.append(first, len(rows))).tolist()
-        return names_of(distinct), [packed[begin:end] for begin, end in pairwise(bounds)]
+        packed_counts = counts.astype("<u2").tobytes()
+        return Grouped(
+            names_of(distinct),
+            [packed_counts[at : at + 2] for at in range(0, len(packed_counts), 2)],
+            [packed[begin:end] for begin, end in pairwise(bounds)],
+        )
 
-    def _enter_shards(self, names: list[bytes], entries: list[bytes], rows: Int64s, now: int, pieces: Pieces) -> Bools:
+    def _enter_shards(self, added: Grouped, rows: Int64s, oldest: int, pieces: Pieces) -> Bools:
         """Add entries in shards that have room; return bool[n]: which buckets overflow."""
-        arguments = [name[2:] + added for name, added in zip(names, entries, strict=True)]
-        entering = self._in_shards("ENTER", names, now, arguments, self._type.itemsize, self._ttl)
-        overflows = np.zeros(len(names), np.bool_)
+        keys, first = self._shards(added.names), (*self._first, self._ttl, oldest)
+        entering = keys.calls("ENTER", added.names, added.counts, added.items, first=first)
+        overflows = np.zeros(len(added.names), np.bool_)
         (answers,) = self._run_in_turn(entering.calls)
         for places, (flags, held) in zip(entering.places, answers, strict=True):
             overflows[places] = pieces.add_flagged(rows[places], flags, held)
         return overflows
 
-    def _overflowing(
-        self, names: list[bytes], entries: list[bytes], full: Int64s, now: int, settled: int
-    ) -> ByPartition:
-        """Return the calls that add entries to overflows."""
-        keyed = [self._places.overflow(names[place], now) for place in full.tolist()]
-        first = self._type.itemsize, self._ttl, self._most, settled
-        return by_partition("OVERFLOW", keyed, [entries[place] for place in full.tolist()], *first)
-
-    def _read(
-        self,
-        pieces: Pieces,
-        row_of: dict[bytes, int],
-        wanted: Sequence[tuple[list[bytes], int]],
-        before: Sequence[KeyedCall] = (),
-    ) -> tuple[list[Any], int]:
-        """Read buckets in slices of time, after other calls; return the answers of these, and the clock after them."""
-        parts = [(names, one, self._in_shards("READ", names, one, [name[2:] for name in names], self._type.itemsize))
-                 for names, one in wanted]  # fmt: skip
-        calls = [call for _, _, part in parts for call in part.calls]
-        answers_before, (*answers, time) = self._run_in_turn(before, [*calls, self._clock])
-        rows, larger, left = list[int](), list[tuple[int, bytes]](), iter(answers)
-        for names, time_slice, part in parts:
-            for places in part.places:
-                own = np.array([row_of[names[place]] for place in places], np.int64)
-                overflows = pieces.add_flagged(own, *next(left))
-                rows += own[overflows].tolist()
-                chosen = [names[place] for place, flag in zip(places, overflows.tolist(), strict=True) if flag]
-                larger += [self._places.overflow(name, time_slice) for name in chosen]
-        asked = by_partition("MGET", larger, [])
-        (held,) = self._run_in_turn(asked.calls)
-        pieces.add_overflows(np.array(rows, np.int64), asked.in_order(held))
-        return answers_before, int(time or 0)
-
-    # ---- leaving
-
-    def leave(self, texts: Keyed, slices: Sequence[int]) -> None:
-        """Remove posts from their buckets in slices of time."""
-        names, positions = self._grouped(texts.keys, texts.entries["position"].copy())
-        arguments = [name[2:] + leaving for name, leaving in zip(names, positions, strict=True)]
-        for one in slices if names else ():
-            leaving = self._in_shards("LEAVE", names, one, arguments, self._type.itemsize)
-            (answers,) = self._run_in_turn(leaving.calls)
-            left = leaving.in_order(flags for (flags,) in answers)
-            larger = [place for place, flag in enumerate(left) if flag == ord("+")]
-            keyed = [self._places.overflow(names[place], one) for place in larger]
-            chosen = [positions[place] for place in larger]
-            self._run_in_turn(by_partition("LEAVE_OVERFLOW", keyed, chosen, self._type.itemsize).calls)
-
-    def _in_shards(
-        self, kind: str, names: Sequence[bytes], time_slice: int, arguments: Sequence[bytes], *first: Any
-    ) -> ByPartition:
-        """Return the calls of a script over the shards of buckets."""
-        return by_partition(kind, [self._places.shard(name, time_slice) for name in names], arguments, *first)
+    def _read(self, names: list[bytes], rows: Int64s, pieces: Pieces, before: Sequence[KeyedCall]) -> list[Any]:
+        """Read buckets, by row, after other calls; return the answers of these."""
+        reading = self._shards(names).calls("READ", names, first=self._first)
+        answers_before, answers = self._run_in_turn(before, reading.calls)
+        larger: list[int] = []
+        for places, (flags, held) in zip(reading.places, answers, strict=True):
+            larger += places[pieces.add_flagged(rows[places], flags, held)].tolist()
+        overflows = self._overflows([names[place] for place in larger]).calls("MGET")
+        (held_there,) = self._run_in_turn(overflows.calls)
+        pieces.add_overflows(rows[larger], overflows.in_order(held_there))
+        return answers_before
 
 
 def names_of(keys: UInt64s) -> list[bytes]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import chain
 from operator import add
 from typing import Any, NamedTuple
 
+import numpy as np
 from redis.exceptions import AskError, ClusterError, NoScriptError, RedisError, TryAgainError
 
+from hybriddup.data.records import Int64s
 from hybriddup_redis import scripts
 
-SCRIPTS = "ENTER", "READ", "OVERFLOW", "LEAVE", "LEAVE_OVERFLOW", "CHANGE", "HOLD", "WRITE", "TAKE", "FINISH"
+SCRIPTS = "ENTER", "READ", "OVERFLOW", "LEAVE", "LEAVE_OVERFLOW", "CHANGE", "HOLD", "HELD", "WRITE", "TAKE", "FINISH"
 """The names of the scripts in `hybriddup_redis.scripts`."""
 COMMON = -1
 """The partition of what all partitions have in common."""
@@ -26,6 +27,10 @@ MOVING = AskError, TryAgainError, ClusterError
 """Errors of a call of several keys while their slot is moved to another server."""
 
 
+PACKED = frozenset({"ENTER", "READ", "LEAVE", "HELD"})
+"""Scripts whose arguments are joined, column by column: the client takes longer to send many than few."""
+
+
 class KeyedCall(NamedTuple):
     """A call over keys of one partition."""
 
@@ -35,18 +40,24 @@ class KeyedCall(NamedTuple):
     keys: Sequence[bytes]
     first: Sequence[Any] = ()
     """The arguments before those of the keys."""
-    arguments: Sequence[Any] = ()
-    """One for each key; for a command, and for a script over what all partitions have in common, the rest of them."""
+    columns: Sequence[Sequence[bytes]] = ()
+    """Arguments of the keys, each column with one for each key. Scripts may make keys from these, if none is named."""
 
     @property
-    def can_be_split(self) -> bool:
-        """Whether the keys are independent of each other."""
-        return len(self.keys) > 1
+    def arguments(self) -> list[Any]:
+        """What follows the keys."""
+        if self.kind in PACKED:
+            return [*self.first, *map(b"".join, self.columns)]
+        return [*self.first, *chain.from_iterable(zip(*self.columns, strict=True))]
 
-    def split(self) -> list[KeyedCall]:
-        """Return calls of one key each."""
-        arguments = [[one] for one in self.arguments] or [[] for _ in self.keys]
-        return [self._replace(keys=[key], arguments=own) for key, own in zip(self.keys, arguments, strict=True)]
+    def take(self, chosen: slice) -> KeyedCall:
+        """Return the call for some of the keys."""
+        return self._replace(keys=self.keys[chosen], columns=[column[chosen] for column in self.columns])
+
+    def split(self, size: int) -> list[KeyedCall]:
+        """Return calls of up to ``size`` keys."""
+        n = max(len(self.keys), *map(len, self.columns), 0)
+        return [self] if n <= size else [self.take(slice(first, first + size)) for first in range(0, n, size)]
 
 
 class Calls:
@@ -71,8 +82,10 @@ class Calls:
         follows on the same partition, which may have come too early. A call of several keys whose slot is being moved
         is split.
         """
+        if not calls:
+            return []
         moving = {one for one, until in self._moving.items() if until > time.monotonic()}
-        parts = [one.split() if one.partition in moving and one.can_be_split else [one] for one in calls]
+        parts = [one.split(1) if one.partition in moving else [one] for one in calls]
         sent = [part for some in parts for part in some]
         answers = iter(self._run(sent))
         return [merged(one.kind, [next(answers) for _ in some]) for one, some in zip(calls, parts, strict=True)]
@@ -83,9 +96,9 @@ class Calls:
                 pipe.execute_command(*self._command(one))
             answers: list[Any] = pipe.execute(raise_on_error=False)
         for place, (one, answer) in enumerate(zip(calls, answers, strict=True)):
-            if isinstance(answer, MOVING) and one.can_be_split:
+            if isinstance(answer, MOVING) and len(one.keys) > 1:
                 self._moving[one.partition] = time.monotonic() + MOVING_FOR
-                answers[place] = merged(one.kind, self._run(one.split()))
+                answers[place] = merged(one.kind, self._run(one.split(1)))
         if again := not_run(calls, answers):
             for script in self._made.values():
                 self._client.script_load(script.script)
@@ -94,9 +107,10 @@ class Calls:
         return answers
 
     def _command(self, one: KeyedCall) -> list[Any]:
-        rest = [*one.keys, *one.first, *one.arguments]
         script = self._made.get(one.kind)
-        return [one.kind, *rest] if script is None else ["EVALSHA", script.sha, len(one.keys), *rest]
+        if script is None:
+            return [one.kind, *one.keys, *one.arguments]
+        return ["EVALSHA", script.sha, len(one.keys), *one.keys, *one.arguments]
 
 
 def merged(kind: str, answers: Sequence[Any]) -> Any:
@@ -130,37 +144,51 @@ def not_run(calls: Sequence[KeyedCall], answers: Sequence[Any]) -> list[int]:
 class ByPartition(NamedTuple):
     """Calls over keys, of which each has a place."""
 
-    places: list[list[int]]
+    places: list[Int64s]
     """The places of the keys of each call."""
     calls: list[KeyedCall]
 
     def in_order(self, answers: Iterable[Sequence[Any]]) -> list[Any]:
         """Return a part of the answers for each key, in the order of the keys; an answer has a part for each key."""
-        parts = {place: part for places, answer in zip(self.places, answers, strict=True)
-                 for place, part in zip(places, answer, strict=True)}  # fmt: skip
-        return [parts[place] for place in range(len(parts))]
+        parts = list(chain.from_iterable(answers))
+        if len(self.places) <= 1:
+            return parts
+        order = np.argsort(np.concatenate(self.places))
+        return [parts[place] for place in order.tolist()]
+
+    def in_one_column(self, answers: Iterable[Sequence[Any]]) -> list[Any]:
+        """Return the parts of the only column of the answers of a script, in the order of the keys."""
+        return self.in_order(column for (column,) in answers)
 
 
-def by_partition(kind: str, keyed: Sequence[tuple[int, bytes]], arguments: Sequence[Any], *first: Any) -> ByPartition:
-    """Return the calls of a script over keys, each with its partition and its argument.
+class Keys(NamedTuple):
+    """Keys of a window, each with its partition."""
 
-    Parameters
-    ----------
-    keyed
-        Partitions and keys.
-    arguments
-        One for each key, or none at all.
-    first
-        Arguments that every call begins with.
-    """
-    of_partition: dict[int, list[int]] = defaultdict(list)
-    for place, (partition, _) in enumerate(keyed):
-        of_partition[partition].append(place)
-    found = ByPartition([], [])
-    for partition, places in of_partition.items():
-        for begin in range(0, len(places), MOST_KEYS):
-            some = places[begin : begin + MOST_KEYS]
-            own = [arguments[place] for place in some] if arguments else []
-            found.places.append(some)
-            found.calls.append(KeyedCall(kind, partition, [keyed[place][1] for place in some], first, own))
-    return found
+    partitions: Int64s
+    keys: Sequence[bytes]
+    """Empty if scripts make them."""
+
+    def calls(self, kind: str, *columns: Sequence[bytes], first: Sequence[Any] = ()) -> ByPartition:
+        """Return the calls of a script or a command over these keys.
+
+        Parameters
+        ----------
+        kind
+            The name of a script, or a command that has keys only.
+        columns
+            Arguments, one for each key.
+        first
+            Arguments that every call begins with.
+        """
+        found = ByPartition([], [])
+        for partition in np.unique(self.partitions).tolist():
+            places = np.flatnonzero(self.partitions == partition)
+            whole = KeyedCall(kind, partition, self.keys, first, columns)
+            if len(places) < len(self.partitions):
+                chosen = places.tolist()
+                own = [[column[place] for place in chosen] for column in columns]
+                whole = whole._replace(keys=[self.keys[place] for place in chosen], columns=own)
+            for at, part in enumerate(whole.split(MOST_KEYS)):
+                found.places.append(places[at * MOST_KEYS : (at + 1) * MOST_KEYS])
+                found.calls.append(part)
+        return found

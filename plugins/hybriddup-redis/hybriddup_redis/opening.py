@@ -203,9 +203,9 @@ def agree_on_layout(client: Any, place: Place, horizon: float) -> tuple[Layout, 
         )
     with refusing_damage("the layout of the window"):
         layout = Layout(*map(int, numbers))
-    if 1000 * horizon > layout.slice_length:
+    if 1000 * horizon > layout.horizon:
         raise WindowError(
-            f"the window was made with a horizon of {layout.slice_length / 1000:g} s, and cannot be opened with a "
+            f"the window was made with a horizon of {layout.horizon / 1000:g} s, and cannot be opened with a "
             f"longer one; got {horizon:g} s. Open it with that, or begin a new one under another name."
         )
     return layout, token

@@ -1,137 +1,187 @@
 """Lua scripts: what Redis does in one step. Each is over any number of keys, independent of each other.
 
-Every key that a script touches is declared, and each key has one argument, so that a call may be split into calls of
-one key each: Redis Cluster refuses calls of several keys while their slot is moved to another server. What a script
-returns is a list of columns, each a string or a list with a part for each key.
+On a cluster every key that a script touches is declared, and each key has arguments of its own, so that a call may be
+split into calls of one key each: a cluster refuses calls of several keys while their slot is moved to another server.
+On one server the many keys of shards are not declared: scripts make them from the names of buckets, since sending them
+takes the client a fifth of its time. What a script returns is a list of columns, each a string or a list with a part
+for each key.
 
-Buckets are stored in hashes, many in one, so that Redis needs no key for each. Such a *shard* is named by a slice of
-time, as long as the horizon, and the first two bytes of the block key; the other six name the field. So a window has
-2**16 shards in a slice: with some hundred thousand posts, each has so few buckets that Redis stores it as one block of
-memory. Redis does so only while no value has more than 64 bytes. A bucket that would be larger continues in a string of
-its own, its *overflow*, and its field ends with a plus sign. An overflow of more than the newest settled entries, and
-all that are not settled, is cut. A shard expires as a whole.
+Buckets are stored in hashes, many in one, so that Redis needs no key for each. Such a *shard* is named by the first two
+bytes of the block key; the other six name the field. So a window has 2**16 shards: with some hundred thousand posts,
+each has so few buckets that Redis stores it as one block of memory. Redis does so only while no value has more than 64
+bytes. A bucket that would be larger continues in a string of its own, its *overflow*, and its field ends with a plus
+sign. An overflow of more than the newest settled entries, and all that are not settled, is cut.
+
+Ids and texts are fields of hashes, too. What is before the oldest position of use is expired: it is removed by every
+64th new field of a hash, and with the hash when nothing was written there for a while.
 """
 
 from __future__ import annotations
 
 LOST, DAMAGED = "HYBRIDDUP-LOST", "HYBRIDDUP-DAMAGED"
-"""Errors of scripts: the store is not the one that was opened; a bucket cannot be read."""
-ENTER = """
-local size, ttl = tonumber(ARGV[1]), ARGV[2]
-local room = math.max(math.floor(63 / size), 1) * size
-local flags, found = {}, {}
-for i, key in ipairs(KEYS) do
-  local argument = ARGV[i + 2]
-  local field, added = string.sub(argument, 1, 6), string.sub(argument, 7)
-  local held = redis.call('HGET', key, field) or ''
+"""Errors of scripts: the store is not the one that was opened; a bucket or a name cannot be read."""
+BUCKETS = """
+local size, begin, damaged = tonumber(ARGV[1]), ARGV[2], {err = 'HYBRIDDUP-DAMAGED'}
+local call, sub, char = redis.call, string.sub, string.char
+local function shard_and_field(names, i)
+  local name = string.sub(names, 8 * i - 7, 8 * i)
+  return KEYS[i] or begin .. string.sub(name, 1, 2), string.sub(name, 3)
+end
+local function parts_of(held)
+  held = held or ''
   local rest = #held % size
-  if rest > 1 or (rest == 1 and string.sub(held, -1) ~= '+') then return redis.error_reply('HYBRIDDUP-DAMAGED') end
-  local changed
-  if rest == 0 and #held + #added <= room then changed = held .. added
-  elseif rest == 0 then changed = held .. '+' end
-  if changed then
-    redis.call('HSET', key, field, changed)
-    if held == '' and redis.call('HLEN', key) == 1 then redis.call('PEXPIRE', key, ttl) end
+  if rest > 1 or (rest == 1 and sub(held, -1) ~= '+') then error(damaged) end
+  return held, rest
+end
+"""
+ENTER = (
+    BUCKETS
+    + """
+local ttl, oldest = ARGV[3], tonumber(ARGV[4])
+local room = math.max(math.floor(63 / size), 1) * size
+local function of_use(held)
+  local stay = {}
+  for at = 1, #held - #held % size, size do
+    if struct.unpack('<I8', held, at) >= oldest then stay[#stay + 1] = sub(held, at, at + size - 1) end
   end
-  local overflows = rest == 1 or #held + #added > room
-  flags[i] = string.char((#held - rest) / size + (overflows and 128 or 0))
-  found[i] = string.sub(held, 1, #held - rest)
+  return table.concat(stay)
+end
+local function drop_expired(key)
+  local all = call('HGETALL', key)
+  for i = 1, #all, 2 do
+    if #all[i + 1] % size == 0 and of_use(all[i + 1]) == '' then call('HDEL', key, all[i]) end
+  end
+end
+local names, counts, entries, at = ARGV[5], ARGV[6], ARGV[7], 1
+local flags, found = {}, {}
+for i = 1, #names / 8 do
+  local key, field = shard_and_field(names, i)
+  local low, high = string.byte(counts, 2 * i - 1, 2 * i)
+  local n = (low + 256 * high) * size
+  local held, rest = parts_of(call('HGET', key, field))
+  local full = rest == 1 or #held + n > room
+  if full and rest == 0 then
+    held = of_use(held)
+    full = #held + n > room
+  end
+  if not full then
+    call('HSET', key, field, held .. sub(entries, at, at + n - 1))
+    call('PEXPIRE', key, ttl)
+    if held == '' and call('HLEN', key) % 64 == 0 then drop_expired(key) end
+  elseif rest == 0 then
+    call('HSET', key, field, held .. '+')
+  end
+  if full then call('PEXPIRE', key, ttl) end
+  at = at + n
+  flags[i] = char((#held - rest) / size + (full and 128 or 0))
+  found[i] = rest == 1 and sub(held, 1, -2) or held
 end
 return {table.concat(flags), table.concat(found)}
 """
+)
 """Adds entries to buckets in shards, in which there is room; returns what they held before.
 
-Arguments: bytes of an entry, milliseconds until a new shard expires; of each key: a field, and entries. Columns: a byte
-for each bucket, the number of its entries and 128 if it overflows, which has not got the new entries then; the entries.
+Arguments: bytes of an entry, the beginning of the keys of shards, milliseconds until a shard expires, the oldest
+position of use; of the keys, joined: names, numbers of entries in two bytes, entries. Columns: a byte for each bucket,
+the number of its entries, and 128 if it overflows, which has not got the new entries then; the entries.
 """
-READ = """
-local size = tonumber(ARGV[1])
+READ = (
+    BUCKETS
+    + """
 local flags, found = {}, {}
-for i, key in ipairs(KEYS) do
-  local held = redis.call('HGET', key, ARGV[i + 1]) or ''
-  local rest = #held % size
-  if rest > 1 or (rest == 1 and string.sub(held, -1) ~= '+') then return redis.error_reply('HYBRIDDUP-DAMAGED') end
-  flags[i] = string.char((#held - rest) / size + 128 * rest)
-  found[i] = string.sub(held, 1, #held - rest)
+for i = 1, #ARGV[3] / 8 do
+  local held, rest = parts_of(call('HGET', shard_and_field(ARGV[3], i)))
+  flags[i] = char((#held - rest) / size + 128 * rest)
+  found[i] = sub(held, 1, #held - rest)
 end
 return {table.concat(flags), table.concat(found)}
 """
-"""Reads buckets in shards: as `ENTER`, without entries."""
-OVERFLOW = """
-local size, ttl, most = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
-local settled = tonumber(ARGV[4])
+)
+"""Reads buckets in shards: as `ENTER`, without entries. Arguments: bytes of an entry, the beginning of
+the keys of shards; of the keys, joined: names."""
+OVERFLOW = (
+    BUCKETS
+    + """
+local ttl, oldest, most, settled = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function cut(held)
   local old, new = {}, {}
   for at = 1, #held, size do
-    local entry = string.sub(held, at, at + size - 1)
-    local into = struct.unpack('<I8', entry) < settled and old or new
-    into[#into + 1] = entry
+    local position = struct.unpack('<I8', held, at)
+    local into = position < settled and old or new
+    if position >= oldest then into[#into + 1] = sub(held, at, at + size - 1) end
   end
-  local first = math.max(#old - most / size, 0) + 1
-  return table.concat(old, '', first) .. table.concat(new)
+  return table.concat(old, '', math.max(#old - most, 0) + 1) .. table.concat(new)
 end
 local found = {}
 for i, key in ipairs(KEYS) do
-  local length = redis.call('APPEND', key, ARGV[i + 4])
-  if length == #ARGV[i + 4] then redis.call('PEXPIRE', key, ttl) end
-  local held = redis.call('GET', key)
-  if #held % size ~= 0 then return redis.error_reply('HYBRIDDUP-DAMAGED') end
-  if most > 0 and length > 1.25 * most then
-    local left = cut(held)
-    if #left < #held then redis.call('SET', key, left, 'KEEPTTL') end
-    held = left
+  local length = call('APPEND', key, ARGV[i + 6])
+  local held = call('GET', key)
+  if #held % size ~= 0 then error(damaged) end
+  if most > 0 and length > 1.25 * most * size then
+    held = cut(held)
+    if #held < length then call('SET', key, held) end
   end
+  call('PEXPIRE', key, ttl)
   found[i] = held
 end
 return {found}
 """
+)
 """Adds entries to overflows, and cuts those that are too long; returns what they hold then.
 
-Arguments: bytes of an entry, milliseconds until a new overflow expires, bytes of settled entries that stay (0 = all),
-the position before which posts are settled; of each key: entries.
+Arguments: bytes of an entry, the beginning of the keys of shards, milliseconds until an overflow expires, the oldest
+position of use, the number of settled entries that stay (0 = all), the position before which posts are settled; of each
+key: entries.
 """
-LEAVE = """
-local size = tonumber(ARGV[1])
+LEAVE = (
+    BUCKETS
+    + """
+local names, counts, positions, first = ARGV[3], ARGV[4], ARGV[5], 1
 local flags = {}
-for i, key in ipairs(KEYS) do
-  local argument = ARGV[i + 1]
-  local field, leaving, n = string.sub(argument, 1, 6), {}, (#argument - 6) / 8
-  for at = 7, #argument, 8 do leaving[string.sub(argument, at, at + 7)] = true end
-  local held = redis.call('HGET', key, field) or ''
-  local rest, left = #held % size, {}
-  if rest > 1 or (rest == 1 and string.sub(held, -1) ~= '+') then return redis.error_reply('HYBRIDDUP-DAMAGED') end
+for i = 1, #names / 8 do
+  local key, field = shard_and_field(names, i)
+  local low, high = string.byte(counts, 2 * i - 1, 2 * i)
+  local leaving, n = {}, low + 256 * high
+  for at = first, first + 8 * n - 1, 8 do leaving[sub(positions, at, at + 7)] = true end
+  first = first + 8 * n
+  local held, rest = parts_of(call('HGET', key, field))
+  local left = {}
   for at = 1, #held - rest, size do
-    local entry = string.sub(held, at, at + size - 1)
-    if leaving[string.sub(entry, 1, 8)] then n = n - 1 else left[#left + 1] = entry end
+    if leaving[sub(held, at, at + 7)] then n = n - 1 else left[#left + 1] = sub(held, at, at + size - 1) end
   end
   local changed = table.concat(left) .. (rest == 1 and '+' or '')
-  if changed == '' then redis.call('HDEL', key, field)
-  elseif changed ~= held then redis.call('HSET', key, field, changed) end
+  if changed == '' then call('HDEL', key, field)
+  elseif changed ~= held then call('HSET', key, field, changed) end
   flags[i] = (rest == 1 and n > 0) and '+' or '-'
 end
 return {table.concat(flags)}
 """
+)
 """Removes posts from buckets in shards. Returns a plus sign for each bucket whose overflow may have some of them.
 
-Arguments: bytes of an entry; of each key: a field, and positions.
+Arguments: bytes of an entry, the beginning of the keys of shards; of the keys, joined: names, numbers of positions in
+two bytes, positions.
 """
-LEAVE_OVERFLOW = """
-local size = tonumber(ARGV[1])
+LEAVE_OVERFLOW = (
+    BUCKETS
+    + """
 for i, key in ipairs(KEYS) do
   local leaving = {}
-  for at = 1, #ARGV[i + 1], 8 do leaving[string.sub(ARGV[i + 1], at, at + 7)] = true end
-  local held, left = redis.call('GET', key) or '', {}
-  if #held % size ~= 0 then return redis.error_reply('HYBRIDDUP-DAMAGED') end
+  for at = 1, #ARGV[i + 2], 8 do leaving[sub(ARGV[i + 2], at, at + 7)] = true end
+  local held, left = call('GET', key) or '', {}
+  if #held % size ~= 0 then error(damaged) end
   for at = 1, #held, size do
-    if not leaving[string.sub(held, at, at + 7)] then left[#left + 1] = string.sub(held, at, at + size - 1) end
+    if not leaving[sub(held, at, at + 7)] then left[#left + 1] = sub(held, at, at + size - 1) end
   end
   local changed = table.concat(left)
-  if changed == '' then redis.call('DEL', key)
-  elseif #changed < #held then redis.call('SET', key, changed, 'KEEPTTL') end
+  if changed == '' then call('DEL', key)
+  elseif #changed < #held then call('SET', key, changed, 'KEEPTTL') end
 end
 return {}
 """
-"""Removes posts from overflows. Arguments: bytes of an entry; of each key: positions."""
+)
+"""Removes posts from overflows. Arguments: bytes of an entry, the beginning of the keys of shards; of each key:
+positions."""
 CHANGE = """
 local states = {}
 for i, key in ipairs(KEYS) do
@@ -156,21 +206,58 @@ return {table.concat(states)}
 
 Argument of each key: the digit of the new state, those of the expected ones, a comma, and evidence.
 """
-HOLD = """
-local held = {}
+HOLDERS = """
+local oldest = tonumber(ARGV[1])
+local function holder_in(held)
+  if not held then return '' end
+  if #held ~= 8 then error({err = 'HYBRIDDUP-DAMAGED'}) end
+  local position = struct.unpack('<I8', held)
+  return position >= oldest and string.format('%.0f', position) or ''
+end
+"""
+HOLD = (
+    HOLDERS
+    + """
+local found = {}
+local function drop_expired(key)
+  local all = redis.call('HGETALL', key)
+  for i = 1, #all, 2 do
+    if holder_in(all[i + 1]) == '' then redis.call('HDEL', key, all[i]) end
+  end
+end
 for i, key in ipairs(KEYS) do
-  local position, instead = string.match(ARGV[i + 1], '^(%d+) (%d*)$')
-  local holder = redis.call('GET', key) or ''
+  local field, claim = string.sub(ARGV[i + 2], 1, 15), string.sub(ARGV[i + 2], 16)
+  local position, instead = string.match(claim, '^(%d+) (%d*)$')
+  local held = redis.call('HGET', key, field)
+  local holder = holder_in(held)
   if holder == instead or holder == '' then
-    redis.call('SET', key, position, 'PX', ARGV[1])
+    redis.call('HSET', key, field, struct.pack('<I8', tonumber(position)))
+    redis.call('PEXPIRE', key, ARGV[2])
+    if not held and redis.call('HLEN', key) % 64 == 0 then drop_expired(key) end
     holder = position
   end
-  held[i] = holder
+  found[i] = holder
 end
-return {held}
+return {found}
 """
-"""Claims names; returns their holders. Arguments: milliseconds until a holder expires; of each key: the position, a
-space, and that of the holder that may be replaced."""
+)
+"""Claims names; returns the positions of their holders.
+
+Arguments: the oldest position of use, milliseconds until a hash expires; of each key: a field of 15 bytes, the position
+in decimal digits, a space, and the position of the holder that may be replaced, if any.
+"""
+HELD = (
+    HOLDERS
+    + """
+local found = {}
+for i, key in ipairs(KEYS) do
+  found[i] = holder_in(redis.call('HGET', key, string.sub(ARGV[2], 15 * i - 14, 15 * i)))
+end
+return {found}
+"""
+)
+"""Returns the positions of the holders of names, empty without one. Arguments: the oldest position of use; of the keys,
+joined: fields of 15 bytes."""
 WRITE = """
 for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[i + 1], 'PX', ARGV[1]) end
 return {}
@@ -184,19 +271,27 @@ if call('HGET', key, 'token') ~= ARGV[1] then return redis.error_reply('HYBRIDDU
 TAKE = (
     SAME_STORE
     + """
-local n = tonumber(ARGV[2])
+local n, horizon = tonumber(ARGV[2]), tonumber(ARGV[3])
 local first = call('HINCRBY', key, 'n', n) - n
 local time = call('TIME')
 local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), tonumber(call('HGET', key, 'c') or 0))
-local clock, unfinished = string.format('%.0f', now), call('HGET', key, 'o') or ''
+local unfinished, oldest, marks, last = call('HGET', key, 'o') or '', 0, {}, nil
 if n > 0 then unfinished = unfinished .. string.format(' %.0f:%d', first, n) end
-call('HSET', key, 'c', clock, 'o', unfinished)
-return {first, call('HGET', key, 'w') or '', clock, unfinished}
+for clock, position in string.gmatch(call('HGET', key, 's') or '', '(%d+):(%d+)') do
+  if tonumber(clock) <= now - 1.25 * horizon then oldest, marks = position, {} end
+  marks[#marks + 1], last = clock .. ':' .. position, tonumber(clock)
+end
+if not last or last < now - horizon / 8 then marks[#marks + 1] = string.format('%.0f:%.0f', now, first) end
+call('HSET', key, 'c', string.format('%.0f', now), 'o', unfinished, 's', table.concat(marks, ' '))
+return {first, call('HGET', key, 'w') or '', oldest, unfinished}
 """
 )
-"""Takes positions, as a block that is not finished. Arguments: the token of the store, how many.
+"""Takes positions, as a block that is not finished. Arguments: the token of the store, how many, the horizon in
+milliseconds.
 
-Returns the first, the watermark, the clock in milliseconds, which never goes back, and the unfinished blocks.
+Returns the first, the watermark, the oldest position of use, and the unfinished blocks. The clock is that of the
+server, and never goes back. Marks note which position was next at a moment, eight to a horizon; posts are of use for a
+horizon and a quarter.
 """
 FINISH = (
     SAME_STORE

@@ -1,23 +1,24 @@
 """The posts of a shared window in Redis.
 
 All keys begin with the window's name. What all partitions have in common is in two hashes: `m` has the layout, the
-token of the store, the next position, the clock, the watermark, the unfinished blocks, and the kept posts by slices of
-time; `v` has values such as the recipe. The other keys are divided among partitions: `r` and a position is a record,
-`i` and an id or `x` and the digest of a text is the position of its holder, `b` is a shard of buckets or an overflow;
-see `hybriddup_redis.scripts`.
+token of the store, the next position, the clock, the watermark, the unfinished blocks, marks of time, and the kept
+posts by slices of time; `v` has values such as the recipe. The other keys are divided among partitions: `r` and a
+position is a record; `i` and a number is a hash with the holders of some ids, `x` and a number one with the holders of
+some texts; `b` is a shard of buckets, or an overflow. `hybriddup_redis.scripts` describes them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, NamedTuple
 
+import numpy as np
 import redis
-import xxhash
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from hybriddup.data.records import Int64s, UInt64s
@@ -34,13 +35,15 @@ from hybriddup.window.shared import (
     Taken,
 )
 from hybriddup.window.shared.packing import pack_evidence, refusing_damage
-from hybriddup_redis.buckets import Buckets, Places
-from hybriddup_redis.calls import COMMON, ByPartition, Calls, KeyedCall, by_partition
+from hybriddup_redis.buckets import Buckets
+from hybriddup_redis.calls import COMMON, ByPartition, Calls, KeyedCall, Keys
 from hybriddup_redis.packing import pack_record, unpack_record
 from hybriddup_redis.scripts import DAMAGED, LOST
 
 logger = logging.getLogger("hybriddup")
 
+HOLDER_HASHES = 2**14
+"""Number of hashes of ids, and of texts: with two million of each, Redis stores each hash as one block of memory."""
 SLICES = 64
 """Slices of time in a horizon, by which kept posts are counted."""
 NEVER = float("-inf")
@@ -51,8 +54,8 @@ class Layout(NamedTuple):
 
     n_partitions: int
     """Number of parts of the keys, a power of 2 up to 256; each is on one server."""
-    slice_length: int
-    """Milliseconds of a slice of time: the longest horizon."""
+    horizon: int
+    """The longest horizon, in milliseconds."""
 
 
 class RedisStore:
@@ -75,26 +78,34 @@ class RedisStore:
     def __init__(self, client: Any, name: str, layout: Layout, token: bytes, needs: Needs) -> None:
         self._client, self._name, self._token, self._needs = client, name, token, needs
         self._n_partitions = layout.n_partitions
-        self._slice_length, self._ttl = layout.slice_length, 2 * layout.slice_length
+        self._horizon, self._ttl = layout.horizon, 2 * layout.horizon
         self._prefixes = [b"{%s}" % tag.encode() for tag in tags(name, layout.n_partitions)]
         self._meta, self._values = meta_key(name), meta_prefix(name) + b"v"
         self._calls = Calls(client)
-        clock = KeyedCall("HGET", COMMON, [self._meta], (), ["c"])
-        self._buckets = Buckets(self._run_in_turn, Places(self._prefixes, layout.slice_length), needs, clock)
-        self._first, self._settled, self._slice = -1, 0, 0
-        """Of the block that was taken last: its first position, that before which posts are settled, and the slice of
-        time in which its posts enter buckets."""
+        self._buckets = Buckets(self._run_in_turn, self._prefixes, self._ttl, needs)
+        self._settled, self._oldest = 0, 0
+        """The position before which posts were settled, and that before which they were of no use, when positions were
+        taken last."""
         self._is_closed = False
 
     # ---- keys
 
-    def _record_key(self, position: int) -> tuple[int, bytes]:
-        partition = position % self._n_partitions
-        return partition, b"%sr%d" % (self._prefixes[partition], position)
+    def _record_key(self, position: int) -> bytes:
+        return b"%sr%d" % (self._prefixes[position % self._n_partitions], position)
 
-    def _holder_key(self, name: bytes) -> tuple[int, bytes]:
-        partition = xxhash.xxh3_64_intdigest(name) % self._n_partitions
-        return partition, self._prefixes[partition] + name
+    def _records(self, positions: Int64s) -> Keys:
+        """Return the keys of records."""
+        return Keys(positions % self._n_partitions, list(map(self._record_key, positions.tolist())))
+
+    def _holders(self, names: Iterable[bytes]) -> tuple[Keys, list[bytes]]:
+        """Return the keys of the hashes that have names, and their fields there."""
+        digests = [name[:1] + hashlib.blake2b(name, digest_size=16).digest() for name in names]
+        numbers = np.array([int.from_bytes(one[1:3]) % HOLDER_HASHES for one in digests], np.int64)
+        partitions = numbers % self._n_partitions
+        begins = map(self._prefixes.__getitem__, partitions.tolist())
+        keys = [begin + one[:1] + b"%d" % number
+                for begin, one, number in zip(begins, digests, numbers.tolist(), strict=True)]  # fmt: skip
+        return Keys(partitions, keys), [one[2:] for one in digests]
 
     # ---- calls
 
@@ -125,55 +136,54 @@ class RedisStore:
             return [[next(answers) for _ in part] for part in parts]
         return [self._calls.run(part) if part else [] for part in parts]
 
-    def _read(self, keyed: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
-        """Return the values of keys, in their order."""
-        asked = by_partition("MGET", keyed, [])
-        return asked.in_order(self._calls.run(asked.calls)) if keyed else []
-
     # ---- positions, records and names
 
     def take(self, n: int) -> Taken:
         """Return positions that nobody else gets, as a block that is not finished."""
         with self._reporting():
-            ((first, watermark, clock, unfinished),) = self._calls.run([self._of_meta("TAKE", n)])
+            ((first, watermark, oldest, unfinished),) = self._calls.run([self._of_meta("TAKE", n, self._horizon)])
         with refusing_damage("the time of the window, or the list of unfinished blocks,"):
             blocks = tuple(Block(*map(int, one.split(b":"))) for one in unfinished.split())
             taken = Taken(int(first), float(watermark) if watermark else NEVER, blocks)
-        self._first, self._settled, self._slice = taken.first, taken.settled, int(clock) // self._slice_length
+        self._settled, self._oldest = taken.settled, int(oldest)
         return taken
 
     def _of_meta(self, kind: str, *arguments: Any) -> KeyedCall:
-        return KeyedCall(kind, COMMON, [self._meta], [self._token], arguments)
+        return KeyedCall(kind, COMMON, [self._meta], [self._token, *arguments])
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
         """Store records, then claim names."""
-        keys = [self._record_key(one.post.position) for one in records]
-        writes, holds = by_partition("WRITE", keys, list(map(pack_record, records)), self._ttl), self._claims(holders)
+        positions = np.array([one.post.position for one in records], np.int64)
+        writes = self._records(positions).calls("WRITE", list(map(pack_record, records)), first=[self._ttl])
+        claims = self._claims(holders)
         with self._reporting():
-            _, answers = self._run_in_turn(writes.calls, holds.calls)
-        return positions_in(holds, answers)
+            _, answers = self._run_in_turn(writes.calls, claims.calls)
+        return list(map(int, claims.in_one_column(answers)))
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
         """Claim names; return their holders."""
         claims = self._claims(holders)
         with self._reporting():
-            return positions_in(claims, self._calls.run(claims.calls))
+            return list(map(int, claims.in_one_column(self._calls.run(claims.calls))))
 
     def _claims(self, holders: Sequence[Holder]) -> ByPartition:
-        arguments = [f"{one.position} {'' if one.instead_of is None else one.instead_of}" for one in holders]
-        return by_partition("HOLD", [self._holder_key(one.name) for one in holders], arguments, self._ttl)
+        keys, fields = self._holders(one.name for one in holders)
+        claims = [b"%s%d %s" % (field, one.position, b"" if one.instead_of is None else b"%d" % one.instead_of)
+                  for one, field in zip(holders, fields, strict=True)]  # fmt: skip
+        return keys.calls("HOLD", claims, first=[self._oldest, self._ttl])
 
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
         """Return the position of the holder of each name."""
+        keys, fields = self._holders(names)
+        asked = keys.calls("HELD", fields, first=[self._oldest])
         with self._reporting():
-            found = self._read([self._holder_key(one) for one in names])
-        with refusing_damage("the holder of an id or a text"):
-            return [None if one is None else int(one) for one in found]
+            return [int(one) if one else None for one in asked.in_one_column(self._calls.run(asked.calls))]
 
     def records(self, positions: Int64s) -> list[Record | None]:
         """Return the records at these positions."""
+        asked = self._records(positions).calls("MGET")
         with self._reporting():
-            found = self._read([self._record_key(position) for position in positions.tolist()])
+            found = asked.in_order(self._calls.run(asked.calls))
         return [None if one is None else unpack_record(one) for one in found]
 
     def change(self, changes: Sequence[Change]) -> list[State]:
@@ -182,16 +192,17 @@ class RedisStore:
             b"%d%s,%s" % (one.to, b"".join(b"%d" % state for state in sorted(one.expected)), evidence_of(one))
             for one in changes
         ]
-        asked = by_partition("CHANGE", [self._record_key(one.position) for one in changes], arguments)
+        keys = self._records(np.array([one.position for one in changes], np.int64))
+        asked = keys.calls("CHANGE", arguments)
         with self._reporting():
-            digits = asked.in_order(states for (states,) in self._calls.run(asked.calls)) if changes else []
+            digits = asked.in_one_column(self._calls.run(asked.calls))
         with refusing_damage("the state of a post"):
             return [State.GONE if one == ord("0") else State(one - ord("0")) for one in digits]
 
     def remove(self, position: int, kept: float | None) -> None:
         """Remove the record of a post, which no longer counts. The removal stands if counting fails."""
         with self._reporting():
-            was_there = self._client.delete(self._record_key(position)[1])
+            was_there = self._client.delete(self._record_key(position))
         try:
             if was_there and kept is not None:
                 self._client.hincrby(self._meta, b"k%d" % self._time_slice(kept), -1)
@@ -205,27 +216,21 @@ class RedisStore:
         with self._reporting(), refusing_damage("a bucket"):
             if not len(texts.entries):
                 return self._buckets.read(keys)
-            return self._buckets.enter(texts, keys, self._slice, self._settled)
+            return self._buckets.enter(texts, keys, self._settled, self._oldest)
 
     def leave(self, texts: Keyed) -> None:
         """Remove posts from their buckets."""
-        with self._reporting():
-            self._leave(texts, -1)
-
-    def _leave(self, texts: Keyed, first: int) -> None:
-        """Remove posts from their buckets; ``first`` is that of their block, if it is one."""
-        if not len(texts.entries):
-            return
-        now = [self._slice] if first == self._first else [self._clock_slice() - 1, self._clock_slice()]
-        self._buckets.leave(texts, now)
+        if len(texts.entries):
+            with self._reporting():
+                self._buckets.leave(texts)
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
         """Finish a block, when its posts have left their buckets."""
         slices = Counter(self._time_slice(time) for time in kept)
         oldest = self._time_slice(watermark - self._needs.horizon) - 1 if watermark > NEVER else NEVER
         numbers = [one for pair in slices.items() for one in pair]
+        self.leave(leaving)
         with self._reporting():
-            self._leave(leaving, first)
             self._calls.run([self._of_meta("FINISH", first, repr(read), repr(watermark), oldest, *numbers)])
 
     # ---- values and times
@@ -245,9 +250,6 @@ class RedisStore:
 
     def _time_slice(self, time: float) -> int:
         return int(time // (self._needs.horizon / SLICES))
-
-    def _clock_slice(self) -> int:
-        return int(self._client.hget(self._meta, "c") or 0) // self._slice_length
 
     def rewind(self, watermark: float) -> None:
         """Put the time of the window back."""
@@ -300,12 +302,6 @@ def lost(name: str) -> StoreError:
 def evidence_of(change: Change) -> bytes:
     """Return the evidence of a change as bytes; none for a post that is no duplicate."""
     return b"" if change.evidence is None else pack_evidence(change.evidence)
-
-
-def positions_in(claims: ByPartition, answers: Sequence[Any]) -> list[int]:
-    """Return the positions of holders, in the order of the claims."""
-    with refusing_damage("the holder of an id or a text"):
-        return list(map(int, claims.in_order(held for (held,) in answers)))
 
 
 def meta_prefix(name: str) -> bytes:

@@ -73,8 +73,8 @@ def test_of_two_posts_one_sees_the_other_where_they_look_for_other_keys_than_the
     n_before: int, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever number of the first one's commands comes before all of the other's, in windows of several partitions."""
-    needs, layout = Needs(words=2, max_bucket_size=8, horizon=1000.0), Layout(n_partitions=4, slice_length=1_000_000)
-    first, other = (RedisStore(server.client(), f"pair-{n_before}", layout, needs) for _ in range(2))
+    needs, layout = Needs(words=2, max_bucket_size=8, horizon=1000.0), Layout(n_partitions=4, horizon=1_000_000)
+    first, other = (RedisStore(server.client(), f"pair-{n_before}", layout, b"token", needs) for _ in range(2))
     run, n_run, seen = Pipeline.execute, count(), list[Entries]()
 
     def one_by_one(pipe: Any, raise_on_error: bool = True) -> list[Any]:
