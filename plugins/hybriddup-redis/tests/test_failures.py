@@ -55,8 +55,9 @@ def test_scripts_that_a_server_has_lost_run_once(server: Server) -> None:
     store = open_store(place, Needs(words=2, max_bucket_size=8, horizon=1000.0))
     with server.client() as client:
         client.script_flush()
-        client.script_load(scripts.NOTE)
-    store.note(float("-inf"), 1.0, [1.0], Keyed(np.zeros(1, entry_type(2)), np.ones((1, 1), np.uint64)))
+        client.script_load(scripts.FINISH)
+    leaving = Keyed(np.zeros(1, entry_type(2)), np.ones((1, 1), np.uint64))
+    store.finish(store.take(1).first, float("-inf"), 1.0, [1.0], leaving)
     assert store.n_kept_after(0.0) == 1
     store.close()
 
