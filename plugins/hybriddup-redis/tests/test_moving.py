@@ -35,7 +35,7 @@ def address(nodes: list[Server], window: str) -> str:
 
 @contextmanager
 def slot_in_transit(source: Server, target: Server, slot: int) -> Iterator[None]:
-    """Put a slot into the state of being moved, though nothing of it was moved yet; in the end an operator fixes that."""
+    """Put a slot into the state of being moved, with nothing moved yet; in the end an operator fixes that."""
     with source.client() as from_one, target.client() as to_one:
         source_id, target_id = (client.execute_command("CLUSTER MYID").decode() for client in (from_one, to_one))
         to_one.execute_command("CLUSTER SETSLOT", slot, "IMPORTING", source_id)
