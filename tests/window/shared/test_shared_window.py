@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from hybriddup.errors import StoreError
 from hybriddup.testing import NASTY_TEXTS, ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
-from hybriddup.testing.window_posts import Windows
+from hybriddup.testing.window_posts import CONFIG, Windows, distinct_texts, nearly, said
 from hybriddup.window.records import Evidence, StoredPost
 from hybriddup.window.shared import Change, Holder, Keyed, State, Taken, state
 from hybriddup.window.shared.opening import LEASE
@@ -57,6 +58,29 @@ def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: i
     assert shared.match(texts[9]) == own.match(texts[9])
     counts = [(one.n_posts, one.n_kept, one.n_exact, one.n_near, one.by_band) for one in (own.stats(), shared.stats())]
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "too old"])
+@pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "duplicate"])
+def test_a_text_that_came_before_is_decided_in_the_order_of_the_batch(is_deleted: bool, is_kept: bool) -> None:
+    """When the post with the text is deleted, or too old: the first of those that match is kept, not the last."""
+    text, now = distinct_texts(1)[0], [0.0]
+    before = [{"id": 1, "text": text}] if is_kept else [{"id": 1, "text": f"{text}?"}, {"id": 2, "text": text}]
+    batch = [{"id": "a", "text": text}, {"id": "b", "text": nearly(text)}, {"id": "c", "text": text}]
+
+    def answers(opens: Callable[..., Any]) -> list[object]:
+        now[0] = 0.0
+        with opens(config=CONFIG, horizon=100.0, max_step=1000.0, clock=lambda: now[0]) as window:
+            window.add_many(before)
+            if is_deleted:
+                window.delete(1)
+            else:
+                now[0] = 150.0
+            return said(window.add_many(batch))
+
+    own = answers(Window.open)
+    assert own == [("a", "kept", None), ("b", "duplicate", ("a", "near")), ("c", "duplicate", ("a", "exact"))]
+    assert answers(partial(Opener(), "window")) == own
 
 
 def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
