@@ -172,11 +172,17 @@ def lose_connection(*_: object) -> list[State]:
     raise StoreError("the connection is lost")
 
 
-def test_posts_of_a_process_that_ended_are_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock of leases, which goes on only while a process waits."""
+    now = [0.0]
+    monkeypatch.setattr(state, "monotonic", lambda: now[0])
+    monkeypatch.setattr(state, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    return now
+
+
+def test_posts_of_a_process_that_ended_are_waited_for_once(clock: list[float]) -> None:
     """For a lease in all, however many batches meet one of them."""
-    clock = [0.0]
-    monkeypatch.setattr(state, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(state, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
     posts = [text for text in generated_posts(5, 60) if len(text) > 20]
     opener = Opener(with_fault(PlainStore, "change", lose_connection))
     with opener("ended") as ended, pytest.raises(StoreError):
@@ -187,6 +193,19 @@ def test_posts_of_a_process_that_ended_are_waited_for_once(monkeypatch: pytest.M
         kept = [window.add(text).kept for text in posts]
     assert any(kept)
     assert LEASE < clock[0] < 2 * LEASE
+
+
+@pytest.mark.usefixtures("clock")
+def test_posts_of_a_process_that_ended_hide_no_kept_post() -> None:
+    """Though they are nearer, and more than the candidates that a post is compared with."""
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 40)))
+    opener = Opener()
+    with opener("crowd", config=CONFIG) as window:
+        assert window.add("乙乙" + text[2:-2] + "乙乙").kept
+        opener.make = with_fault(PlainStore, "change", lose_connection)
+        with opener("crowd", config=CONFIG) as ended, pytest.raises(StoreError):
+            ended.add_many([text[:-1] + chr(0x6000 + place) for place in range(300)])
+        assert not window.add(text).kept
 
 
 TEXTS = st.text(st.characters()) | st.sampled_from(NASTY_TEXTS)
