@@ -10,19 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hybriddup.errors import StoreError
-from hybriddup.testing import NASTY_TEXTS, ContractError, check_shared_store, check_window
+from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import CONFIG, Windows, distinct_texts, nearly, said
-from hybriddup.window.records import Evidence, StoredPost
 from hybriddup.window.shared import Change, Holder, Keyed, State, Taken, state
 from hybriddup.window.shared.opening import LEASE
-from hybriddup.window.shared.packing import id_name, mix_keys, pack_evidence, pack_post, unpack_evidence, unpack_post
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
 from tests.window.plugins import nothing, with_fault
@@ -206,41 +201,3 @@ def test_posts_of_a_process_that_ended_hide_no_kept_post() -> None:
         with opener("crowd", config=CONFIG) as ended, pytest.raises(StoreError):
             ended.add_many([text[:-1] + chr(0x6000 + place) for place in range(300)])
         assert not window.add(text).kept
-
-
-TEXTS = st.text(st.characters()) | st.sampled_from(NASTY_TEXTS)
-IDS = st.text(st.characters(), max_size=512) | st.integers(-(2**63), 2**63 - 1)
-TIMES = st.floats(allow_nan=False)
-
-
-@given(st.integers(0, 2**62), IDS, TIMES, TEXTS, TIMES)
-def test_posts_come_back_with_any_characters(
-    position: int, post_id: str | int, time: float, text: str, watermark: float
-) -> None:
-    """And the type of their ids."""
-    post = StoredPost(position, post_id, time, text, None)
-    packed = pack_post(post, watermark)
-    assert unpack_post(packed) == (post, watermark)
-    assert type(unpack_post(packed)[0].id) is type(post_id)
-    evidence = Evidence(post_id, position, "near", 3, "edit", 0.9, 0.8, "7-20")
-    assert unpack_post(packed, evidence) == (post._replace(evidence=evidence), watermark)
-    assert unpack_evidence(pack_evidence(evidence)) == evidence
-
-
-@given(st.lists(IDS, unique_by=lambda one: (type(one), one)))
-def test_ids_that_differ_have_different_bytes(ids: list[str | int]) -> None:
-    """Numbers and texts with the same digits, too."""
-    assert len({id_name(one) for one in ids}) == len(ids)
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), unique=True))
-def test_keys_that_differ_are_different_when_they_are_mixed(keys: list[int]) -> None:
-    """So that no two buckets become one."""
-    assert len(np.unique(mix_keys(np.array(keys, np.uint64)))) == len(keys)
-
-
-def test_small_keys_have_evenly_spread_first_bits() -> None:
-    """Of 64 parts none has a quarter more than its share."""
-    parts = mix_keys(np.arange(1, 64_001, dtype=np.uint64) << np.uint64(20)) >> np.uint64(58)
-    assert np.bincount(parts.astype(np.int64), minlength=64).max() < 1250
-    assert np.bincount(parts.astype(np.int64), minlength=64).min() > 750
