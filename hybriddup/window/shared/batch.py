@@ -37,7 +37,7 @@ class SharedBatch(Contestants):
         self.n_late = 0
         self.outcomes: list[tuple[str, str]] = []
         """What decided posts are, and their length band."""
-        self._settled = 0
+        self._unfinished: Sequence[Block] = ()
         self._row_of: dict[int, int] = {}
         """By place, the row of a post among those that were prepared last."""
         self._decisions: dict[int, Decision] = {}
@@ -65,7 +65,7 @@ class SharedBatch(Contestants):
     def begin(self, taken: Taken) -> dict[int, bytes]:
         """Give the open posts these positions; return the names of their ids, by place."""
         self.blocks.append(Block(taken.first, len(self.open)))
-        self._settled = taken.settled
+        self._unfinished = taken.unfinished
         self.watermark = self.watermark_before = taken.watermark
         return super().begin(taken)
 
@@ -116,7 +116,7 @@ class SharedBatch(Contestants):
         rows = self._leading_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
         texts = self._prepared.take(rows)
-        self._encounter = Encounter(texts, times, found, self._settled, self._steps, self._timing.horizon)
+        self._encounter = Encounter(texts, times, found, self._unfinished, self._steps, self._timing.horizon)
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from hybriddup.kernels.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.shared.store import Entries, EntryArray
+from hybriddup.window.shared.store import Block, Entries, EntryArray
 
 LAST = 2**63 - 1
 """After all positions."""
@@ -44,7 +45,7 @@ class Buckets(NamedTuple):
     """int64[n_entries]: -1 = a text of the batch."""
     entries: EntryArray
     ranks: Int64s
-    """int64[n_entries]: those of `ranks_from_newest`."""
+    """int64[n_entries]: those of `ranks_from_newest`, in which undecided posts do not count."""
 
 
 class NearMeetings(NamedTuple):
@@ -66,7 +67,7 @@ class NearMeetings(NamedTuple):
         return NearMeetings._make(column[chosen] for column in self)
 
 
-def buckets_of(probes: UInt64s, found: Entries, own: Int64s, settled: int = LAST) -> Buckets:
+def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequence[Block] = ()) -> Buckets:
     """Return the buckets that texts look into.
 
     Parameters
@@ -77,18 +78,33 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, settled: int = LAST
         The contents of the buckets of the distinct keys, in rising order.
     own
         int64[n]: the positions of the texts.
-    settled
-        The position before which every post is decided.
+    unfinished
+        The blocks with undecided posts, as `may_be_undecided` takes them.
     """
     rows, keys = np.nonzero(probes != NO_KEY)
     _, bucket = np.unique(probes[rows, keys], return_inverse=True)
     positions = found.entries["position"].astype(np.int64)
-    ranks = ranks_from_newest(found.counts, np.where(positions < settled, positions, -1))
+    ranks = ranks_from_newest(found.counts, np.where(may_be_undecided(positions, unfinished), -1, positions))
     later = np.flatnonzero(positions >= own.min(initial=LAST))
     positions[later[np.isin(positions[later], own)]] = -1
     ends = np.cumsum(found.counts)
     begins = ends - found.counts
     return Buckets(rows, keys, begins[bucket], ends[bucket], positions, found.entries, ranks)
+
+
+def may_be_undecided(positions: Int64s, unfinished: Sequence[Block]) -> Bools:
+    """Return bool[n]: whether posts are of blocks that were not finished when the last one of these was taken.
+
+    They may turn out to be duplicates, or gone, and leave their buckets. So none of them may hide a kept post: neither
+    from the newest of a bucket, nor from the nearest candidates.
+    """
+    if not unfinished:
+        return np.zeros(len(positions), np.bool_)
+    blocks = np.array(sorted(unfinished), np.int64)
+    ends = blocks.sum(axis=1)
+    ends[-1] = LAST  # whatever is taken later
+    block = np.searchsorted(blocks[:, 0], positions, "right") - 1
+    return np.asarray((block >= 0) & (positions < ends[block]))
 
 
 def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
@@ -110,10 +126,7 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
 
 
 def near_meetings(texts: LiveTexts, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Return the meetings within the limits, with posts among the newest ``most`` of their bucket, 0 = all.
-
-    Only posts that are known to be decided count: others may leave the bucket, and must not hide a kept post.
-    """
+    """Return the meetings within the limits, with posts among the newest ``most`` of their bucket, 0 = all."""
     bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
     chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.prints.bits, bits, most_bits)
     is_other = met.positions[chosen] >= 0
@@ -157,11 +170,15 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
     return depths
 
 
-def nearest(near: NearPairs, most: Int64s) -> Bools:
-    """Return bool[n]: which pairs are among the nearest ``most`` int64[n_texts] of their text."""
-    order = np.lexsort((near.earlier, near.distances, near.later))
+def nearest(near: NearPairs, most: Int64s, is_open: Bools) -> Bools:
+    """Return bool[n]: which pairs are open, or among the nearest ``most`` int64[n_texts] of the others of their text.
+
+    ``is_open`` bool[n] are pairs with posts that may be undecided.
+    """
+    chosen = is_open.copy()
+    rows = np.flatnonzero(~is_open)
+    order = rows[np.lexsort((near.earlier[rows], near.distances[rows], near.later[rows]))]
     later = near.later[order]
-    chosen = np.zeros(len(later), np.bool_)
     chosen[order] = np.arange(len(later)) - np.searchsorted(later, later) < most[later]
     return chosen
 

@@ -20,16 +20,16 @@ from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.shared.candidates import (
-    Buckets,
     MetIndex,
     MetPosts,
     buckets_of,
     depths_of,
+    may_be_undecided,
     near_meetings,
     near_pairs,
     nearest,
 )
-from hybriddup.window.shared.store import UNDECIDED, Entries, Record, State
+from hybriddup.window.shared.store import UNDECIDED, Block, Entries, Record, State
 
 
 class Encounter:
@@ -41,28 +41,38 @@ class Encounter:
         The leading posts.
     found
         The contents of the buckets of their distinct probes, in rising order.
-    settled
-        The position before which every post is decided.
+    unfinished
+        The blocks with undecided posts, as `hybriddup.window.shared.candidates.may_be_undecided` takes them.
     steps, horizon
         Those of the window.
     """
 
     def __init__(
-        self, prepared: PreparedTexts, times: PostTimes, found: Entries, settled: int, steps: Steps, horizon: float
+        self,
+        prepared: PreparedTexts,
+        times: PostTimes,
+        found: Entries,
+        unfinished: Sequence[Block],
+        steps: Steps,
+        horizon: float,
     ) -> None:
         self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
         self._records: dict[int, Record] = {}
-        self._near, self._depths = self._find_near(buckets_of(prepared.live.probes, found, prepared.positions, settled))
+        self._matches: dict[int, bool] = {}
+        """Whether others match, by position, once they were found undecided."""
+        self._near, self._depths = self._find_near(found, unfinished)
         self.positions: Int64s = np.unique(self._near.earlier)
         """int64[n], rising: of the others that may match."""
 
-    def _find_near(self, met: Buckets) -> tuple[NearPairs, Int64s]:
+    def _find_near(self, found: Entries, unfinished: Sequence[Block]) -> tuple[NearPairs, Int64s]:
         """Return the pairs of near texts, by row, with positions; and the rank of each position in its buckets."""
         components, live = self._steps.components, self._prepared.live
-        found = near_meetings(live, met, components.bands, components.block_index.max_bucket_size)
-        near, pair_of = near_pairs(found)
-        depths = depths_of(found, pair_of, len(near.later), live.probes.shape[1])
-        chosen = nearest(near, components.limits.most_pairs(live.prints.limits.lengths))
+        buckets = buckets_of(live.probes, found, self._prepared.positions, unfinished)
+        met = near_meetings(live, buckets, components.bands, components.block_index.max_bucket_size)
+        near, pair_of = near_pairs(met)
+        depths = depths_of(met, pair_of, len(near.later), live.probes.shape[1])
+        most = components.limits.most_pairs(live.prints.limits.lengths)
+        chosen = nearest(near, most, may_be_undecided(near.earlier, unfinished))
         return near.take(chosen), depths[chosen]
 
     def note(self, positions: Int64s, records: Sequence[Record | None]) -> None:
@@ -75,17 +85,20 @@ class Encounter:
 
     def rivals(self) -> Mapping[int, State]:
         """Return the undecided ones of the others that match, by position."""
-        undecided = sorted(position for position, one in self._records.items() if one.state in UNDECIDED)
-        if not undecided:
-            return {}
-        both = self._numbered(undecided)
+        undecided = {position: one.state for position, one in sorted(self._records.items()) if one.state in UNDECIDED}
+        if new := [position for position in undecided if position not in self._matches]:
+            self._matches |= dict.fromkeys(new, False) | dict.fromkeys(self._matching(new), True)
+        return {position: state for position, state in undecided.items() if self._matches[position]}
+
+    def _matching(self, positions: Sequence[int]) -> list[int]:
+        """Return which of the others match one that leads."""
+        both = self._numbered(positions)
         later = both.prepared.live.prints.positions[both.near.later]
         pairs = CandidatePairs(both.near.earlier, later, both.near.distances)
         if not len(pairs):
-            return {}
+            return []
         accepted, _ = self._steps.verify(pairs, both.prepared, self._steps.earlier_texts(both.texts))
-        matched = np.unique(pairs.earlier[accepted]).tolist()
-        return {one.post.position: one.state for one in (both.records[number] for number in matched)}
+        return [positions[number] for number in np.unique(pairs.earlier[accepted]).tolist()]
 
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[Record]]:
         """Decide the leading posts against the kept ones of the others, and against each other.

@@ -4,19 +4,19 @@
    others are written as *pending* records, and claim their ids.
 2. The first post with a text claims that text as well, by compare-and-set. If it gets it, it *leads* for the text. All
    other posts with the text *follow* its holder: they enter no bucket.
-3. Leading posts enter their buckets, and only then read them. So of two posts with a key in common, whichever entered
+3. A post that follows a kept post repeats it; one that follows a duplicate repeats what that repeats. If the holder is
+   gone or too old, the first of the posts that follow it takes its text over, and leads.
+4. Leading posts enter their buckets, and only then read them. So of two posts with a key in common, whichever entered
    last sees the other.
-4. A kept match makes a post a duplicate.
-5. An undecided match of an earlier batch is waited for. If its process gives no sign of life for a lease, the post is
+5. A kept match makes a post a duplicate.
+6. An undecided match of an earlier batch is waited for. If its process gives no sign of life for a lease, the post is
    *given up*: its record changes from undecided to gone. Batches wait for earlier ones only, so never in a circle.
-6. A pending match of a later batch is *challenged*: its record changes from pending to challenged, since it may not
-   have seen the earlier post. If it is kept already, it is a match as in 4.
-7. A leading post without a match left is kept: its record changes from pending to kept. If it was challenged
-   meanwhile, it becomes pending again, reads its buckets again, and goes on with 4. If it was given up, it begins anew
+7. A pending match of a later batch is *challenged*: its record changes from pending to challenged, since it may not
+   have seen the earlier post. If it is kept already, it is a match as in 5.
+8. A leading post without a match left is kept: its record changes from pending to kept. If it was challenged
+   meanwhile, it becomes pending again, reads its buckets again, and goes on with 5. If it was given up, it begins anew
    with 1.
-8. When no post leads any more, those that follow wait for the holders of their texts. They repeat a holder that is
-   kept, or what it repeats. If the holder is gone or too old, the first of them takes its text over and goes on with
-   3.
+9. When no post leads any more, those that follow wait for the holders of their texts, and go on with 3.
 
 Of two posts with one text, one holds it and the other follows, so never are both kept, whatever a bucket holds. Of two
 near matches, one sees the other. If the later one does, it waits for the earlier one. If only the earlier one does, it
@@ -140,8 +140,13 @@ class Contestants(ABC):
                 self._replaceable.pop(claim.name, None)
 
     def following(self) -> dict[int, int]:
-        """Return the positions of the holders of their texts, by place, for the open posts that do not lead."""
-        return {place: self._text_holder[self.text_name(place)] for place in self.open if place not in self.leading}
+        """Return the positions of the holders of their texts, by place, for the open posts that follow one.
+
+        Those that follow a leading post of this batch come later, when it is decided.
+        """
+        leading = {self.position[place] for place in self.leading}
+        holders = {place: self._text_holder[self.text_name(place)] for place in self.open if place not in self.leading}
+        return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
         """Return the claims to the texts of posts that follow a holder that is gone or too old."""
@@ -244,12 +249,17 @@ def announce(posts: Contestants) -> Steps:
 
 
 def decide_announced(posts: Contestants) -> Steps:
-    """Decide the open posts: those that lead, then those that follow. If one was given up, all left begin anew."""
+    """Decide the open posts. If one was given up, all left begin anew.
+
+    Those that take over a text of an earlier batch lead together with the others, in the order of the posts.
+    """
     while posts.open:
-        states: States = yield from (contest(posts) if posts.leading else follow(posts))
+        states: States = yield from follow(posts)
+        if posts.leading and State.GONE not in states.values():
+            states = yield from contest(posts)
         if State.GONE in states.values():
             posts.leading.clear()
-            yield from give_up(posts.position[place] for place in posts.open)
+            yield from give_up([posts.position[place] for place in posts.open])
             return
 
 
@@ -334,11 +344,14 @@ def nothing_of(texts: Keyed) -> Keyed:
 
 
 def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Decide the posts that follow by the holders of their texts, or let some of them take a text over."""
+    """Decide the posts that follow by the holders of their texts, or let some of them take a text over.
+
+    If there is nothing else to do, wait.
+    """
     holders = posts.following()
     found = yield from records_at(sorted(set(holders.values())))
     keepers = {one.post.evidence.of_position for one in found.values() if one is not None and one.post.evidence}
-    found |= yield from records_at(sorted(keepers - set(found)))
+    found |= yield from records_at(sorted(keepers))  # after the holders: what is known of one may be too old
     awaited, verdicts, left = set[int](), dict[int, Evidence | None](), list[int]()
     for place, position in holders.items():
         holder = found[position]
@@ -351,7 +364,7 @@ def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
     states = yield from settle(posts, verdicts)
     if claims := posts.replace_holders(left):
         posts.note_texts(claims, (yield call("hold", list(claims.values()))))
-    elif awaited and not verdicts:
+    elif awaited and not verdicts and not posts.leading:
         yield from wait_for(sorted(awaited))
     return states
 

@@ -10,87 +10,18 @@ with other names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import combinations
+from types import GeneratorType
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from hybriddup.data.records import Int64s, UInt64s
-from hybriddup.window.records import Evidence, StoredPost
 from hybriddup.window.shared import protocol
-from hybriddup.window.shared.protocol import Call, Contestants, Steps, Wait
-from hybriddup.window.shared.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
+from hybriddup.window.shared.protocol import Call, Steps, Wait
+from hybriddup.window.shared.store import UNDECIDED, Record, State
+from tests.window.shared.toy_posts import HORIZON, Content, Scene, ToyBatch, accesses_of, answer_of
 
-ENTRY = entry_type(1)
-KEY = np.uint64(7)
-"""The one bucket in which all posts stand: whatever matches meets."""
-
-
-class ToyBatch(Contestants):
-    """Posts with names; which of them match is given."""
-
-    def __init__(self, names: tuple[str, ...], matching: frozenset[frozenset[str]], ids: Mapping[str, str]) -> None:
-        super().__init__([ids.get(name) for name in names])
-        self.names, self.matching = names, matching
-
-    def records(self, taken: Taken) -> list[Record]:  # noqa: ARG002
-        begun = [(self.position[place], self.names[place]) for place in self.open]
-        return [Record(State.PENDING, StoredPost(at, name, 0.0, name, None), 0.0) for at, name in begun]
-
-    def keyed(self) -> Keyed:
-        entries = np.zeros(len(self.open), ENTRY)
-        entries["position"] = [self.position[place] for place in self.open]
-        return Keyed(entries, np.full((len(self.open), 1), KEY))
-
-    def probes(self) -> UInt64s:
-        return np.array([KEY])
-
-    def candidates(self, found: Entries) -> Int64s:
-        own = {self.position[place] for place in self.open}
-        self.known: dict[int, Record | None] = {}
-        return np.array(sorted(set(found.entries["position"].tolist()) - own), np.int64)
-
-    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
-        self.known |= dict(zip(positions.tolist(), records, strict=True))
-        names = {self.names[place] for place in self.open}
-        return {
-            one.post.position: one.state
-            for one in self.known.values()
-            if one is not None and one.state in UNDECIDED and any(self.match(one.post.text, name) for name in names)
-        }
-
-    def match(self, a: str, b: str) -> bool:
-        return frozenset((a, b)) in self.matching
-
-    def verdicts(self) -> dict[int, Evidence | None]:
-        kept = [(one.post.position, one.post.text) for one in self.known.values() if one and one.state is State.KEPT]
-        found: dict[int, Evidence | None] = {}
-        for place in self.open:
-            name = self.names[place]
-            of = next((position for position, other in sorted(kept) if self.match(name, other)), None)
-            found[place] = None if of is None else evidence(of)
-            if of is None:
-                kept.append((self.position[place], name))
-        return found
-
-    def is_forgotten(self, record: Record) -> bool:  # noqa: ARG002
-        return False
-
-
-def evidence(of: int) -> Evidence:
-    """Evidence that names a keeper."""
-    return Evidence(f"{of}", of, "near", 0, "toy", 1.0, 0.5, "0-")
-
-
-class Content(NamedTuple):
-    """What the store holds."""
-
-    next: int = 0
-    records: tuple[Record, ...] = ()
-    """By position; a position that was taken and not written yet has one that is gone."""
-    bucket: frozenset[int] = frozenset()
-    holders: tuple[tuple[str, int], ...] = ()
+DECIDED = frozenset({State.KEPT, State.DUPLICATE})
 
 
 class Process(NamedTuple):
@@ -101,29 +32,48 @@ class Process(NamedTuple):
     is_gone: bool = False
 
 
+class Events(NamedTuple):
+    """What may still happen, at any moment."""
+
+    crashes: int = 0
+    """Processes that end."""
+    lapses: int = 0
+    """Times that a process gives up posts of a living one, for which it waits."""
+    sweeps: int = 0
+    """Posts of living processes that are given up by somebody else."""
+    deletions: int = 0
+
+
 class World(NamedTuple):
     """A state of all."""
 
     content: Content
     processes: tuple[Process, ...]
-    crashes: int
-    lapses: int
-    deletions: int
+    events: Events
     deleted: tuple[tuple[int, int], ...] = ()
     """The positions of posts that were deleted, each with the next one that was to be taken then."""
 
+    def less(self, event: str) -> World:
+        """Return this state with one event less to come."""
+        return self._replace(events=self.events._replace(**{event: getattr(self.events, event) - 1}))
 
-def local_state(steps: Steps | None) -> str:
+    def with_process(self, number: int, process: Process) -> World:
+        """Return this state with another process in this place."""
+        return self._replace(processes=(*self.processes[:number], process, *self.processes[number + 1 :]))
+
+
+def local_state(steps: Any) -> str:
     """Return where a process is and what it knows there, of each generator that another one waits for."""
     described = []
     while steps is not None and steps.gi_frame is not None:
-        known = {name: value for name, value in steps.gi_frame.f_locals.items() if name != "posts"}
+        known = [
+            (name, local_state(value) if isinstance(value, GeneratorType) else value)
+            for name, value in steps.gi_frame.f_locals.items()
+            if name not in ("posts", "exchange")
+        ]
         described.append(f"{steps.gi_code.co_name} {steps.gi_frame.f_lasti} {known}")
-        steps = steps.gi_yieldfrom  # type: ignore[assignment]  # another such generator
+        steps = steps.gi_yieldfrom
     return "; ".join(described)
-
-
-Accesses = Sequence[Callable[[Content], tuple[Content, Any]]]
 
 
 class Explorer:
@@ -131,32 +81,20 @@ class Explorer:
 
     def __init__(
         self,
-        batches: Sequence[tuple[str, ...]],
-        matching: Sequence[str],
-        ids: Mapping[str, str] | None = None,
+        scene: Scene,
         decide: Callable[[ToyBatch], Steps] = protocol.decide,
+        batch: Callable[[Scene, int], ToyBatch] = ToyBatch,
     ) -> None:
-        self.batches, self.ids, self.decide = batches, ids or {}, decide
-        self.matching = frozenset(frozenset(pair) for pair in matching)
+        self.scene, self.decide, self.batch = scene, decide, batch
+        self.numbers = range(len(scene.batches))
         self.replayed = cache(self._replay)
         self.with_answers = cache(self._with_answers)
         self.same_state: dict[str, tuple[Any, ...]] = {}
-        self.first_alike = [self._first_alike(number) for number in range(len(batches))]
+        self.first_alike = [scene.first_alike(number) for number in self.numbers]
         """Of each process, the number of the first that is as it is."""
-
-    def _first_alike(self, number: int) -> int:
-        """Return the first process that could be exchanged with this one: itself where posts have ids."""
-        if self.ids:
-            return number
-        own, sizes = self.batches[number], [len(batch) for batch in self.batches]
-        for other, batch in enumerate(self.batches[:number]):
-            exchanged = dict(zip((*own, *batch), (*batch, *own), strict=True)) if sizes[other] == len(own) else {}
-            if (
-                exchanged
-                and {frozenset(exchanged.get(one, one) for one in pair) for pair in self.matching} == self.matching
-            ):
-                return other
-        return number
+        names = [scene.names_of(number) for number in self.numbers]
+        self.contested = {name for some, others in combinations(names, 2) for name in some & others}
+        """The names that several processes may claim."""
 
     def may_begin(self, world: World, number: int) -> bool:
         """Return whether a process has begun, or all before it that are as it is have."""
@@ -166,122 +104,123 @@ class Explorer:
     def _with_answers(self, number: int, answers: tuple[Any, ...]) -> Process:
         """Return a process after these answers; after others that leave it in the same state it is the same."""
         _, batch, steps = self.replayed(number, answers)
-        described = f"{number} {local_state(steps)} {batch.__dict__}"
-        return Process(self.same_state.setdefault(described, answers))
+        return Process(self.same_state.setdefault(f"{number} {local_state(steps)} {batch}", answers))
 
     def _replay(self, number: int, answers: tuple[Any, ...]) -> tuple[Call | Wait | None, ToyBatch, Steps]:
         """Return what a process asks after these answers, None = it is done, its posts, and where it is."""
-        batch = ToyBatch(self.batches[number], self.matching, self.ids)
+        batch = self.batch(self.scene, number)
         steps, asked = self.decide(batch), None
         try:
             asked = next(steps)
-            for one in answers:
-                asked = steps.send(thawed(one))
+            for method, parts in answers:
+                asked = steps.send(answer_of(method, parts))
         except StopIteration:
             asked = None
         return asked, batch, steps
 
-    def explore(self, crashes: int = 0, lapses: int = 0, deletions: int = 0) -> int:
+    def explore(self, **events: int) -> int:
         """Go through all states, checking each; return how many there are."""
-        first = World(Content(), tuple(Process() for _ in self.batches), crashes, lapses, deletions)
-        seen, left = {first}, [first]
+        first = World(Content(), tuple(Process() for _ in self.numbers), Events(**events))
+        coming: dict[World, list[World]] = {}
+        left = [first]
         while left:
             world = left.pop()
+            if world in coming:
+                continue
             self.check(world)
-            coming = list(self.next_worlds(world))
-            if not coming:
+            coming[world] = list(self.next_worlds(world))
+            if not coming[world]:
                 self.check_end(world)
-            for one in coming:
-                if one not in seen:
-                    seen.add(one)
-                    left.append(one)
-        return len(seen)
+            left += coming[world]
+        check_ends(coming)
+        return len(coming)
 
     def next_worlds(self, world: World) -> Iterator[World]:
         """Yield every state that one step leads to.
 
         A step that no other process can notice, and that nothing others do can change, is taken at once, and alone.
         """
-        for number, process in enumerate(world.processes):
-            if not process.is_gone and self.is_unnoticed(world, number):
+        living = [number for number in self.numbers if not world.processes[number].is_gone]
+        for number in living:
+            if self.is_unnoticed(world, number):
                 yield from self.steps_of(world, number)
                 return
-        for number, process in enumerate(world.processes):
-            if process.is_gone or not self.may_begin(world, number):
-                continue
-            if world.crashes and self.is_seen(world, number):
-                gone = Process(is_gone=True)
-                yield self.with_process(world, number, gone)._replace(crashes=world.crashes - 1)
-            yield from self.steps_of(world, number)
-        for one in world.content.records if world.deletions else ():
-            if one.state in (State.KEPT, State.DUPLICATE):
+        for number in living:
+            if self.may_begin(world, number):
+                if world.events.crashes and self.matters(world, number):
+                    yield world.with_process(number, Process(is_gone=True)).less("crashes")
+                yield from self.steps_of(world, number)
+        for one in world.content.records:
+            if world.events.sweeps and one.state in UNDECIDED:
+                yield world.less("sweeps")._replace(content=world.content.written(one._replace(state=State.GONE)))
+            if world.events.deletions and one.state in DECIDED:
                 yield self.without(world, one)
 
     def without(self, world: World, one: Record) -> World:
         """Return a state in which a post is deleted: it is to all as one that was given up."""
-        content = written(world.content, one._replace(state=State.GONE))
+        content = world.content.written(one._replace(state=State.GONE))
         deleted = (*world.deleted, (one.post.position, content.next))
-        return world._replace(content=content, deletions=world.deletions - 1, deleted=deleted)
+        return world.less("deletions")._replace(content=content, deleted=deleted)
 
     def is_unnoticed(self, world: World, number: int) -> bool:
-        """Return whether the next step writes a record that nobody can know of, or asks for what is settled."""
+        """Return whether the next step is about what no other process can know of, or what is settled."""
         process, content = world.processes[number], world.content
         asked, _, _ = self.replayed(number, process.answers)
         if not isinstance(asked, Call):
             return False
-        if asked.method == "announce":
-            return len(process.partly) < len(asked.arguments[0])
-        if world.deletions:
+        accesses = accesses_of(asked)
+        item = accesses[len(process.partly)][0] if accesses else b""
+        if isinstance(item, bytes):
+            return item not in self.contested
+        if not isinstance(item, int) or (world.events.deletions and asked.method != "announce"):
             return False
-        if asked.method not in ("records", "change") or not len(asked.arguments[0]):
-            return asked.method in ("records", "change")
-        one = asked.arguments[0][len(process.partly)]
-        return content.records[one.position if isinstance(one, Change) else int(one)].state not in UNDECIDED
+        is_own = asked.method == "announce" or (item not in self.seen(content) and not world.events.sweeps)
+        return is_own or content.records[item].state not in UNDECIDED
 
-    def is_seen(self, world: World, number: int) -> bool:
+    def seen(self, content: Content) -> set[int]:
+        """Return the positions that other processes may know."""
+        return content.bucket | {position for name, position in content.holders if name in self.contested}
+
+    def matters(self, world: World, number: int) -> bool:
         """Return whether a post of a process is undecided where others see it: its end matters to nobody otherwise."""
-        _, batch, _ = self.replayed(number, world.processes[number].answers)
-        content, seen = world.content, {position for _, position in world.content.holders} | world.content.bucket
-        own = {one.post.position for one in content.records if one.post.text in batch.names}
-        return any(content.records[position].state in UNDECIDED for position in own & seen)
+        names, content = self.scene.batches[number], world.content
+        undecided = {one.post.position for one in content.records if one.post.text in names and one.state in UNDECIDED}
+        return bool(undecided & self.seen(content))
 
     def steps_of(self, world: World, number: int) -> Iterator[World]:
         """Yield what the next step of a process leads to."""
         process = world.processes[number]
         asked, _, _ = self.replayed(number, process.answers)
-        if asked is None:
-            return
         if isinstance(asked, Wait):
             yield from self.waited(world, number, asked)
+        if not isinstance(asked, Call):
             return
         content, partly, accesses = world.content, process.partly, accesses_of(asked)
         if accesses:
-            content, answer = accesses[len(partly)](content)
+            content, answer = accesses[len(partly)][1](content)
             partly = (*partly, answer)
+            self.check_holders(world.content, content)
         if len(partly) == len(accesses):
             process = self.with_answers(number, (*process.answers, (asked.method, partly)))
         else:
             process = process._replace(partly=partly)
-        yield self.with_process(world._replace(content=content), number, process)
-
-    def with_process(self, world: World, number: int, process: Process) -> World:
-        """Return a state with another process in this place."""
-        others = world.processes
-        return world._replace(processes=(*others[:number], process, *others[number + 1 :]))
+        yield world._replace(content=content).with_process(number, process)
 
     def waited(self, world: World, number: int, asked: Wait) -> Iterator[World]:
         """Yield what may come of waiting: a post is decided, or not waited for any more, whether its process lives."""
-        process = world.processes[number]
+
+        def after(lapsed: Sequence[int]) -> World:
+            answers = (*world.processes[number].answers, ("wait", tuple(lapsed)))
+            return world.with_process(number, self.with_answers(number, answers))
+
         undecided = [one for one in asked.positions if world.content.records[one].state in UNDECIDED]
+        dead = [one for one in undecided if self.is_dead(world, one)]
         if len(undecided) < len(asked.positions):
-            yield self.with_process(world, number, self.with_answers(number, (*process.answers, ("wait", ()))))
-            return
-        dead = tuple(one for one in undecided if self.is_dead(world, one))
-        if dead:
-            yield self.with_process(world, number, self.with_answers(number, (*process.answers, ("wait", dead))))
-        elif world.lapses:
-            lapsed = self.with_answers(number, (*process.answers, ("wait", tuple(undecided))))
-            yield self.with_process(world, number, lapsed)._replace(lapses=world.lapses - 1)
+            yield after(())
+        elif dead:
+            yield after(dead)
+        elif world.events.lapses:
+            yield after(undecided).less("lapses")
 
     def is_dead(self, world: World, position: int) -> bool:
         """Return whether no living process has this position."""
@@ -294,26 +233,45 @@ class Explorer:
     # ---- what must hold
 
     def check(self, world: World) -> None:
-        """Of posts that match each other, no two are kept; a duplicate names a kept post that it matches.
+        """Of posts that match, no two are kept; a duplicate names a kept post that it matches; an id has one post.
 
         Or one that was kept, and deleted when the duplicate was being decided or later.
         """
-        records = world.content.records
-        kept = {one.post.position: one.post.text for one in records if one.state is State.KEPT}
-        names = list(kept.values())
-        for place, name in enumerate(names):
-            for other in names[place + 1 :]:
-                assert frozenset((name, other)) not in self.matching, f"both {name} and {other} are kept"
-        for one in records:
+        decided = [one for one in world.content.records if one.state in DECIDED]
+        kept = {one.post.position: one.post.text for one in decided if one.state is State.KEPT}
+        for a, b in combinations(kept.values(), 2):
+            is_near_in_time = abs(self.scene.time(a) - self.scene.time(b)) < HORIZON
+            assert not (self.scene.relation(a, b) and is_near_in_time), f"both {a} and {b} are kept"
+        ids = [self.scene.ids[one.post.text] for one in decided if one.post.text in self.scene.ids]
+        assert len(ids) == len(set(ids)), f"an id has two posts: {decided}"
+        for one in decided:
             if one.state is State.DUPLICATE:
-                assert one.post.evidence is not None
-                next_then = dict(world.deleted).get(one.post.evidence.of_position)
-                if next_then is not None:
-                    assert one.post.position < next_then, f"{one.post.text} names a post that was deleted before"
-                    continue
-                keeper = kept.get(one.post.evidence.of_position)
-                assert keeper is not None, f"{one.post.text} names a post that is not kept"
-                assert frozenset((one.post.text, keeper)) in self.matching
+                self.check_duplicate(one, kept, dict(world.deleted))
+
+    def check_duplicate(self, one: Record, kept: dict[int, str], deleted: dict[int, int]) -> None:
+        evidence, name = one.post.evidence, one.post.text
+        assert evidence is not None
+        if evidence.of_position in deleted:
+            assert one.post.position < deleted[evidence.of_position], f"{name} names a post that was deleted before"
+            return
+        keeper = kept.get(evidence.of_position)
+        assert keeper is not None, f"{name} names a post that is not kept"
+        assert self.scene.relation(name, keeper) in ("exact", evidence.reason), f"{name} is said to repeat {keeper}"
+        assert not self.scene.is_too_old(keeper, name)
+
+    def check_holders(self, before: Content, after: Content) -> None:
+        """A name is taken only from a post that is gone, and a text from one that the other cannot repeat, too."""
+        holders = dict(after.holders)
+        for name, position in before.holders:
+            if holders[name] == position or before.records[position].state is State.GONE:
+                continue
+            holder, taker = before.records[position], after.records[holders[name]]
+            assert name[:1] == b"x", f"an id is taken from {holder}"
+            assert holder.state in DECIDED, f"a text is taken from {holder}, which is not decided"
+            of = holder.post.evidence
+            keeper = before.records[of.of_position] if of else holder
+            stands = keeper.state is State.KEPT and not self.scene.is_too_old(keeper.post.text, taker.post.text)
+            assert not stands, f"a text is taken from {holder}, which {taker} repeats"
 
     def check_end(self, world: World) -> None:
         """Each process that did not end before has an answer for each post, and it is what the store has."""
@@ -337,93 +295,21 @@ class Explorer:
 
     def note_answer(self, by_id: dict[str, set[tuple[int, bool]]], batch: ToyBatch, place: int, record: Record) -> None:
         """Note the answer that an id got."""
-        post_id = self.ids.get(batch.names[place])
+        post_id = self.scene.ids.get(batch.names[place])
         if post_id is not None:
             by_id.setdefault(post_id, set()).add((record.post.position, record.state is State.KEPT))
 
 
-# ---- accesses of the store, each by itself
-
-
-def accesses_of(asked: Call) -> Accesses:
-    """Return the single accesses that a call makes, one after another."""
-    made: Accesses = ACCESSES[asked.method](*asked.arguments)
-    return made
-
-
-def of_take(n: int) -> Accesses:
-    def take(content: Content) -> tuple[Content, Any]:
-        blank = tuple(Record(State.GONE, StoredPost(content.next + row, "", 0.0, "", None), 0.0) for row in range(n))
-        return content._replace(next=content.next + n, records=content.records + blank), content.next
-
-    return [take]
-
-
-def of_announce(records: Sequence[Record], holders: Sequence[Holder]) -> Accesses:
-    return [*(lambda content, one=one: (written(content, one), None) for one in records),
-            *(lambda content, one=one: hold(content, one) for one in holders)]  # fmt: skip
-
-
-def written(content: Content, record: Record) -> Content:
-    """Return the content with a record."""
-    records, at = content.records, record.post.position
-    return content._replace(records=(*records[:at], record, *records[at + 1 :]))
-
-
-def hold(content: Content, one: Holder) -> tuple[Content, Any]:
-    """Return the content after an id was asked for, and who has it."""
-    holders = dict(content.holders)
-    if holders.get(str(one.post_id)) == one.instead_of:
-        holders[str(one.post_id)] = one.position
-    return content._replace(holders=tuple(sorted(holders.items()))), holders[str(one.post_id)]
-
-
-def of_enter(texts: Keyed, keys: UInt64s) -> Accesses:
-    def add(content: Content, position: int) -> tuple[Content, Any]:
-        return content._replace(bucket=content.bucket | {position}), None
-
-    added = [lambda content, one=one: add(content, one) for one in texts.entries["position"].tolist()]
-    return [*added, *(lambda content: (content, tuple(sorted(content.bucket))) for _ in keys)]
-
-
-def of_records(positions: Int64s) -> Accesses:
-    return [lambda content, one=one: (content, content.records[one]) for one in positions.tolist()]
-
-
-def of_change(changes: Sequence[Change]) -> Accesses:
-    def change(content: Content, one: Change) -> tuple[Content, Any]:
-        record = content.records[one.position]
-        if record.state not in one.expected:
-            return content, record.state
-        changed = replace_post(record, one)
-        return written(content, changed), changed.state
-
-    return [lambda content, one=one: change(content, one) for one in changes]
-
-
-def replace_post(record: Record, change: Change) -> Record:
-    """Return a record after a change."""
-    return record._replace(state=change.to, post=record.post._replace(evidence=change.evidence))
-
-
-ACCESSES: dict[str, Callable[..., Accesses]] = {
-    "take": of_take,
-    "announce": of_announce,
-    "enter": of_enter,
-    "records": of_records,
-    "change": of_change,
-}
-
-
-def thawed(answer: tuple[str, tuple[Any, ...]]) -> Any:
-    """Return the answer to a call, of those to its accesses."""
-    method, parts = answer
-    if method == "take":
-        return Taken(parts[0], 0.0)
-    if method == "announce":
-        return [one for one in parts if one is not None]
-    if method == "enter":
-        entries = np.zeros(len(parts[-1]), ENTRY)
-        entries["position"] = parts[-1]
-        return Entries(np.array([len(entries)], np.int64), entries)
-    return list(parts)
+def check_ends(coming: dict[World, list[World]]) -> None:
+    """From every state an end can be reached: no processes go round in a circle."""
+    before: dict[World, list[World]] = {world: [] for world in coming}
+    for world, after in coming.items():
+        for one in after:
+            before[one].append(world)
+    left = [world for world, after in coming.items() if not after]
+    reaching = set(left)
+    while left:
+        found = [one for one in before[left.pop()] if one not in reaching]
+        reaching.update(found)
+        left += found
+    assert len(reaching) == len(coming), "some processes go round in a circle"

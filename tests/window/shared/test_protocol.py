@@ -2,117 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import pytest
 
-from hybriddup.window.shared import protocol
 from hybriddup.window.shared.protocol import Steps
 from hybriddup.window.shared.store import UNDECIDED, State
-from tests.window.shared.exploring import Explorer, ToyBatch
+from tests.window.shared.broken_protocols import (
+    LeadsWithoutHolding,
+    NeverChallenges,
+    NeverWaits,
+    RepeatsWhatIsGone,
+    ReplacesItsKeptPost,
+    altered,
+    enters_with_its_first_text_only,
+    keeps_from,
+    keeps_the_text_of_an_id_it_lost,
+    looks_once,
+    reads_before_entering,
+    reads_keepers_with_their_duplicates,
+    sees_as_gone,
+    settles_all_at_once,
+)
+from tests.window.shared.exploring import Explorer
+from tests.window.shared.toy_posts import Scene
 
-NO_IDS: Mapping[str, str] = {}
+ONE_ID = {"a": "1", "b": "1"}
+ONE_ID_EQUAL = {"a": "1", "a2": "1"}
+TWO_NEAR = Scene([("a",), ("b",)], ["ab"])
+TWO_EQUAL = Scene([("a",), ("a2",)])
+CHAIN = Scene([("a", "b"), ("c",)], ["ab", "bc"])
+CHAIN_OF_THREE = Scene([("a",), ("b",), ("c",)], ["ab", "bc"])
+THREE_NEAR = Scene([("a",), ("b",), ("c",)], ["ab", "bc", "ac"])
+TWO_EQUAL_ONE_NEAR = Scene([("a",), ("a2",), ("b",)], ["ab"])
+EQUAL_TO_A_DUPLICATE = Scene([("a",), ("b",), ("a2", "b2")], ["ab"])
+ONE_OF_ID = Scene([("a",), ("b",)], [], ONE_ID)
+EQUAL_OF_ID = Scene([("a",), ("a2",)], [], ONE_ID_EQUAL)
+CROSSED_IDS = Scene([("a", "b"), ("b2", "a2")], [], {"a": "1", "b": "2", "b2": "1", "a2": "2"})
+
+
+def scene(name: str, scene: Scene, slow: bool = False, **events: int) -> object:
+    """A scene, and what happens in it."""
+    return pytest.param(scene, events, id=name, marks=[pytest.mark.slow] if slow else [])
 
 
 @pytest.mark.parametrize(
-    ("batches", "matching", "ids", "crashes", "lapses"),
+    ("scene", "events"),
     [
-        ([("a",), ("b",)], ["ab"], NO_IDS, 2, 2),
-        ([("a", "b"), ("c",)], ["ab", "bc"], NO_IDS, 1, 1),
-        ([("a", "b"), ("c",)], ["ac", "bc"], NO_IDS, 1, 1),
-        ([("a",), ("b",)], [], {"a": "1", "b": "1"}, 1, 1),
-        ([("a",), ("b",)], ["ab"], {"a": "1", "b": "1"}, 1, 1),
-        pytest.param([("a",), ("b",), ("c",)], ["ab", "bc"], NO_IDS, 2, 0, marks=pytest.mark.slow),
-        pytest.param([("a",), ("b",), ("c",)], ["ab", "bc", "ac"], NO_IDS, 2, 0, marks=pytest.mark.slow),
-        pytest.param([("a",), ("b",), ("c",)], ["ab", "bc"], NO_IDS, 1, 1, marks=pytest.mark.slow),
-        pytest.param([("a",), ("b",), ("c",)], ["ab", "bc", "ac"], NO_IDS, 0, 1, marks=pytest.mark.slow),
-    ],
-    ids=[
-        "two",
-        "chain in a batch",
-        "between two of a batch",
-        "one id",
-        "one id and alike",
-        "three in a chain",
-        "three alike",
-        "three in a chain, one too slow",
-        "three alike, one too slow",
+        scene("two near", TWO_NEAR, crashes=2, lapses=2),
+        scene("chain in a batch", CHAIN, crashes=1, lapses=1),
+        scene("between two of a batch", Scene([("a", "b"), ("c",)], ["ac", "bc"]), crashes=1, lapses=1),
+        scene("two equal", TWO_EQUAL, crashes=2, lapses=2),
+        scene("a text twice in two batches", Scene([("a", "a2"), ("a3", "a4")]), crashes=1, lapses=2),
+        scene("equal to one that is near another", Scene([("a", "b"), ("a2",)], ["ab"]), crashes=1, lapses=1),
+        scene("two texts in opposite orders", Scene([("a", "b"), ("b2", "a2")], ["ab"]), sweeps=1),
+        scene("two equal and one near", TWO_EQUAL_ONE_NEAR),
+        scene("equal to a post and to its duplicate", EQUAL_TO_A_DUPLICATE),
+        scene("one id", ONE_OF_ID, crashes=1, lapses=1),
+        scene("one id and near", Scene([("a",), ("b",)], ["ab"], ONE_ID), crashes=1, lapses=1),
+        scene("one id and equal", EQUAL_OF_ID, crashes=1, lapses=1),
+        scene("one id and two texts", Scene([("a", "b"), ("a2", "b2")], [], {"a": "1", "b2": "1"}), crashes=1),
+        scene("two ids and two texts", CROSSED_IDS),
+        scene("equal to one that is too old", Scene([("a",), ("a2",)], times={"a2": 20}), crashes=1, lapses=1),
+        scene("two equal, and a third too old", Scene([("a",), ("a2",), ("a3",)], times={"a2": 20, "a3": 20})),
+        scene("three near in a chain", CHAIN_OF_THREE, slow=True, crashes=2),
+        scene("three near", THREE_NEAR, slow=True, crashes=2),
+        scene("three near in a chain, one slow", CHAIN_OF_THREE, slow=True, crashes=1, lapses=1),
+        scene("three near, one slow", THREE_NEAR, slow=True, lapses=1),
+        scene("three equal, one slow", Scene([("a",), ("a2",), ("a3",)]), slow=True, crashes=1, lapses=1),
+        scene("two equal and one near, one ends", TWO_EQUAL_ONE_NEAR, slow=True, crashes=1),
+        scene("two equal and one near, one slow", TWO_EQUAL_ONE_NEAR, slow=True, lapses=1),
+        scene("two equal, given up by others", TWO_EQUAL, slow=True, crashes=1, lapses=1, sweeps=2),
     ],
 )
-def test_in_every_order_the_promises_hold(
-    batches: Sequence[tuple[str, ...]], matching: Sequence[str], ids: Mapping[str, str], crashes: int, lapses: int
-) -> None:
+def test_in_every_order_the_promises_hold(scene: Scene, events: dict[str, int]) -> None:
     """No two kept posts match, a duplicate names a kept one, and each living process has its answers."""
-    assert Explorer(batches, matching, ids).explore(crashes, lapses) > 50
+    assert Explorer(scene).explore(**events) > 50
 
 
 @pytest.mark.parametrize(
-    ("batches", "matching", "ids"),
+    ("scene", "events"),
     [
-        ([("a",), ("b",)], ["ab"], NO_IDS),
-        ([("a", "b"), ("c",)], ["ab", "bc"], NO_IDS),
-        ([("a",), ("b",)], ["ab"], {"a": "1", "b": "1"}),
-        pytest.param([("a",), ("b",), ("c",)], ["ab", "bc", "ac"], NO_IDS, marks=pytest.mark.slow),
+        scene("two near", TWO_NEAR, crashes=1, deletions=2),
+        scene("chain in a batch", CHAIN, crashes=1, deletions=2),
+        scene("two equal", TWO_EQUAL, crashes=1, deletions=2),
+        scene("equal to one that is near another", Scene([("a", "b"), ("a2",)], ["ab"]), crashes=1, deletions=1),
+        scene("one id and near", Scene([("a",), ("b",)], ["ab"], ONE_ID), crashes=1, deletions=2),
+        scene("one id and equal", EQUAL_OF_ID, deletions=2),
+        scene("three near", THREE_NEAR, slow=True, crashes=1, deletions=2),
+        scene("two equal and one near", TWO_EQUAL_ONE_NEAR, slow=True, deletions=1),
     ],
-    ids=["two", "chain in a batch", "one id and alike", "three alike"],
 )
-def test_posts_may_be_deleted_at_any_moment(
-    batches: Sequence[tuple[str, ...]], matching: Sequence[str], ids: Mapping[str, str]
-) -> None:
+def test_posts_may_be_deleted_at_any_moment(scene: Scene, events: dict[str, int]) -> None:
     """No two kept posts match, and no post names one that was deleted before it came."""
-    assert Explorer(batches, matching, ids).explore(crashes=1, deletions=2) > 50
+    assert Explorer(scene).explore(**events) > 50
 
 
-def never_challenges(batch: ToyBatch) -> Steps:
-    """The protocol without its fifth rule."""
-    rivals = batch.rivals
-    batch.rivals = lambda positions, records: {  # type: ignore[method-assign]
-        one: state for one, state in rivals(positions, records).items() if one < min(batch.position.values())
-    }
-    return protocol.decide(batch)
-
-
-def never_waits(batch: ToyBatch) -> Steps:
-    """The protocol without its fourth rule."""
-    rivals = batch.rivals
-    batch.rivals = lambda positions, records: {  # type: ignore[method-assign]
-        one: state for one, state in rivals(positions, records).items() if one > min(batch.position.values())
-    }
-    return protocol.decide(batch)
-
-
-def looks_once(batch: ToyBatch) -> Steps:
-    """The protocol without looking again after a challenge."""
-    steps, answer, found = protocol.decide(batch), None, None
-    while True:
-        try:
-            asked = steps.send(answer)
-        except StopIteration:
-            return
-        if isinstance(asked, protocol.Call) and asked.method == "enter" and found is not None:
-            answer = found
-            continue
-        answer = yield asked
-        if isinstance(asked, protocol.Call) and asked.method == "enter":
-            found = answer
-
-
-def keeps_what_was_challenged(batch: ToyBatch) -> Steps:
-    """The protocol with keepers that heed no challenge."""
-    steps, answer = protocol.decide(batch), None
-    while True:
-        try:
-            asked = steps.send(answer)
-        except StopIteration:
-            return
-        if isinstance(asked, protocol.Call) and asked.method == "change":
-            changes = [one._replace(expected=UNDECIDED) if one.to is State.KEPT else one for one in asked.arguments[0]]
-            asked = protocol.call("change", changes)
-        answer = yield asked
-
-
-@pytest.mark.parametrize("broken", [never_challenges, never_waits, looks_once, keeps_what_was_challenged])
-def test_without_one_of_its_rules_it_breaks_a_promise(broken: Callable[[ToyBatch], Steps]) -> None:
+@pytest.mark.parametrize(
+    ("broken", "scene", "events", "message"),
+    [
+        (NeverChallenges, TWO_NEAR, {}, "are kept"),
+        (NeverWaits, TWO_NEAR, {}, "are kept"),
+        (looks_once, TWO_NEAR, {}, "are kept"),
+        (reads_before_entering, TWO_NEAR, {}, "are kept"),
+        (keeps_from(UNDECIDED), TWO_NEAR, {}, "are kept"),
+        (keeps_from(UNDECIDED | {State.GONE}), TWO_NEAR, {"lapses": 1}, "are kept"),
+        (settles_all_at_once, Scene([("a", "b")], ["ab"]), {"sweeps": 1}, "is not kept"),
+        (LeadsWithoutHolding, TWO_EQUAL, {}, "are kept"),
+        (sees_as_gone(lambda posts: posts.following().values()), TWO_EQUAL, {}, "a text is taken from"),
+        (sees_as_gone(lambda posts: posts.repeated().values()), ONE_OF_ID, {}, "an id is taken from"),
+        (enters_with_its_first_text_only, TWO_EQUAL_ONE_NEAR, {"crashes": 1}, "are kept"),
+        (ReplacesItsKeptPost, Scene([("a", "c", "a2")]), {"sweeps": 1}, "a text is taken from"),
+        (keeps_the_text_of_an_id_it_lost, EQUAL_OF_ID, {}, "waits for ever"),
+        (reads_keepers_with_their_duplicates, EQUAL_TO_A_DUPLICATE, {}, "a text is taken from"),
+        (RepeatsWhatIsGone, Scene([("a",), ("b",), ("b2",)], ["ab"]), {"deletions": 1}, "was deleted before"),
+    ],
+)
+def test_without_one_of_its_rules_it_breaks_a_promise(
+    broken: Callable[..., Steps], scene: Scene, events: dict[str, int], message: str
+) -> None:
     """So that each rule is needed, and its lack is seen."""
-    with pytest.raises(AssertionError, match="are kept"):
-        Explorer([("a",), ("b",)], ["ab"], decide=broken).explore(crashes=1, lapses=1)
+    is_batch = isinstance(broken, type)
+    explorer = Explorer(scene, batch=broken) if is_batch else Explorer(scene, altered(broken))  # type: ignore[arg-type]
+    with pytest.raises(AssertionError, match=message):
+        explorer.explore(**events)

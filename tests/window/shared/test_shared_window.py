@@ -5,23 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hybriddup.errors import StoreError
-from hybriddup.testing import NASTY_TEXTS, ContractError, check_shared_store, check_window
+from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
-from hybriddup.testing.window_posts import Windows
-from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.testing.window_posts import CONFIG, Windows, distinct_texts, nearly, said
 from hybriddup.window.shared import Change, Holder, Keyed, State, Taken, state
 from hybriddup.window.shared.opening import LEASE
-from hybriddup.window.shared.packing import id_name, mix_keys, pack_evidence, pack_post, unpack_evidence, unpack_post
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
 from tests.window.plugins import nothing, with_fault
@@ -57,6 +53,29 @@ def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: i
     assert shared.match(texts[9]) == own.match(texts[9])
     counts = [(one.n_posts, one.n_kept, one.n_exact, one.n_near, one.by_band) for one in (own.stats(), shared.stats())]
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "too old"])
+@pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "duplicate"])
+def test_a_text_that_came_before_is_decided_in_the_order_of_the_batch(is_deleted: bool, is_kept: bool) -> None:
+    """When the post with the text is deleted, or too old: the first of those that match is kept, not the last."""
+    text, now = distinct_texts(1)[0], [0.0]
+    before = [{"id": 1, "text": text}] if is_kept else [{"id": 1, "text": f"{text}?"}, {"id": 2, "text": text}]
+    batch = [{"id": "a", "text": text}, {"id": "b", "text": nearly(text)}, {"id": "c", "text": text}]
+
+    def answers(opens: Callable[..., Any]) -> list[object]:
+        now[0] = 0.0
+        with opens(config=CONFIG, horizon=100.0, max_step=1000.0, clock=lambda: now[0]) as window:
+            window.add_many(before)
+            if is_deleted:
+                window.delete(1)
+            else:
+                now[0] = 150.0
+            return said(window.add_many(batch))
+
+    own = answers(Window.open)
+    assert own == [("a", "kept", None), ("b", "duplicate", ("a", "near")), ("c", "duplicate", ("a", "exact"))]
+    assert answers(partial(Opener(), "window")) == own
 
 
 def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
@@ -148,11 +167,17 @@ def lose_connection(*_: object) -> list[State]:
     raise StoreError("the connection is lost")
 
 
-def test_posts_of_a_process_that_ended_are_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock of leases, which goes on only while a process waits."""
+    now = [0.0]
+    monkeypatch.setattr(state, "monotonic", lambda: now[0])
+    monkeypatch.setattr(state, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    return now
+
+
+def test_posts_of_a_process_that_ended_are_waited_for_once(clock: list[float]) -> None:
     """For a lease in all, however many batches meet one of them."""
-    clock = [0.0]
-    monkeypatch.setattr(state, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(state, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
     posts = [text for text in generated_posts(5, 60) if len(text) > 20]
     opener = Opener(with_fault(PlainStore, "change", lose_connection))
     with opener("ended") as ended, pytest.raises(StoreError):
@@ -165,39 +190,14 @@ def test_posts_of_a_process_that_ended_are_waited_for_once(monkeypatch: pytest.M
     assert LEASE < clock[0] < 2 * LEASE
 
 
-TEXTS = st.text(st.characters()) | st.sampled_from(NASTY_TEXTS)
-IDS = st.text(st.characters(), max_size=512) | st.integers(-(2**63), 2**63 - 1)
-TIMES = st.floats(allow_nan=False)
-
-
-@given(st.integers(0, 2**62), IDS, TIMES, TEXTS, TIMES)
-def test_posts_come_back_with_any_characters(
-    position: int, post_id: str | int, time: float, text: str, watermark: float
-) -> None:
-    """And the type of their ids."""
-    post = StoredPost(position, post_id, time, text, None)
-    packed = pack_post(post, watermark)
-    assert unpack_post(packed) == (post, watermark)
-    assert type(unpack_post(packed)[0].id) is type(post_id)
-    evidence = Evidence(post_id, position, "near", 3, "edit", 0.9, 0.8, "7-20")
-    assert unpack_post(packed, evidence) == (post._replace(evidence=evidence), watermark)
-    assert unpack_evidence(pack_evidence(evidence)) == evidence
-
-
-@given(st.lists(IDS, unique_by=lambda one: (type(one), one)))
-def test_ids_that_differ_have_different_bytes(ids: list[str | int]) -> None:
-    """Numbers and texts with the same digits, too."""
-    assert len({id_name(one) for one in ids}) == len(ids)
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), unique=True))
-def test_keys_that_differ_are_different_when_they_are_mixed(keys: list[int]) -> None:
-    """So that no two buckets become one."""
-    assert len(np.unique(mix_keys(np.array(keys, np.uint64)))) == len(keys)
-
-
-def test_small_keys_have_evenly_spread_first_bits() -> None:
-    """Of 64 parts none has a quarter more than its share."""
-    parts = mix_keys(np.arange(1, 64_001, dtype=np.uint64) << np.uint64(20)) >> np.uint64(58)
-    assert np.bincount(parts.astype(np.int64), minlength=64).max() < 1250
-    assert np.bincount(parts.astype(np.int64), minlength=64).min() > 750
+@pytest.mark.usefixtures("clock")
+def test_posts_of_a_process_that_ended_hide_no_kept_post() -> None:
+    """Though they are nearer, and more than the candidates that a post is compared with."""
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 40)))
+    opener = Opener()
+    with opener("crowd", config=CONFIG) as window:
+        assert window.add("乙乙" + text[2:-2] + "乙乙").kept
+        opener.make = with_fault(PlainStore, "change", lose_connection)
+        with opener("crowd", config=CONFIG) as ended, pytest.raises(StoreError):
+            ended.add_many([text[:-1] + chr(0x6000 + place) for place in range(300)])
+        assert not window.add(text).kept

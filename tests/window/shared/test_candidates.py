@@ -1,0 +1,63 @@
+"""Which posts in the buckets of a shared window a batch is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.data.records import NO_KEY, NearPairs
+from hybriddup.window.shared import Block, Entries, entry_type
+from hybriddup.window.shared.candidates import buckets_of, may_be_undecided, nearest, ranks_from_newest
+
+BUCKETS = st.lists(st.lists(st.integers(0, 60), unique=True, max_size=9), max_size=6)
+
+
+@given(BUCKETS, st.sets(st.integers(0, 60)))
+def test_a_rank_says_how_many_decided_posts_are_newer(buckets: list[list[int]], undecided: set[int]) -> None:
+    """In whatever order a bucket is. Undecided posts have the first rank, and take none from others."""
+    positions = [-1 if one in undecided else one for bucket in buckets for one in bucket]
+    found = ranks_from_newest(np.array(list(map(len, buckets)), np.int64), np.array(positions, np.int64))
+    expected = [
+        1 if one in undecided else sum(other >= one for other in set(bucket) - undecided)
+        for bucket in buckets
+        for one in bucket
+    ]
+    assert found.tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), max_size=5), st.randoms())
+def test_posts_of_unfinished_blocks_may_be_undecided(sizes: Sequence[tuple[int, int]], random: object) -> None:
+    """And so may all that come after the last one of these. ``sizes`` are those of gaps and of blocks."""
+    blocks, first = [], 0
+    for gap, n in sizes:
+        blocks.append(Block(first + gap, n))
+        first += gap + n
+    positions = np.arange(first + 9)
+    expected = [any(one.first <= at < one.first + one.n for one in blocks) for at in range(first)]
+    expected += [bool(blocks)] * 9
+    random.shuffle(blocks)  # type: ignore[attr-defined]
+    assert may_be_undecided(positions, blocks).tolist() == expected
+
+
+def test_several_texts_look_into_one_bucket() -> None:
+    """Each has its own look; those of the batch are nobody."""
+    keys = np.array([[5, 9], [NO_KEY, 5], [7, NO_KEY]], np.uint64)
+    entries = np.zeros(5, entry_type(1))
+    entries["position"] = [3, 8, 10, 11, 4]
+    found = Entries(np.array([3, 1, 1], np.int64), entries)  # of the keys 5, 7 and 9
+    met = buckets_of(keys, found, np.array([10, 11, 12]), [Block(8, 2), Block(10, 3)])
+    looks = zip(met.later.tolist(), met.key.tolist(), met.begins.tolist(), met.ends.tolist(), strict=True)
+    assert list(looks) == [(0, 0, 0, 3), (0, 1, 4, 5), (1, 1, 0, 3), (2, 0, 3, 4)]
+    assert met.positions.tolist() == [3, 8, -1, -1, 4]
+    assert met.ranks.tolist() == [1, 1, 1, 1, 1]
+
+
+def test_undecided_posts_take_no_place_among_the_nearest() -> None:
+    """Of the others the nearest are chosen, the older one of two at the same distance."""
+    positions, distances = np.array([1, 2, 3, 4, 5, 9]), np.array([7, 3, 5, 1, 5, 2], np.int32)
+    near = NearPairs(positions, np.array([0, 0, 0, 0, 0, 1]), distances, np.ones(6, np.int64))
+    chosen = nearest(near, np.array([2, 1]), np.isin(positions, [1, 4]))
+    assert positions[chosen].tolist() == [1, 2, 3, 4, 9]

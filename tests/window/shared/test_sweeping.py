@@ -1,0 +1,218 @@
+"""Batches that ended half-way: their posts are given up, leave their buckets, and are counted, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from hybriddup.errors import StoreError
+from hybriddup.testing.window_posts import CONFIG, distinct_texts, nearly
+from hybriddup.window import Window
+from hybriddup.window.shared import Change, Keyed, State, state
+from hybriddup.window.shared.opening import LEASE
+from hybriddup.window.shared.state import LEASES_UNTIL_SWEPT
+from tests.window.plugins import with_fault
+from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
+
+PATIENCE = LEASES_UNTIL_SWEPT * LEASE
+TEXTS = distinct_texts(12)
+NAME = "plain://window"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock of leases, which goes on when a process waits, and waits for nothing."""
+    now = [0.0]
+    monkeypatch.setattr(state, "monotonic", lambda: now[0])
+    monkeypatch.setattr(state, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    return now
+
+
+def loses(*_: object) -> Any:
+    """Fail before anything is done."""
+    raise StoreError("the connection is lost")
+
+
+UNDECIDED = with_fault(PlainStore, "change", loses)
+"""A process that ends before its posts are decided."""
+UNCOUNTED = with_fault(PlainStore, "finish", loses)
+"""A process that ends when its posts are decided."""
+
+
+class Opened:
+    """Windows over one store, each like one of a process of its own."""
+
+    def __init__(self) -> None:
+        self.opener = Opener()
+
+    def __call__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore) -> Window:
+        self.opener.make = make
+        window: Window = self.opener("window", config=CONFIG)
+        return window
+
+    @property
+    def content(self) -> PlainContent:
+        return self.opener.contents[NAME]
+
+    def states(self) -> list[State]:
+        """Of all records, by position."""
+        return [one.state for _, one in sorted(self.content.records.items())]
+
+    def in_buckets(self) -> set[int]:
+        """The positions of posts in buckets."""
+        return {position for bucket in self.content.buckets.values() for position in bucket}
+
+
+def test_undecided_posts_of_an_ended_process_are_given_up_and_leave_their_buckets(clock: list[float]) -> None:
+    """By the next batch of anybody, when they are undecided for ten leases."""
+    windows = Opened()
+    with pytest.raises(StoreError):
+        windows(UNDECIDED).add_many(TEXTS[:3])
+    other = windows()
+    other.add(TEXTS[3])
+    clock[0] = PATIENCE
+    other.add(TEXTS[4])
+    assert windows.states()[:3] == [State.PENDING] * 3
+    assert {0, 1, 2} <= windows.in_buckets()
+    clock[0] = PATIENCE + 1
+    other.add(TEXTS[5])
+    assert windows.states() == [State.GONE] * 3 + [State.KEPT] * 3
+    assert windows.in_buckets() == {3, 4, 5}
+    assert not windows.content.unfinished
+    assert all(one.kept for one in other.add_many(TEXTS[:3]))
+
+
+def test_decided_posts_of_an_ended_process_are_counted_once_whoever_sweeps(clock: list[float]) -> None:
+    """And its duplicates leave their buckets."""
+    windows = Opened()
+    ended, others = windows(UNCOUNTED), [windows(), windows()]
+    ended.add_many([TEXTS[0], TEXTS[1], nearly(TEXTS[0])])
+    for window in others:
+        window.add(TEXTS[2])
+    clock[0] = PATIENCE + 1
+    for window in others:
+        window.add(TEXTS[2])
+    assert windows.in_buckets() == {0, 1, 3}
+    assert others[0].stats().n_kept_in_window == 3
+
+
+class Interrupted(PlainStore):
+    """Has something else happen before its first change."""
+
+    def __init__(self, content: PlainContent, words: int, happens: Callable[[], object]) -> None:
+        super().__init__(content, words)
+        self.happens = happens
+
+    def change(self, changes: Sequence[Change]) -> list[State]:
+        happens, self.happens = self.happens, lambda: None
+        happens()
+        return super().change(changes)
+
+
+def test_a_process_that_lives_is_left_in_peace_for_ten_leases(clock: list[float]) -> None:
+    """Its posts are decided where they are."""
+    windows = Opened()
+    other = windows()
+
+    def happens() -> None:
+        for moment in (0.0, PATIENCE):
+            clock[0] = moment
+            other.add(TEXTS[7])
+
+    slow = windows(lambda content, words: Interrupted(content, words, happens))
+    assert [one.position for one in slow.add_many(TEXTS[:3])] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("is_met", [False, True])
+def test_a_process_that_is_slower_begins_anew(clock: list[float], is_met: bool) -> None:
+    """Its posts get their answers, also when somebody has sent the same ones meanwhile; all are counted once."""
+    windows = Opened()
+    other = windows()
+
+    def happens() -> None:
+        for moment in (0.0, PATIENCE + 1):
+            clock[0] = moment
+            other.add(TEXTS[7])
+        other.add_many(TEXTS[:2] if is_met else [])
+
+    slow = windows(lambda content, words: Interrupted(content, words, happens))
+    answers = slow.add_many([TEXTS[0], nearly(TEXTS[0]), TEXTS[1], TEXTS[1], TEXTS[2]])
+    assert [one.kept for one in answers] == [not is_met, False, not is_met, False, True]
+    assert all(one.position > 5 for one in answers)
+    slow.add(TEXTS[7])
+    assert slow.stats().n_kept_in_window == 4
+    assert not windows.content.unfinished
+    kept = {position for position, one in windows.content.records.items() if one.state is State.KEPT}
+    assert windows.in_buckets() == kept
+
+
+class Stumbles(PlainStore):
+    """Loses one call."""
+
+    def __init__(self, content: PlainContent, words: int, method: str) -> None:
+        super().__init__(content, words)
+        self.method = method
+
+    def lose(self, method: str) -> None:
+        if self.method == method:
+            self.method = ""
+            raise StoreError("the connection is lost")
+
+    def change(self, changes: Sequence[Change]) -> list[State]:
+        self.lose("change")
+        return super().change(changes)
+
+    def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        self.lose("finish")
+        super().finish(first, read, watermark, kept, leaving)
+
+
+def test_what_a_process_left_undecided_is_given_up_by_its_next_batch() -> None:
+    """At once: nobody goes on with it. So the same posts can be sent again."""
+    windows = Opened()
+    window = windows(lambda content, words: Stumbles(content, words, "change"))
+    with pytest.raises(StoreError):
+        window.add_many(TEXTS[:3])
+    assert all(one.kept for one in window.add_many(TEXTS[:3]))
+    assert windows.states() == [State.GONE] * 3 + [State.KEPT] * 3
+    assert windows.in_buckets() == {3, 4, 5}
+    assert window.stats().n_kept_in_window == 3
+
+
+def test_a_batch_that_could_not_be_finished_is_finished_by_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
+    """Its answers were right; its posts are counted, and its duplicates leave their buckets."""
+    windows = Opened()
+    window = windows(lambda content, words: Stumbles(content, words, "finish"))
+    assert [one.kept for one in window.add_many([TEXTS[0], nearly(TEXTS[0])])] == [True, False]
+    assert "posts were decided" in caplog.text
+    assert windows.in_buckets() == {0, 1}
+    window.add(TEXTS[1])
+    assert windows.in_buckets() == {0, 2}
+    assert window.stats().n_kept_in_window == 2
+    assert not windows.content.unfinished
+
+
+def test_ids_that_are_sent_again_leave_nothing_in_the_store() -> None:
+    """However often: their answers are looked up before anything is written."""
+    windows = Opened()
+    posts = [{"id": place, "text": text} for place, text in enumerate(TEXTS)]
+    window = windows()
+    first = window.add_many(posts)
+    before = len(windows.content.records), windows.in_buckets(), dict(windows.content.holders)
+    for sender in (window, windows()):
+        for _ in range(20):
+            assert [one._replace(repeated=False) for one in sender.add_many(posts)] == first
+    assert (len(windows.content.records), windows.in_buckets(), windows.content.holders) == before
+    assert not windows.content.unfinished
+
+
+def test_copies_of_one_text_enter_its_buckets_once() -> None:
+    """Those of a batch, and those that come later, follow the post that holds the text."""
+    windows = Opened()
+    window = windows()
+    answers = window.add_many([TEXTS[0]] * 1000)
+    assert [one.kept for one in answers] == [True] + [False] * 999
+    assert not any(one.kept for one in window.add_many([TEXTS[0]] * 1000))
+    assert windows.in_buckets() == {0}
