@@ -19,6 +19,7 @@ from hybriddup.window.opened import Asked
 from hybriddup.window.shared import Needs, open_shared
 from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.window.urls import split_address
 from hybriddup.window.window import Window
 from hybriddup_redis.store import Layout, RedisStore, meta_key
 
@@ -81,8 +82,8 @@ class RedisWindows:
 
 def place_of(url: str) -> Place:
     """Return what a URL says; ConfigError where it cannot be meant."""
+    parts = split_address(url, FORMS)
     try:
-        parts = urlsplit(url)
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
         hosts = [host_of(one) for one in parts.netloc.rpartition("@")[2].split(",")]
     except ValueError as error:
