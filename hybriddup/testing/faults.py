@@ -9,8 +9,7 @@ import signal
 import socket
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -20,16 +19,18 @@ from typing import Any
 import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require
-from hybriddup.testing.window_posts import CONFIG
-from hybriddup.window.records import StoredPost
+from hybriddup.testing.crowds import CROWD_CONFIG, FORMS, HAN, check_answers, make_crowd
+from hybriddup.window.opened import AnyWindow
 
 N_SENDERS = 8
+SEED = 1
+LARGE = 0.05
+"""The share of batches with up to 400 posts."""
 MOST_APART = 5.0
 """Seconds between the clocks of the first sender and of the last."""
 MOST_STOPPED = 3
 PAUSE = 0.02, 0.1
 """Seconds between two faults, at least and at most."""
-HAN = [chr(point) for point in range(0x4E00, 0x9FA5)]
 
 
 def check_shared_window(
@@ -37,8 +38,10 @@ def check_shared_window(
 ) -> None:
     """Check that of matching posts one is kept, whatever happens to the eight processes that send them.
 
-    Three of five faults kill a process; others stop one for two leases, or break connections at any byte. The clocks of
-    the processes differ by up to five seconds. Posts without an answer are sent again, by whoever comes next.
+    A third of the posts are copies of two texts, and a third are made from templates: far more are in flight than a
+    bucket holds. Three of five faults kill a process; others stop one for two leases, or break connections at any byte.
+    The clocks of the processes differ by up to five seconds. Posts without an answer are sent again, by whoever comes
+    next.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ def check_shared_window(
     n_faults
         So many, or fewer where all is sent before.
     n_texts
-        So many texts are sent, each in four forms that match.
+        Four times so many posts are sent: those of `hybriddup.testing.crowds`.
 
     Raises
     ------
@@ -64,7 +67,9 @@ def check_shared_window(
         require(
             n_done >= n_faults / 2, "the senders are busy for so long that faults meet them; take more texts", n_done
         )
-        check_answers(address(port), Path(folder), n_texts)
+        with hybriddup.Window.open(address(port), config=CROWD_CONFIG) as window:
+            answers = (answer for log in Path(folder).glob("*.log") for answer in answers_in(log))
+            check_answers(window, make_crowd(n_texts, SEED), answers)
 
 
 class Faults:
@@ -131,34 +136,6 @@ def signalled(process: Any, number: int) -> None:
         os.kill(process.pid, number)
 
 
-def check_answers(address: str, folder: Path, n_texts: int) -> None:
-    """Check that each post is decided, one of each text kept and named by the others, and answers stand."""
-    posts = make_posts(n_texts, 1)
-    with hybriddup.Window.open(address, config=CONFIG) as window:
-        found = {post["id"]: window.get(post["id"]) for post in posts}
-    alike: dict[str, list[StoredPost]] = defaultdict(list)
-    for post in posts:
-        stored = found[post["id"]]
-        require(stored is not None, "what was acknowledged is there", post)
-        if stored is not None:
-            alike[post["text"][:-1]].append(stored)
-    for some in alike.values():
-        kept = [one for one in some if one.kept]
-        require(len(kept) == 1, "of posts that match each other exactly one is kept", some)
-        strays = [one for one in some if one.evidence and one.evidence.of != kept[0].id]
-        require(not strays, "a duplicate names the post that is kept", some)
-    for log in folder.glob("*.log"):
-        for line in log.read_text().splitlines():
-            check_answer(json.loads(line), found)
-
-
-def check_answer(answer: list[Any], found: Mapping[str, StoredPost | None]) -> None:
-    """Check that an answer that was given is what the window says now: an id, whether it was kept, or of which."""
-    stored = found[answer[0]]
-    now = [answer[0], stored and stored.kept, stored and stored.evidence and stored.evidence.of]
-    require(now == answer, "an answer that was given stands", (answer, now))
-
-
 class Proxy:
     """Hands bytes on to a server; `cut` breaks some connections, at any byte."""
 
@@ -213,30 +190,52 @@ def make_posts(n: int, seed: int) -> list[dict[str, str]]:
     """Posts: of each of so many texts one as it is, its exact repeat and two near ones, mixed up."""
     random = Random(seed)
     texts = ["".join(random.choices(HAN, k=30)) for _ in range(n)]
-    forms = [text + end for text in texts for end in ("。", "。", "！", "？")]
+    forms = [text + end for text in texts for end in FORMS]
     random.shuffle(forms)
     return [{"id": f"post {place}", "text": text} for place, text in enumerate(forms)]
 
 
 def send_all(address: str, folder: Path, number: int, n_senders: int, n_texts: int, skew: float) -> None:
-    """Send this process's posts that are not in its log yet, and note each answer there when it came."""
-    log = folder / f"{number}.log"
-    done = {json.loads(line)[0] for line in log.read_text().splitlines()} if log.exists() else set()
-    posts = [post for post in make_posts(n_texts, 1)[number::n_senders] if post["id"] not in done]
-    random = Random(time.time_ns() ^ os.getpid())
-    random.shuffle(posts)
+    """Send the posts of one process of the check."""
+
+    def open_window() -> AnyWindow:
+        return hybriddup.Window.open(address, config=CROWD_CONFIG, workers=1, clock=lambda: time.time() + skew)
+
+    posts = make_crowd(n_texts, SEED).of_sender(number, n_senders)
+    send_posts(open_window, posts, folder / f"{number}.log", Random(time.time_ns() ^ os.getpid()))
+
+
+def send_posts(
+    open_window: Callable[[], AnyWindow],
+    posts: Iterable[dict[str, str]],
+    log: Path,
+    random: Random,
+    large: float = LARGE,
+) -> None:
+    """Send posts that are not in a log yet, in any order, and note each answer there when it came.
+
+    Batches have up to 16 posts, and a share of ``large`` up to 400. Some ids are sent again together with new ones.
+    """
+    done = {answer[0] for answer in answers_in(log)}
+    sent, left = [[post for post in posts if (post["id"] in done) is is_sent] for is_sent in (True, False)]
+    random.shuffle(left)
     window = None
-    while posts:
-        batch = posts[: random.randint(1, 16)]
+    while left:
+        size = random.randint(1, 400 if random.random() < large else 16)
+        again = random.sample(sent, min(len(sent), size // 4))
         try:
-            window = window or hybriddup.Window.open(
-                address, config=CONFIG, workers=1, clock=lambda: time.time() + skew
-            )
-            answers = window.add_many(batch)
+            window = window or open_window()
+            answers = window.add_many(left[:size] + again)
         except StoreError:
             time.sleep(0.02)
             continue
-        lines = [json.dumps([one.id, one.kept, one.evidence and one.evidence.of]) + "\n" for one in answers]
-        with log.open("a") as stream:
-            stream.write("".join(lines))
-        posts = posts[len(batch) :]
+        lines = "".join(json.dumps([one.id, one.kept, one.evidence and one.evidence.of]) + "\n" for one in answers)
+        with log.open("ab", buffering=0) as stream:  # one write: a process is killed before or after it
+            stream.write(lines.encode())
+        sent += left[:size]
+        left = left[size:]
+
+
+def answers_in(log: Path) -> list[list[Any]]:
+    """Return the answers that a log has."""
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from threading import RLock
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.opened import Asked
-from hybriddup.window.shared.opening import open_shared
+from hybriddup.window.shared.opening import LEASE, open_shared
 from hybriddup.window.shared.store import Block, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 from hybriddup.window.window import Window
 from tests.window.plugins import plugin
@@ -30,6 +32,21 @@ class PlainContent:
     buckets: dict[int, dict[int, tuple[int, bytes]]] = field(default_factory=dict)
     meta: dict[str, bytes] = field(default_factory=dict)
     kept: list[float] = field(default_factory=list)
+    lock: RLock = field(default_factory=RLock)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def atomic(method: Method) -> Method:
+    """Return a method during which no other thread reads or writes the content."""
+
+    @wraps(method)
+    def alone(self: PlainStore, *given: Any) -> Any:
+        with self.content.lock:
+            return method(self, *given)
+
+    return cast("Method", alone)
 
 
 class PlainStore:
@@ -40,6 +57,7 @@ class PlainStore:
         self.type = entry_type(words)
         self.is_closed = False
 
+    @atomic
     def take(self, n: int) -> Taken:
         if self.is_closed:
             raise StoreError("the store is closed.")
@@ -49,20 +67,24 @@ class PlainStore:
             self.content.unfinished[first] = n
         return Taken(first, self.content.watermark, tuple(map(Block._make, self.content.unfinished.items())))
 
+    @atomic
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
         for record in records:
             self.content.records[record.post.position] = record
         return self.hold(holders)
 
+    @atomic
     def hold(self, holders: Sequence[Holder]) -> list[int]:
         for one in holders:
             if self.content.holders.get(one.name) in (None, one.instead_of):
                 self.content.holders[one.name] = one.position
         return [self.content.holders[one.name] for one in holders]
 
+    @atomic
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
         return [self.content.holders.get(name) for name in names]
 
+    @atomic
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         for entry, of_text in zip(texts.entries, texts.keys, strict=True):
             for key in of_text[of_text != NO_KEY].tolist():
@@ -74,14 +96,17 @@ class PlainStore:
         counts = np.fromiter(map(len, found), np.int64, len(found))
         return Entries(counts, np.frombuffer(b"".join(one for each in found for one in each), self.type))
 
+    @atomic
     def leave(self, texts: Keyed) -> None:
         for entry, of_text in zip(texts.entries, texts.keys, strict=True):
             for key in of_text[of_text != NO_KEY].tolist():
                 self.content.buckets.get(key, {}).pop(int(entry["position"]), None)
 
+    @atomic
     def records(self, positions: Int64s) -> list[Record | None]:
         return [self.content.records.get(position) for position in positions.tolist()]
 
+    @atomic
     def change(self, changes: Sequence[Change]) -> list[State]:
         return [self.change_one(one) for one in changes]
 
@@ -94,6 +119,7 @@ class PlainStore:
             record = self.content.records[one.position] = record._replace(state=one.to, post=post)
         return record.state
 
+    @atomic
     def remove(self, position: int, kept: float | None) -> None:
         del self.content.records[position]
         if kept is not None:
@@ -102,9 +128,11 @@ class PlainStore:
     def meta(self, key: str) -> bytes | None:
         return self.content.meta.get(key)
 
+    @atomic
     def set_first(self, key: str, value: bytes) -> bytes:
         return self.content.meta.setdefault(key, value)
 
+    @atomic
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
         if self.content.watermark >= read:
             self.content.watermark = max(self.content.watermark, watermark)
@@ -131,13 +159,13 @@ class PlainStore:
 class Opener:
     """Opens windows over plain stores by name."""
 
-    def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore) -> None:
+    def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore, lease: float = LEASE) -> None:
         self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
-        self.make = make
+        self.make, self.lease = make, lease
         self.plugin = plugin(self, "window", "plain")
 
     def open_window(self, url: str, asked: Asked) -> Window:
-        return open_shared(lambda needs: self.make(self.contents[url], needs.words), asked)
+        return open_shared(lambda needs: self.make(self.contents[url], needs.words), asked, self.lease)
 
     def __call__(self, name: str, **options: Any) -> Window:
         return Window.open(f"plain://{name}", plugins=[self.plugin], **options)

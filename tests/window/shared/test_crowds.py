@@ -1,0 +1,144 @@
+"""The crowds by which shared windows are checked: what they are, and that they find a store that loses its keepers.
+
+The senders of the check are threads here. In place of kills, a call of the store fails before or after it was done, and
+the sender goes on with another window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybriddup import Window
+from hybriddup.errors import StoreError
+from hybriddup.testing import ContractError
+from hybriddup.testing.crowds import CROWD_CONFIG, Crowd, check_answers, make_crowd
+from hybriddup.testing.faults import answers_in, send_posts
+from hybriddup.window.shared import Entries, Holder, Keyed
+from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
+
+N_SENDERS = 4
+LEASE = 0.05
+MOST_IN_BUCKET = CROWD_CONFIG["blocks"]["max_bucket_size"]
+
+
+class Breaks(PlainStore):
+    """Fails one of forty calls, before or after it is done."""
+
+    def __init__(self, content: PlainContent, words: int) -> None:
+        super().__init__(content, words)
+        random = Random(id(self))  # noqa: S311  faults, not secrets
+
+        def failing(call: Callable[..., Any]) -> Callable[..., Any]:
+            def fail(*given: Any) -> Any:
+                moment = random.random() * 80
+                if moment < 1:
+                    raise StoreError("the connection broke before")
+                answer = call(*given)
+                if moment < 2:
+                    raise StoreError("the connection broke after")
+                return answer
+
+            return fail
+
+        for name in ("take", "announce", "hold", "positions_of", "enter", "records", "change", "finish"):
+            setattr(self, name, failing(getattr(self, name)))
+
+
+class GivesTextsAway(PlainStore):
+    """Gives a text to whoever claims it last."""
+
+    def hold(self, holders: Sequence[Holder]) -> list[int]:
+        held = self.positions_of([one.name for one in holders])
+        return super().hold(
+            [
+                one._replace(instead_of=of) if one.name[:1] == b"x" else one
+                for one, of in zip(holders, held, strict=True)
+            ]
+        )
+
+
+class CutsBuckets(PlainStore):
+    """Keeps the newest entries of a bucket, those of posts that are being decided, too."""
+
+    def enter(self, texts: Keyed, keys: np.ndarray) -> Entries:
+        found = super().enter(texts, keys)
+        with self.content.lock:
+            for bucket in self.content.buckets.values():
+                for position in sorted(bucket)[:-MOST_IN_BUCKET]:
+                    del bucket[position]
+        return found
+
+
+def check_crowd(make: Callable[[PlainContent, int], PlainStore], folder: Path, crowd: Crowd) -> None:
+    """Send a crowd to a window over a plain store by several threads, and check the answers."""
+    opener = Opener(make, LEASE)
+
+    def send(number: int) -> None:
+        def open_window() -> Window:
+            window: Window = opener("crowd", config=CROWD_CONFIG, workers=1)
+            return window
+
+        random = Random(number)  # noqa: S311  posts, not secrets
+        send_posts(Reopened(open_window), crowd.of_sender(number, N_SENDERS), folder / f"{number}.log", random, 0.5)
+
+    with ThreadPoolExecutor(N_SENDERS) as pool:
+        list(pool.map(send, range(N_SENDERS)))
+    answers = [answer for log in folder.glob("*.log") for answer in answers_in(log)]
+    assert {answer[0] for answer in answers} == set(crowd.group)
+    opener.make = PlainStore
+    with opener("crowd", config=CROWD_CONFIG) as window:
+        check_answers(window, crowd, answers)
+
+
+class Reopened:
+    """A window that is left, with what it began, when its store fails; then another one is opened."""
+
+    def __init__(self, open_window: Callable[[], Window]) -> None:
+        self.open_window = open_window
+
+    def __call__(self) -> Reopened:
+        self.window = self.open_window()
+        return self
+
+    def add_many(self, posts: Sequence[Any]) -> Any:
+        try:
+            return self.window.add_many(posts)
+        except StoreError:
+            self.window = self.open_window()
+            raise
+
+
+@pytest.mark.parametrize("make", [PlainStore, Breaks])
+def test_of_a_crowd_one_of_each_group_is_kept(make: type[PlainStore], tmp_path: Path) -> None:
+    """Whoever sends the posts, and whatever fails."""
+    check_crowd(make, tmp_path, make_crowd(400, 1))
+
+
+@pytest.mark.parametrize("make", [GivesTextsAway, CutsBuckets])
+def test_a_store_that_loses_keepers_fails_the_check(make: type[PlainStore], tmp_path: Path) -> None:
+    """It is what the check is for: several of one text or of one template are kept."""
+    with pytest.raises(ContractError, match="exactly one is kept"):
+        check_crowd(make, tmp_path, make_crowd(400, 1))
+
+
+def test_the_posts_of_a_group_match_each_other_and_no_others() -> None:
+    """So that whoever comes first is the one that is kept."""
+    crowd = make_crowd(100, 3)
+    assert len(crowd.posts) == len(crowd.group) == 402
+    firsts = {crowd.group[post["id"]]: post["text"] for post in crowd.posts}
+    with Window.open(config=CROWD_CONFIG) as window:
+        assert all(one.kept for one in window.add_many(list(firsts.values())))
+    for group in range(4):
+        texts = sorted({post["text"] for post in crowd.posts if crowd.group[post["id"]] == group})
+        assert len(texts) > 20 or group < 2
+        for a, b in combinations(texts[:9], 2):
+            with Window.open(config=CROWD_CONFIG) as window:
+                assert [one.kept for one in window.add_many([a, b])] == [True, False]
