@@ -41,7 +41,7 @@ def test_what_was_acknowledged_is_there_when_a_server_is_killed(fsync: str, tmp_
         posts = make_posts(20, 2)
         answers = window.add_many(posts)
         server.end(signal.SIGKILL)
-        with pytest.raises(StoreError, match="Look to server and network"):
+        with pytest.raises(StoreError, match="Check the server and the network"):
             window.add("more")
         server.start()
         assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
@@ -134,7 +134,7 @@ def test_a_server_that_is_slow_is_not_waited_for_longer_than_asked(server: Serve
         server.process.send_signal(signal.SIGSTOP)
         try:
             began = time.monotonic()
-            with pytest.raises(StoreError, match="Look to server and network"):
+            with pytest.raises(StoreError, match="Check the server and the network"):
                 window.add("two")
             assert time.monotonic() - began < 5
         finally:
