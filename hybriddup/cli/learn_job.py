@@ -13,6 +13,7 @@ from hybriddup.config import open_session
 from hybriddup.errors import ConfigError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
+from hybriddup.files.output_names import RECIPE
 from hybriddup.files.outputs import Outputs
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import Run
@@ -41,7 +42,7 @@ def perform(
     n_workers = workers or available_workers()
     with Outputs(inputs, force=force) as outputs:
         on_stop(outputs.abandon)
-        target = outputs.add(output, "-o")
+        target = outputs.add(output, "-o", RECIPE)
         with (
             open_inputs(inputs, manager.registry, reading) as opened,
             show_progress(quiet=False) as progress,

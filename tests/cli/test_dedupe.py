@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from hybriddup.cli.dedupe_job import default_output
+from hybriddup.cli.dedupe_outputs import default_output
 from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, jsonl, names, read_objects, write_posts
 
 FIELDS_OF_REMOVED = [
