@@ -181,7 +181,7 @@ def learn(
     Raises
     ------
     InputError, ConfigError, PluginError
-        As for `dedupe`.
+        As for `dedupe`; and there are no posts.
     OutputError
         The file could not be written.
 
@@ -205,6 +205,8 @@ def learn(
         raise ConfigError(RECIPE_IS_GIVEN)
     n_workers = workers or available_workers()
     corpus = corpus_from_posts(posts, text_field, "id")
+    if not corpus.texts:
+        raise InputError("posts is empty; there is nothing to learn from.")
     learner = Run(Components.create(settings, manager.registry, n_workers), n_workers, Clock())
     recipe = undisturbed(lambda: learner.learn(corpus))
     if path is not None:

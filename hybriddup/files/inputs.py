@@ -124,11 +124,11 @@ def find_files(
             continue
         found, written = _files_in(name, endings)
         if not found:
-            besides = f" but {_listed(written)}, which an earlier run seems to have written" if written else ""
+            besides = f" but {listed(written)}, which an earlier run seems to have written" if written else ""
             raise InputError(f"{name} holds no file of posts{besides} (known: {_known(endings)}).")
         files += [str(Path(name) / one) for one in found]
-        left_out = f"; left out {_listed(written)}, which an earlier run seems to have written" if written else ""
-        tell(f"{name}: {_listed(found)}{left_out}")
+        left_out = f"; left out {listed(written)}, which an earlier run seems to have written" if written else ""
+        tell(f"{name}: {listed(found)}{left_out}")
     return files
 
 
@@ -143,9 +143,10 @@ def _files_in(directory: str, endings: Mapping[str, tuple[str, ...]]) -> tuple[l
     return [name for name in posts if name not in written], written
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return the names of files for a message, the first ten if there are more."""
     more = f" and {len(names) - SHOWN_FILES:,} more" if len(names) > SHOWN_FILES else ""
-    return ", ".join(names[:SHOWN_FILES]) + more
+    return ", ".join("standard input" if name == STANDARD_INPUT else name for name in names[:SHOWN_FILES]) + more
 
 
 def _endings(registry: Registry, readers: Sequence[str]) -> dict[str, tuple[str, ...]]:
