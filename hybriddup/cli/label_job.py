@@ -17,7 +17,7 @@ from hybriddup.errors import InputError, OutputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.output_names import ANSWERS
-from hybriddup.files.outputs import STANDARD_OUTPUT, Outputs
+from hybriddup.files.outputs import Outputs
 from hybriddup.files.pairs import UNSURE
 from hybriddup.run.report.differences import marked_texts
 from hybriddup.run.terminal import show_progress
@@ -43,9 +43,8 @@ def perform(
     """Ask about pairs of posts until the user quits or all were asked about; return the exit code."""
     settings, manager = open_session(config, plugins)
     inputs = files_of(inputs, manager.registry, reading)
-    if output == STANDARD_OUTPUT:
-        raise OutputError("-o -: the next call reads the answers again; name a file.")
-    Outputs(inputs, force=True).add(output, "-o", ANSWERS)
+    if Outputs(inputs, force=True).add(output, "-o", ANSWERS).is_stream:
+        raise OutputError(f"-o {output}: the next call reads the answers again; name a file.")
     answers = AnswerFile(Path(output))
     with (
         open_inputs(inputs, manager.registry, reading) as opened,

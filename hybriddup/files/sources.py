@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -84,17 +85,29 @@ class Source:
 def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
     """Return the input of this name, copied to disk where it can be read only once; InputError where it cannot be."""
     if name == STANDARD_INPUT:
+        with suppress(OSError):  # a stream in memory, or one that is closed, which is noticed when it is read
+            _refuse_device(name, sys.stdin.fileno())
         return _spooled(name, sys.stdin.buffer, max_line_bytes)
     try:
         status = Path(name).stat()
         if stat.S_ISDIR(status.st_mode):
             raise InputError(f"{name} is a directory; name the files in it, such as {name.rstrip('/')}/*.jsonl.")
         with Path(name).open("rb") as stream:
+            _refuse_device(name, stream.fileno())
             if not stat.S_ISREG(status.st_mode):
                 return _spooled(name, stream, max_line_bytes)
             return Source(name, _compression(name, stream), _identity(status), None, max_line_bytes)
     except OSError as error:
         raise InputError(unreadable(name, error)) from None
+
+
+def _refuse_device(name: str, descriptor: int) -> None:
+    """Raise InputError for a device, such as ``/dev/zero``, which may have no end; terminals and the null device do."""
+    status = os.fstat(descriptor)
+    is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    if is_device and not os.isatty(descriptor) and status.st_rdev != Path(os.devnull).stat().st_rdev:
+        shown = "standard input" if name == STANDARD_INPUT else name
+        raise InputError(f"{shown} is a device and no file of posts; name a file or a pipe.")
 
 
 def changed(name: str) -> str:
