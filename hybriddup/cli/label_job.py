@@ -43,9 +43,10 @@ def perform(
     """Ask about pairs of posts until the user quits or all were asked about; return the exit code."""
     settings, manager = open_session(config, plugins)
     inputs = files_of(inputs, manager.registry, reading)
-    if Outputs(inputs, force=True).add(output, "-o", ANSWERS).is_stream:
+    target = Outputs(inputs, force=True).add(output, "-o", ANSWERS)
+    if target.is_stream:
         raise OutputError(f"-o {output}: the next call reads the answers again; name a file.")
-    answers = AnswerFile(Path(output))
+    answers = AnswerFile(target.path)
     with (
         open_inputs(inputs, manager.registry, reading) as opened,
         show_progress(quiet=False) as progress,

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -21,6 +21,13 @@ STANDARD_INPUT = "-"
 UTF_8 = "utf-8"
 MAX_LINE_BYTES = 64_000_000
 """A longer line is no post; a few bytes of a compressed file may hold one that fills the memory."""
+
+
+def _current_directory() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # it is deleted; then only absolute names can be opened
+        return Path()
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,8 @@ class Source:
     """Of a text format, as Python names it; ASCII characters are single bytes in it."""
     delimiter: str | None = None
     """What stands between the fields of a table; None = what its format says."""
+    directory: Path = field(default_factory=_current_directory, repr=False)
+    """Where a relative name begins, though a plugin may change the current directory before it is opened again."""
 
     def open(self) -> BinaryIO:
         """Return the plain bytes from the beginning, as a buffered stream that the caller closes."""
@@ -60,7 +69,7 @@ class Source:
         if self.spool is not None:
             return
         try:
-            unchanged = _identity(Path(self.name).stat()) == self.identity
+            unchanged = _identity((self.directory / self.name).stat()) == self.identity
         except OSError:
             unchanged = False
         if not unchanged:
@@ -77,7 +86,7 @@ class Source:
             copy.seek(0)
             return copy
         try:
-            return Path(self.name).open("rb", BUFFER_BYTES)
+            return (self.directory / self.name).open("rb", BUFFER_BYTES)
         except OSError as error:
             raise InputError(unreadable(self.name, error)) from None
 
