@@ -34,7 +34,7 @@ from hybriddup.window.shared import (
     State,
     Taken,
 )
-from hybriddup.window.shared.packing import pack_evidence, refusing_damage
+from hybriddup.window.shared.packing import damaged, pack_evidence, refusing_damage
 from hybriddup_redis.buckets import Buckets
 from hybriddup_redis.calls import COMMON, ByPartition, Calls, KeyedCall, Keys
 from hybriddup_redis.packing import pack_record, unpack_record
@@ -116,18 +116,20 @@ class RedisStore:
             raise StoreError("the store is closed.")
         try:
             yield
-        except redis.exceptions.OutOfMemoryError as error:
-            raise StoreError(f"Redis is out of memory: {error}. Give it more, or shorten the horizon.") from error
         except redis.exceptions.RedisError as error:
-            if LOST in str(error):
-                raise lost(self._name) from None
-            with refusing_damage("a bucket"):
-                if DAMAGED in str(error):
-                    raise ValueError from None
-            raise StoreError(
-                f"Redis failed: {type(error).__name__}: {error}. Check the server and the network, and send the posts "
-                "again."
-            ) from error
+            raise self._reported(error) from error
+
+    def _reported(self, error: redis.exceptions.RedisError) -> StoreError:
+        """Return what to tell of an error of Redis."""
+        if LOST in str(error):
+            return lost(self._name)
+        if DAMAGED in str(error):
+            return damaged("a bucket, or the holder of an id or a text")
+        if isinstance(error, redis.exceptions.OutOfMemoryError):
+            return StoreError(f"Redis is out of memory: {error}. Give it more, or shorten the horizon.")
+        return StoreError(
+            f"Redis failed: {type(error).__name__}: {error}. Check the server and the network, and send the posts again."
+        )
 
     def _run_in_turn(self, *parts: Sequence[KeyedCall]) -> list[list[Any]]:
         """Run calls, those of one part after all of the part before; in one round trip if they go to one server."""
