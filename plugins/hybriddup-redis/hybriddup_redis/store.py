@@ -128,7 +128,8 @@ class RedisStore:
         if isinstance(error, redis.exceptions.OutOfMemoryError):
             return StoreError(f"Redis is out of memory: {error}. Give it more, or shorten the horizon.")
         return StoreError(
-            f"Redis failed: {type(error).__name__}: {error}. Check the server and the network, and send the posts again."
+            f"Redis failed: {type(error).__name__}: {error}. Check the server and the network, and send the posts "
+            "again."
         )
 
     def _run_in_turn(self, *parts: Sequence[KeyedCall]) -> list[list[Any]]:
