@@ -132,7 +132,7 @@ class Explainer:
         maker = components.fingerprinter
         self.tokens = maker.tokenizer.tokenize_batch(self.compared)
         self.weights = maker.weighter.weigh_batch(self.tokens)
-        self.simhashes = maker.fingerprint(self.compared)
+        self.simhashes = components.fingerprint(self.normalized, self.compared)
         self.band = int(self.bands.of_lengths(self.lengths.min(keepdims=True))[0])
         self.band_name = self.bands.names[self.band]
         self.limit = int(self.bands.max_hamming_distances[self.band])
@@ -211,7 +211,7 @@ class Explainer:
         if not any(self.normalized) and (without_text := self.components.settings.without_text) != "compare":
             done = {"keep": "kept", "drop": "left out"}[without_text]
             return "different", f"B does not repeat A: no text is left of them, and posts without text are all {done}."
-        # without tokens, a text equals only what is equal before normalizing
+        # without words or tokens, a text equals only what is equal before normalizing
         if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.simhashes.has_tokens[0]):
             return "exact", "B repeats A: the texts are equal after normalizing."
         return ("near", self.near_verdict()) if (why := self.why_not()) is None else ("different", why)
@@ -221,7 +221,7 @@ class Explainer:
         name = self.band_name
         no = "B does not repeat A: "
         if not self.simhashes.has_tokens.all():
-            return f"{no}a text without tokens repeats only what is equal before normalizing."
+            return f"{no}a text without words repeats only a text that was equal as written."
         if not self.simhashes.is_comparable.all():
             return f"{no}a fingerprint without a single bit set is never compared."
         if self.limit < 0:
