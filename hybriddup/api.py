@@ -222,6 +222,7 @@ def explain(
     *,
     config: Config = DEFAULT_CONFIG,
     corpus: Sequence[str] | None = None,
+    recipe: LearnedRecipe | str | Path | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Explanation:
     """Return each step for two texts and the verdict, as if they were two posts of a run.
@@ -231,8 +232,11 @@ def explain(
     a, b
         The earlier text and the later one.
     corpus
-        The texts of that run, in the order in which they were decided. Without them a weighter that learns from a
-        corpus has none, and the Hamming distance can differ by some bits from a run's.
+        The texts of that run, in the order in which they were decided.
+    recipe
+        What that run learned, or a file with it: `Result.recipe`, or what `learn` returned or saved. Without corpus and
+        recipe, distances and keys can be others than those of a run; the verdict says so where it matters, and
+        `Explanation.is_certain` is False.
     config, plugins
         As for `dedupe`.
 
@@ -249,6 +253,7 @@ def explain(
     >>> hybriddup.explain("good morning, everybody", "good morning everybody!").matches
     True
     """
+    from hybriddup.run.recipe import load_recipe
     from hybriddup.study.explain import explain_texts
 
     for name, text in (("a", a), ("b", b)):
@@ -256,7 +261,8 @@ def explain(
             raise InputError(f"{name} must be a string; got {describe(text)}.")
     settings, manager = open_session(config, plugins)
     texts = None if corpus is None else corpus_from_posts(corpus, "text", "id").texts
-    return explain_texts(a, b, settings, manager.registry, texts)
+    learned = load_recipe(recipe) if isinstance(recipe, (str, Path)) else recipe
+    return explain_texts(a, b, settings, manager.registry, texts, recipe=learned)
 
 
 def evaluate(

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
 import hybriddup
@@ -411,6 +413,60 @@ def test_texts_that_say_nothing_repeat_what_is_equal_as_written(tokenizer: str) 
     assert [(post.row, post.keeper_row, post.reason) for post in result.removed] == [
         (row + n, row, "exact") for row in range(n)
     ]
+
+
+WITHOUT_WORDS = [
+    ("👍 http://t.cn/a", "👍 http://t.cn/b"),
+    ("👍👍👍👍👍👍", "👍👍👍👍👍👍 http://t.cn/b"),
+    ("[心][心][心][心] http://t.cn/a", "[心][心][心][心] O网页链接"),
+    ("@anna", "@tom"),
+    ("@anna_k @bea 👍👍👍", "@carl @dora 👍👍👍"),
+    ("//@anna: 😂😂😂😂😂", "RT @tom: 😂😂😂😂😂"),
+    ("[doge]", "[微笑]"),
+    ("[doge][doge][doge][doge]", "[doge][doge][doge]"),
+    ("[哈哈][doge][哈哈][doge]", "[doge][哈哈][doge][哈哈]"),
+    ("[a][b][c][d][e][f]", "[f][e][d][c][b][a]"),
+    ("[愛你][愛你][愛你]", "[爱你][爱你][爱你]"),
+    ("😂😂😂😂😂😂👍", "👍😂😂😂😂😂😂"),
+    ("👍👍👍👍👍👍👍", "👍👍👍👍👍👍👍👍"),
+    ("❤️❤️❤️❤️❤️❤️", "❤❤❤❤❤❤"),
+    ("1️⃣2️⃣3️⃣4️⃣5️⃣", "1️⃣2️⃣3️⃣4️⃣5️⃣ http://t.cn/b"),
+    ("https://example.org/a/article/1 👍", "https://example.org/a/article/2 👍"),
+    ("......", "…………"),
+    ("！！！！！！", "!!!!!!"),
+    ("[蜡烛][蜡烛][蜡烛][蜡烛]", "[蜡烛][蜡烛][蜡烛][蜡烛]愿逝者安息"),
+]
+DROPPING = ["weibo", "twitter", "sms", "headlines", "articles", {"normalizer": {"mentions": "keep", "urls": "keep"}}]
+"""Configurations whose normalizers drop or change something."""
+
+
+@pytest.mark.parametrize("config", [*DROPPING, LENIENT], ids=str)
+@pytest.mark.parametrize("pair", WITHOUT_WORDS, ids=str)
+def test_post_without_words_repeats_only_what_was_equal_as_written(pair: tuple[str, str], config: Any) -> None:
+    """However alike the emoji are; in a run, in a window and to `explain`."""
+    posts = [*pair, *pair]
+    equal = {row + 2: row for row in (0, 1) if not is_empty(posts[row], config)}
+    found = {post.row: post.keeper_row for post in hybriddup.dedupe(posts, config=config).removed}
+    assert found == equal
+    assert not hybriddup.explain(*pair, config=config).matches
+    with hybriddup.Window.open(config=config) as window:
+        assert [window.add(post).kept for post in posts] == [row not in equal for row in range(4)]
+
+
+def is_empty(post: str, config: Any) -> bool:
+    """Whether no text is left of a post, so that it repeats nothing unless such posts are compared."""
+    explanation = hybriddup.explain(post, post, config=config)
+    return not explanation.a.normalized and config is not LENIENT
+
+
+PIECES = ["👍", "😂", "[doge]", "[心]", "!", "…", " ", "@anna ", "@tom ", "http://t.cn/a ", "http://t.cn/b ", "//@a:"]
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join), min_size=2, max_size=8))
+def test_posts_without_words_of_any_kind_repeat_only_what_was_equal_as_written(posts: list[str]) -> None:
+    """Emoji, emoticons, marks, links and mentions in any order."""
+    for config in ("weibo", LENIENT):
+        assert [post for post in hybriddup.dedupe(posts, config=config).removed if post.text != post.keeper_text] == []
 
 
 @pytest.mark.parametrize("config", ["weibo", "twitter", "sms", "headlines", "articles"])

@@ -13,13 +13,18 @@ EPILOG = """\b
 Examples:
   hybriddup explain "你妈妈喊你回家吃饭哦" "你妈妈叫你回家吃饭啦"
   hybriddup explain --config twitter -- "- first post" "- second post"
+  hybriddup explain --recipe recipe.npz "a post" "another post"
+      as a run decides that has learned what recipe.npz says; dedupe --save-recipe or learn wrote it
+  hybriddup explain --input posts.jsonl "a post" "another post"
+      as a run over posts.jsonl decides
   hybriddup explain --file removed.jsonl --row 17
       explains why row 17 of the input was removed; removed.jsonl is what --removed wrote
   hybriddup explain --file removed.jsonl --row 17 --input posts.jsonl
       the same with the weights that the run learned from posts.jsonl
 
-A weighter that learns from a corpus, as tfidf does, learns from --input as in the run. Between two texts alone every
-token weighs what a rare one does, so that the Hamming distance can differ by some bits from that in a run."""
+A run learns from its posts what tokens weigh and by which keys pairs are found. Without --input or --recipe all tokens
+and keys count as rare. The score depends on the two texts alone, but whether a run compares them does not; the verdict
+says where that matters."""
 
 
 def explain(
@@ -36,8 +41,12 @@ def explain(
         typer.Option(
             "--input",
             metavar="INPUT",
-            help="Input of that run, to learn from as it did; once for each input, in the same order.",
+            help="Input of the run, to learn from as it did; once for each input, in the same order.",
         ),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="What the run learned, as `dedupe --save-recipe` or `learn` wrote it."),
     ] = None,
     config: Annotated[
         str | None,
@@ -58,25 +67,17 @@ def explain(
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
     """Show how two texts are compared, step by step, and whether they match."""
-    from hybriddup.cli.explain_job import explain_removed, explain_two
+    from hybriddup.cli.explain_job import Wanted, explain_removed, explain_two
 
-    if file is None and row is None and not inputs:
+    if inputs and recipe is not None:
+        raise typer.BadParameter("give either --input or --recipe: what is learned is in both", param_hint="--recipe")
+    reading = options.reading(format_name, max_line, encoding, delimiter)
+    wanted = Wanted(config, plugins or (), inputs or (), recipe, text_field, reading, as_json)
+    if file is None and row is None:
         if a is None or b is None:
             raise typer.BadParameter("give two texts, or --file REMOVED --row N", param_hint="A B")
-        explain_two(a, b, config=config, plugins=plugins or (), as_json=as_json)
+        explain_two(a, b, wanted)
     elif file is None or row is None or a is not None:
-        raise typer.BadParameter(
-            "without texts, both --file REMOVED and --row N are needed, and --input INPUT is for these",
-            param_hint="--file",
-        )
+        raise typer.BadParameter("without texts, both --file REMOVED and --row N are needed", param_hint="--file")
     else:
-        explain_removed(
-            file,
-            row,
-            inputs or (),
-            config=config,
-            plugins=plugins or (),
-            text_field=text_field,
-            reading=options.reading(format_name, max_line, encoding, delimiter),
-            as_json=as_json,
-        )
+        explain_removed(file, row, wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import typer
@@ -13,6 +13,7 @@ from hybriddup.cli.inputs import files_of
 from hybriddup.cli.printing import print_json, print_table
 from hybriddup.config import open_session
 from hybriddup.config.load import DEFAULT_CONFIG, with_threshold
+from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import SOURCE
 from hybriddup.data.records import Removed
@@ -23,44 +24,68 @@ from hybriddup.files.jsonl import parse_line
 from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import open_source
 from hybriddup.files.text import text_lines
+from hybriddup.plugin.registry import Registry
+from hybriddup.run.recipe import LearnedRecipe, load_recipe
 from hybriddup.study.explain import MOST_REASONS, ExplainedText, Explanation, explain_texts
 
 
-def explain_two(a: str, b: str, *, config: str | None, plugins: Sequence[str], as_json: bool) -> None:
+@dataclass(frozen=True)
+class Wanted:
+    """How two texts are to be explained."""
+
+    config: str | None
+    plugins: Sequence[str]
+    inputs: Sequence[str]
+    """Files of the run, to learn from as it did."""
+    recipe: str | None
+    """File with what the run learned."""
+    text_field: str
+    reading: ReadOptions
+    as_json: bool
+
+    @property
+    def knows_run(self) -> bool:
+        """Whether it is known what the run learned."""
+        return bool(self.inputs) or self.recipe is not None
+
+    def learned(self) -> LearnedRecipe | None:
+        """Return what the run learned; None if no file with it is named."""
+        return None if self.recipe is None else load_recipe(self.recipe)
+
+    def corpus(self, settings: Settings, registry: Registry) -> Corpus | None:
+        """Return the posts of the run; None if no inputs are named."""
+        if not self.inputs:
+            return None
+        files = files_of(self.inputs, registry, self.reading)
+        with open_inputs(files, registry, self.reading) as opened:
+            return read_corpus(opened, Fields(self.text_field, order=settings.order_fields))[0]
+
+
+def explain_two(a: str, b: str, wanted: Wanted) -> None:
     """Print the explanation of two texts."""
-    settings, manager = open_session(config or DEFAULT_CONFIG, plugins)
-    show(explain_texts(a, b, settings, manager.registry), as_json=as_json)
+    settings, manager = open_session(wanted.config or DEFAULT_CONFIG, wanted.plugins)
+    corpus = wanted.corpus(settings, manager.registry)
+    show(explain_texts(a, b, settings, manager.registry, corpus, recipe=wanted.learned()), as_json=wanted.as_json)
 
 
-def explain_removed(
-    file: str,
-    row: int,
-    inputs: Sequence[str],
-    *,
-    config: str | None,
-    plugins: Sequence[str],
-    text_field: str,
-    reading: ReadOptions,
-    as_json: bool,
-) -> None:
+def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     """Print the explanation of a removed post and its keeper, by the configuration of the run unless another is given.
 
-    ``inputs`` are the files of that run, to learn from as it did; without them every token counts as rare.
+    Without inputs or recipe of that run every token counts as rare.
     """
     record = find_removed(file, row)
-    settings, manager = open_session(config or record["config"], plugins)
-    if config is None and record["reason"] == "near":
+    settings, manager = open_session(wanted.config or record["config"], wanted.plugins)
+    if wanted.config is None and record["reason"] == "near":
         with suppress(ConfigError):  # several verifiers, which have no one threshold
             settings, _ = with_threshold(settings, record["threshold"], record["config"])
-    corpus = None
-    if inputs:
-        files = files_of(inputs, manager.registry, reading)
-        with open_inputs(files, manager.registry, reading) as opened:
-            corpus, _ = read_corpus(opened, Fields(text_field, order=settings.order_fields))
-        check_inputs(corpus, record, file, inputs)
-    explanation = explain_texts(record["keeper_text"], record["text"], settings, manager.registry, corpus)
-    show(explanation, as_json=as_json)
-    note = difference(file, record, config, explanation.recipe_id if inputs else record["recipe_id"])
+    corpus = wanted.corpus(settings, manager.registry)
+    if corpus is not None:
+        check_inputs(corpus, record, file, wanted.inputs)
+    texts, recipe = (record["keeper_text"], record["text"]), wanted.learned()
+    explanation = explain_texts(*texts, settings, manager.registry, corpus, recipe=recipe, was_compared=True)
+    show(explanation, as_json=wanted.as_json)
+    used = explanation.recipe_id if wanted.knows_run else record["recipe_id"]
+    note = difference(file, record, wanted.config, used)
     if note:
         typer.echo(f"note: {note}", err=True)
 
@@ -84,7 +109,7 @@ def difference(file: str, record: dict[str, Any], config: str | None, recipe_id:
     if recipe_id != record["recipe_id"]:
         return (
             f"{file} was made with the recipe {record['recipe_id']}, and {used} now makes {recipe_id}: the "
-            f"configuration or the inputs have changed since, so that scores and distances may differ."
+            f"configuration, the inputs or the recipe are not those of the run, so scores and distances may differ."
         )
     return ""
 

@@ -59,6 +59,10 @@ class EncodedTexts(NamedTuple):
         """int64[n_texts]: the code points of each text."""
         return self.offsets[1:] - self.offsets[:-1]
 
+    def points_of(self, text: int) -> UInt32s:
+        """Return uint32[n]: the code points of one text."""
+        return self.code_points[self.offsets[text] : self.offsets[text + 1]]
+
 
 def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     """Return the texts as one array of code points."""
@@ -99,10 +103,12 @@ class Tokens(NamedTuple):
 
     def strings(self, text: int) -> list[str]:
         """Return the tokens of one text as strings, in order; for people and for tests, slow."""
-        spans = range(int(self.offsets[text]), int(self.offsets[text + 1]))
-        points = self.code_points.astype("<u4", copy=False)
-        slices = (points[int(self.starts[t]) : int(self.starts[t]) + int(self.lengths[t])] for t in spans)
-        return [part.tobytes().decode("utf-32-le", "surrogatepass") for part in slices]
+        span = slice(int(self.offsets[text]), int(self.offsets[text + 1]))
+        starts, lengths = self.starts[span], self.lengths[span]
+        first, last = int(starts.min(initial=len(self.code_points))), int((starts + lengths).max(initial=0))
+        points = self.code_points[first:last].astype("<u4", copy=False)
+        whole = points.tobytes().decode("utf-32-le", "surrogatepass")
+        return [whole[at : at + n] for at, n in zip((starts - first).tolist(), lengths.tolist(), strict=True)]
 
 
 def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:

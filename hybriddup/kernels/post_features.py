@@ -61,14 +61,14 @@ class Table(NamedTuple):
 
     values: UInt64s
     stamps: UInt64s
-    """uint64[n], uint64[n]: n is a power of two, more than twice what is put in."""
+    """uint64[n], uint64[n]: n is a power of two, at least twice what is put in."""
 
 
 @njit(cache=True, nogil=True)
 def make_table(n: int) -> Table:
     """Return a set with room for so many numbers."""
     size = 4
-    while size < 4 * n:
+    while size < 2 * n:
         size *= 2
     return Table(np.zeros(size, np.uint64), np.zeros(size, np.uint64))
 

@@ -30,6 +30,8 @@ AUDITED_SHARE = 3 / 8
 WIDER_BY = 4
 MAX_PAIRS = 100_000
 """About as many pairs as the verifiers are asked about; where more come up, the sample is made smaller."""
+CHARACTERS_PER_PAIR = 512
+"""Pairs whose texts have more, added up, count as several: verifying them takes as long."""
 FIRST_LOOK = 64
 """Posts by which it is estimated how many pairs will come up."""
 LENGTH_CLASSES = 64
@@ -67,7 +69,9 @@ def estimate_recall(
     if not len(asked):
         return Estimate(1.0, 0.0) if n_removed else None
     scan = WideScan(known, kept, workers)
-    n_pairs = len(scan.pairs(asked[spread_rows(len(asked), FIRST_LOOK)]))
+    first_pairs, lengths = scan.pairs(asked[spread_rows(len(asked), FIRST_LOOK)]), known.columns.lengths
+    n_characters = lengths[first_pairs.earlier] + lengths[first_pairs.later]
+    n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
     affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)
     chosen = asked[spread_rows(len(asked), max(min(sample, affordable), 1))]
     n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -31,8 +31,9 @@ from hybriddup.run.recipe import (
 )
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.deciding.contest import Limits, most_candidates
-from hybriddup.steps.fingerprints import Fingerprinter
+from hybriddup.steps.fingerprints import Fingerprinter, Simhashes
 from hybriddup.steps.normalizers import Chain, Normalizer
+from hybriddup.steps.normalizers.wordless import have_words
 from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -107,6 +108,19 @@ class Components:
         if self.settings.compare == "all":
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
+
+    def fingerprint(
+        self, normalized: Sequence[str], compared: Sequence[str], advance: Callable[[int], None] = lambda _: None
+    ) -> Simhashes:
+        """Return the fingerprints of what is compared of normalized posts.
+
+        They mean nothing for posts without words, of which a normalizer may have dropped all that made them differ. The
+        normalizer ``none`` drops nothing.
+        """
+        simhashes = self.fingerprinter.fingerprint(compared, advance)
+        if all(chosen.use == "none" for chosen in self.settings.normalizers):
+            return simhashes
+        return simhashes._replace(has_tokens=simhashes.has_tokens & have_words(normalized))
 
     def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
         """Return int64[n]: the places of the posts that are not left out for having no text, rising; None = all."""

@@ -206,12 +206,11 @@ class Run:
         self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None
     ) -> DistinctTexts:
         """Return the distinct texts, of each scope, with fingerprints and the groups of their keys."""
-        maker = self.components.fingerprinter
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
             self.fit(compared)
-            simhashes = maker.fingerprint(compared, self.clock.advance)
+            simhashes = self.components.fingerprint(texts, compared, self.clock.advance)
         context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
         if scopes is not None:

@@ -34,7 +34,8 @@ class Simhashes(NamedTuple):
     bits: UInt64s
     """uint64[n, words]."""
     has_tokens: Bools
-    """bool[n]: False where a text is empty or has no tokens; its fingerprint means nothing."""
+    """bool[n]: False if a text is empty, or has no tokens, or no words although these are needed; its fingerprint means
+    nothing."""
 
     @property
     def is_comparable(self) -> Bools:

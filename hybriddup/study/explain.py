@@ -15,11 +15,17 @@ from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import take_texts
+from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.report.notebooks import pair_html
 from hybriddup.steps.blocks import count_shared
 from hybriddup.steps.exact import find_equal_texts
 from hybriddup.steps.verifiers.number_guard import number_keys
 
+UNLEARNED = (
+    " Without a corpus or a recipe, all tokens and keys count as rare. A run learns which are common, so that its "
+    "distances and keys can differ from these; name its posts (--input) or its recipe (--recipe) to know."
+)
+"""Added to a verdict that depends on what a run learns."""
 MOST_REASONS = 8
 """Lines of what makes a score that people are shown; plain data has all of them."""
 
@@ -68,8 +74,10 @@ class Explanation:
     """What makes the score, a line each, the strongest first; none where the verifier does not tell."""
     recipe_id: str
     """What made the two fingerprints."""
+    is_certain: bool
+    """False if the verdict depends on weights or keys that a run would learn from its posts."""
     verdict: str
-    """One sentence."""
+    """One sentence, and more if it is not certain."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data that JSON can hold."""
@@ -86,18 +94,36 @@ class Explanation:
 
 
 def explain_texts(
-    a: str, b: str, settings: Settings, registry: Registry, corpus: Corpus | Sequence[str] | None = None
+    a: str,
+    b: str,
+    settings: Settings,
+    registry: Registry,
+    corpus: Corpus | Sequence[str] | None = None,
+    *,
+    recipe: LearnedRecipe | None = None,
+    was_compared: bool = False,
 ) -> Explanation:
     """Return each step for two texts and the verdict, as if they were two posts of a run.
 
-    The corpus has the posts of the run, or their texts in the order of deciding, as they were read; a weighter that
-    learns learns from them as it did there. Without them every token weighs what a rare one does, so that the Hamming
-    distance can differ by some bits from a run's.
+    Parameters
+    ----------
+    corpus
+        The posts of the run, or their texts in the order of deciding, as they were read, to learn from as it did.
+    recipe
+        What the run learned. Without corpus and recipe all tokens and keys count as rare.
+    was_compared
+        Whether a run is known to have compared the two, so that its keys do not matter.
     """
     components = Components.create(settings, registry, workers=1)
-    learns = components.fingerprinter.weighter.needs_fit  # no longer so once it has learned, from nothing too
+    if recipe is not None:
+        components = components.with_learned(recipe, "it")
+    is_known = corpus is not None or components.learned is not None
+    # asked before learning: a weighter that has learned, from nothing too, does not need it any more
+    weights_differ = not is_known and components.fingerprinter.weighter.needs_fit
+    keys_differ = weights_differ or (not is_known and components.block_index.learns)
     learn_from(components, corpus)
-    return Explainer(components, (a, b), is_fitted=corpus is not None or not learns).explain()
+    cautions = (UNLEARNED if differ else "" for differ in (weights_differ, keys_differ and not was_compared))
+    return Explainer(components, (a, b), *cautions).explain()
 
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) -> None:
@@ -122,17 +148,20 @@ def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) ->
 class Explainer:
     """Runs the steps on two texts and keeps what each gave."""
 
-    def __init__(self, components: Components, raw: tuple[str, str], *, is_fitted: bool) -> None:
+    def __init__(
+        self, components: Components, raw: tuple[str, str], caution_of_distance: str = "", caution_of_keys: str = ""
+    ) -> None:
+        """Run the steps; what is added to a verdict by distance or by keys is empty if these are those of the run."""
         self.components, self.bands = components, components.bands
         self.raw = raw
-        self.is_fitted = is_fitted
+        self.caution_of_distance, self.caution_of_keys = caution_of_distance, caution_of_keys
         self.normalized = components.normalizer.normalize_batch(raw)
         self.compared = components.compared(self.normalized)
         self.lengths = text_lengths(self.compared)
         maker = components.fingerprinter
         self.tokens = maker.tokenizer.tokenize_batch(self.compared)
         self.weights = maker.weighter.weigh_batch(self.tokens)
-        self.simhashes = maker.fingerprint(self.compared)
+        self.simhashes = components.fingerprint(self.normalized, self.compared)
         self.band = int(self.bands.of_lengths(self.lengths.min(keepdims=True))[0])
         self.band_name = self.bands.names[self.band]
         self.limit = int(self.bands.max_hamming_distances[self.band])
@@ -144,7 +173,7 @@ class Explainer:
     def explain(self) -> Explanation:
         """Return the explanation."""
         self.n_shared, n_keys = self.count_keys()
-        reason, verdict = self.judge()
+        reason, verdict, caution = self.judge()
         verifier, score, threshold = self.evidence
         return Explanation(
             a=self.text(0),
@@ -163,7 +192,8 @@ class Explainer:
             threshold=threshold,
             reasons=self.reasons,
             recipe_id=self.components.recipe_id(),
-            verdict=verdict,
+            is_certain=not caution,
+            verdict=verdict + caution,
         )
 
     def text(self, which: int) -> ExplainedText:
@@ -206,52 +236,61 @@ class Explainer:
         """Let the verifiers look at the two texts."""
         self.bands.plan.prepare(self.components.verifier_context(self.normalized, self.compared, workers=1))
 
-    def judge(self) -> tuple[str, str]:
-        """Return the reason and the verdict."""
+    def judge(self) -> tuple[str, str, str]:
+        """Return the reason, the verdict, and what to add to it if it is not certain."""
         if not any(self.normalized) and (without_text := self.components.settings.without_text) != "compare":
             done = {"keep": "kept", "drop": "left out"}[without_text]
-            return "different", f"B does not repeat A: no text is left of them, and posts without text are all {done}."
-        # without tokens, a text equals only what is equal before normalizing
+            verdict = f"B does not repeat A: no text is left of them, and posts without text are all {done}."
+            return "different", verdict, ""
+        # without words or tokens, a text equals only what is equal before normalizing
         if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.simhashes.has_tokens[0]):
-            return "exact", "B repeats A: the texts are equal after normalizing."
-        return ("near", self.near_verdict()) if (why := self.why_not()) is None else ("different", why)
+            return "exact", "B repeats A: the texts are equal after normalizing.", ""
+        if (why := self.why_not()) is None:
+            return "near", self.near_verdict(), self.caution_of_keys
+        return "different", *why
 
-    def why_not(self) -> str | None:
-        """Return the first step at which the two part, as a sentence; None where they are near duplicates."""
+    def why_not(self) -> tuple[str, str] | None:
+        """Return the first step at which the two part, as a sentence, and a caution; None for near duplicates."""
         name = self.band_name
         no = "B does not repeat A: "
         if not self.simhashes.has_tokens.all():
-            return f"{no}a text without tokens repeats only what is equal before normalizing."
+            return f"{no}a text without words repeats only a text that was equal as written.", ""
         if not self.simhashes.is_comparable.all():
-            return f"{no}a fingerprint without a single bit set is never compared."
+            return f"{no}a fingerprint without a single bit set is never compared.", ""
         if self.limit < 0:
-            return f"{no}texts of length band {name} are compared for equality only, and these differ."
+            return f"{no}texts of length band {name} are compared for equality only, and these differ.", ""
         if self.distance > self.limit:
-            return (
+            why = (
                 f"{no}their fingerprints differ in {self.distance} bits, more than the {self.limit} that length band "
-                f"{name} allows, so the texts are not looked at.{self.caution()}"
+                f"{name} allows, so the texts are not looked at."
             )
+            return why, self.with_second_look(self.caution_of_distance)
         if self.n_shared == 0:
-            return (
-                f"{no}they share none of the keys by which texts are found, so they are never compared.{self.caution()}"
-            )
+            why = f"{no}they share none of the keys by which texts are found, so they are never compared."
+            return why, self.with_second_look(self.caution_of_keys or self.caution_of_distance)
         if self.bands.numbers_must_match[self.band] and not self.numbers_match:
-            return f"{no}their numbers differ, and numbers_must_match is set."
-        verifier, score, threshold = self.evidence
-        if score is not None and threshold is not None and score < threshold:
-            return f"{no}the {verifier} score {score:.4g} is under the threshold {threshold:g} of length band {name}."
-        return None
+            return f"{no}their numbers differ, and numbers_must_match is set.", ""
+        return None if self.is_accepted else (f"{no}{self.score_sentence('is under')}.", "")
 
-    def caution(self) -> str:
-        """Return what to add to a verdict that rests on the Hamming distance."""
-        if self.is_fitted:
-            return ""
-        return " Without a corpus, all tokens and keys count as rare; in a run the distance can differ by some bits."
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the score reaches the threshold."""
+        _, score, threshold = self.evidence
+        return score is None or threshold is None or score >= threshold
+
+    def score_sentence(self, relation: str) -> str:
+        """Return the score and the threshold in words."""
+        use, score, threshold = self.evidence
+        return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
+
+    def with_second_look(self, caution: str) -> str:
+        """Return a caution, and what the verifier says of the two if a run compares them after all."""
+        if not caution or not self.is_accepted:
+            return caution
+        return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."
 
     def near_verdict(self) -> str:
         """Return the verdict on a near duplicate."""
-        verifier, score, threshold = self.evidence
-        return (
-            f"B repeats A: the {verifier} score {score:.4g} reaches the threshold {threshold:g} of length band "
-            f"{self.band_name}, and the fingerprints differ in {self.distance} bits."
-        )
+        condition = " if a run compares the two" if self.caution_of_keys else ""
+        reaches = self.score_sentence("reaches")
+        return f"B repeats A{condition}: {reaches}, and the fingerprints differ in {self.distance} bits."

@@ -97,6 +97,10 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
         )
 
 
+UNLEARNED = f" All tokens and keys count as rare until {FIT_AT:,} posts have come; then the distance can be another."
+"""Added to a verdict that depends on the Hamming distance."""
+
+
 def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:
     """Return what the judges of their bands say of pairs, with the score itself where it is under the threshold."""
     plan = steps.components.bands.plan
@@ -127,7 +131,7 @@ class WindowExplainer(Explainer):
     """
 
     def __init__(self, state: OpenState, earlier: str, later: str) -> None:
-        super().__init__(state.steps.components, (earlier, later), is_fitted=not state.weights_learn)
+        super().__init__(state.steps.components, (earlier, later), UNLEARNED if state.weights_learn else "")
         self.state = state
         self._keys = super().count_keys()
         _ = self.evidence
@@ -139,12 +143,6 @@ class WindowExplainer(Explainer):
     def prepare_verifiers(self) -> None:
         """Let the verifiers look at the two texts, and keep what they learned."""
         self.bands.plan.renew(self.state.steps.verifier_context(self.normalized))
-
-    def caution(self) -> str:
-        """Return what to add to a verdict that rests on the Hamming distance."""
-        if self.is_fitted:
-            return ""
-        return f" All tokens and keys count as rare until {FIT_AT:,} posts have come; then the distance can be another."
 
 
 def list_posts(

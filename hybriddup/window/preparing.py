@@ -137,7 +137,7 @@ class Steps:
         compared = self.components.compared(normalized)
         has_sketches = self.counts_characters
         sketches_of = start_in_background(lambda: sketch_texts(compared, 1) if has_sketches else None, workers)
-        simhashes, lengths = self.components.fingerprinter.fingerprint(compared), text_lengths(compared)
+        simhashes, lengths = self.components.fingerprint(normalized, compared), text_lengths(compared)
         without_text = self.components.settings.without_text
         keys = exact_keys(normalized, raw, simhashes.has_tokens, positions, without_text)
         chosen = np.flatnonzero(simhashes.is_comparable & self.components.bands.may_be_near(lengths))

@@ -17,7 +17,9 @@ def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
     assert ran.code == 0
     labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
     assert [label for label in labels if f"\n{label}  " not in ran.out] == []
-    assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.8464 reaches the threshold 0.5")
+    assert ran.out.splitlines()[-1].startswith(
+        "B repeats A if a run compares the two: the post score 0.8464 reaches the threshold 0.5"
+    )
 
 
 def test_texts_that_differ_are_explained_too(run: Run) -> None:
@@ -43,6 +45,31 @@ def test_the_explanation_for_machines_is_json(run: Run) -> None:
 def test_texts_that_begin_with_a_dash_follow_two_dashes(run: Run) -> None:
     """As the help says."""
     assert run("explain", "--json", "--", "-- first", "-- second").code == 0
+
+
+def test_two_texts_are_explained_as_in_a_run(run: Run, tmp_path: Path) -> None:
+    """By what it learned: from its posts, or from the file that it wrote."""
+    posts = write_posts(tmp_path / "posts.jsonl", *(f"{REPEATED} #{name}" for name in ("一", "二", "三")), NEARLY)
+    run("dedupe", posts, "-o", "kept.jsonl", "--save-recipe", "recipe.npz")
+    alone = run("explain", REPEATED, NEARLY)
+    assert "--recipe" in alone.out.splitlines()[-1]
+    for known in (["--input", posts], ["--recipe", "recipe.npz"]):
+        ran = run("explain", REPEATED, NEARLY, *known)
+        assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.8464 reaches the threshold 0.5")
+    as_json = [json.loads(run("explain", REPEATED, NEARLY, "--json", *more).out) for more in ([], ["--input", posts])]
+    assert [explanation["is_certain"] for explanation in as_json] == [False, True]
+
+
+def test_a_removed_post_was_compared(run: Run, tmp_path: Path) -> None:
+    """So its verdict depends on no keys; another recipe than that of its run is pointed out."""
+    posts = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
+    run("dedupe", posts, "-o", "kept.jsonl", "--removed", "removed.jsonl", "--save-recipe", "recipe.npz")
+    run("learn", write_posts(tmp_path / "others.jsonl", *[OTHER] * 9, "啊啊啊", NEARLY), "-o", "other.npz")
+    by_row = ["explain", "--file", "removed.jsonl", "--row", "2"]
+    ran = run(*by_row)
+    assert ran.out.splitlines()[-1].startswith("B repeats A: the post score ")
+    assert "note" not in run(*by_row, "--recipe", "recipe.npz").err
+    assert "are not those of the run" in " ".join(run(*by_row, "--recipe", "other.npz").err.split())
 
 
 def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
@@ -76,13 +103,15 @@ def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_pat
     )
     assert "note" not in run(*by_row, "--input", posts).err
     (tmp_path / "mine.yaml").write_text("keep: last\nfingerprint: {bits: 256}\n", "utf-8")
-    assert "have changed since" in " ".join(run(*by_row, "--input", posts).err.split())
+    assert "are not those of the run" in " ".join(run(*by_row, "--input", posts).err.split())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["only one text"], "give two texts, or --file REMOVED --row N"),
+        (["a", "b", "--input", "posts.jsonl", "--recipe", "recipe.npz"], "give either --input or --recipe"),
+        (["a", "b", "--recipe", "absent.npz"], "cannot read absent.npz"),
         (["--file", "removed.jsonl"], "both --file REMOVED and --row N are needed"),
         (["a", "b", "--row", "2"], "both --file REMOVED and --row N are needed"),
         (["--file", "removed.jsonl", "--row", "1", "--input", "posts.jsonl"], "row 1 is not among the 1 removed posts"),

@@ -8,7 +8,7 @@ import pytest
 import hybriddup
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
-from hybriddup.run.audit import MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
+from hybriddup.run.audit import CHARACTERS_PER_PAIR, MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
 from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
 from tests.builders import make_limits, words_of
@@ -134,6 +134,23 @@ def test_sample_shrinks_where_many_pairs_come_up() -> None:
     estimate = estimate_all(crowd, 100, count, sample=3000)
     assert estimate is not None
     assert sum(asked) < 2 * MAX_PAIRS
+    assert estimate.margin > 0.0
+
+
+def test_fewer_posts_are_audited_if_they_are_long() -> None:
+    """A pair of long texts takes as long as many pairs of short ones."""
+    rng = np.random.default_rng(6)
+    numbers, length = [int(number) for number in rng.integers(0, 2**20, 100)], 100_000
+    limits = make_limits(len(numbers), max_hamming_distances=36, lengths=length)
+    asked = []
+
+    def count(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        asked.append(len(pairs))
+        return refuse_all(pairs)
+
+    estimate = estimate_all(text_columns(words_of(numbers, 2), limits), 100, count, sample=100)
+    assert estimate is not None
+    assert sum(asked) * 2 * length < 2 * MAX_PAIRS * CHARACTERS_PER_PAIR
     assert estimate.margin > 0.0
 
 

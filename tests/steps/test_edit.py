@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Indel, Levenshtein
 
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
-from hybriddup.steps.verifiers import VerifierContext, edit
+from hybriddup.steps.verifiers import VerifierContext, edit, sections
 from hybriddup.steps.verifiers.edit import Edit
 from tests import reference
 from tests.builders import make_pairs
@@ -104,7 +104,7 @@ def test_long_texts_are_scored_like_short_ones(
     distance: Distance, longest: int, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the kernel, past 64 and 128 characters, and where texts are too long for it."""
-    monkeypatch.setattr(edit, "LONGEST_BY_KERNEL", longest)
+    monkeypatch.setattr(sections, "LONGEST_EXACT", longest)
     rng = np.random.default_rng(n)
     scorer = Indel if distance == "indel" else Levenshtein
     for n_edits in (0, n // 20, n // 10, n // 5, n // 2):
@@ -135,7 +135,7 @@ def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pyt
         expected = [score if score >= threshold else None for score in exact]
         for slice_size, workers, longest in ((10**6, 1, 8192), (1, 1, 8192), (7, 3, 8192), (7, 3, 40)):
             monkeypatch.setattr(edit, "SMALLEST_SLICE", slice_size)
-            monkeypatch.setattr(edit, "LONGEST_BY_KERNEL", longest)
+            monkeypatch.setattr(sections, "LONGEST_EXACT", longest)
             verifier = Edit(Edit.Options(distance=distance))
             verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers))
             scores = verifier.score_pairs(pairs, np.full(len(pairs), threshold)).tolist()

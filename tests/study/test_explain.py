@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import hybriddup
+from hybriddup.errors import ConfigError
 from tests.builders import plugin_of
 from tests.posts import load_sample
 
@@ -40,6 +42,80 @@ def test_verdict_on_distance_without_a_corpus_is_cautious() -> None:
     assert "Without a corpus" in explained.verdict
     assert "Without a corpus" not in hybriddup.explain(*texts, corpus=POSTS).verdict
     assert "Without a corpus" not in hybriddup.explain(*texts, config={"weighter": {"use": "tf"}}).verdict
+
+
+FLOOD = [
+    f"The ferry to the island is cancelled until further notice because of the storm #{one} #{two} #{three}"
+    for one, two, three in (
+        ("copper", "violin", "pepper"),
+        ("marble", "timber", "velvet"),
+        ("window", "market", "garden"),
+        ("basket", "harbor", "candle"),
+        ("pillow", "ladder", "mirror"),
+        ("cotton", "button", "saddle"),
+        ("bridge", "castle", "feather"),
+        ("hammer", "needle", "thimble"),
+        ("walnut", "cherry", "almond"),
+        ("turtle", "rabbit", "pigeon"),
+        ("orange", "purple", "silver"),
+        ("doctor", "lawyer", "farmer"),
+    )
+]
+"""So many copies that what they have in common is common, and each has a rare end of its own."""
+
+
+def test_explanation_says_that_a_run_may_not_compare_the_two(tmp_path: Path) -> None:
+    """Which it does not, as the keys that it learns are others; with its posts or its recipe that is explained."""
+    result = hybriddup.dedupe(FLOOD)
+    a, b = (FLOOD[row] for row in result.kept[:2])
+    alone = hybriddup.explain(a, b)
+    assert alone.verdict.startswith("B repeats A if a run compares the two: the post score ")
+    assert "--recipe" in alone.verdict
+    assert not alone.is_certain
+    result.recipe.save(tmp_path / "recipe.npz")
+    known: list[dict[str, Any]] = [
+        {"corpus": FLOOD},
+        {"recipe": result.recipe},
+        {"recipe": tmp_path / "recipe.npz"},
+        {"config": {"recipe": str(tmp_path / "recipe.npz")}},
+    ]
+    for options in known:
+        explained = hybriddup.explain(a, b, **options)
+        assert explained.verdict.endswith(
+            "they share none of the keys by which texts are found, so they are never compared."
+        )
+        assert (explained.matches, explained.is_certain) == (False, True)
+
+
+def test_explanation_is_certain_where_nothing_is_to_be_learned() -> None:
+    """Equal texts are repeats in any run, and so are two that the verifier accepts if all posts are compared."""
+    a, b = FLOOD[:2]
+    scan: Any = {"weighter": {"use": "tf"}, "blocks": {"use": "scan"}}
+    assert hybriddup.explain(a, a).is_certain
+    assert hybriddup.explain(a, b, config=scan).is_certain
+    assert not hybriddup.explain(a, b, config={"blocks": {"use": "scan"}}).is_certain
+    refused = hybriddup.explain("今天新增确诊病例12例，累计330例", "今天新增确诊病例15例，累计345例")
+    assert "is under the threshold" in refused.verdict
+    assert refused.is_certain
+
+
+def test_verdict_on_distance_without_a_corpus_has_the_second_look() -> None:
+    """The texts may be compared by a run after all."""
+    narrow: Any = {"lengths": [{"max_hamming_distance": 1, "verifier": {"use": "post", "threshold": 0.5}}]}
+    explained = hybriddup.explain(*FLOOD[:2], config=narrow)
+    assert explained.verdict.startswith("B does not repeat A: their fingerprints differ in ")
+    assert "If a run compares them, B repeats A: the post score " in explained.verdict
+    assert not explained.is_certain
+    known = hybriddup.explain(*FLOOD[:2], config=narrow, corpus=FLOOD)
+    assert known.verdict.endswith("so the texts are not looked at.")
+    assert known.is_certain
+
+
+def test_recipe_of_another_configuration_is_refused() -> None:
+    """Its keys would be those of no run."""
+    recipe = hybriddup.dedupe(FLOOD).recipe
+    with pytest.raises(ConfigError, match="it was learned with another configuration"):
+        hybriddup.explain(*FLOOD[:2], config="benchmark", recipe=recipe)
 
 
 @pytest.mark.parametrize(("a", "b", "reason"), [("", "", "exact"), ("http://a.com/1", "http://b.org/2", "different")])

@@ -24,13 +24,13 @@ from hybriddup.kernels.decide import (
 from hybriddup.steps.candidates import Batch, Index
 from hybriddup.steps.candidates.within_batch import WithinBatch
 from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, pair_codes
-from hybriddup.steps.verifiers.edit import LONGEST_BY_KERNEL
+from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
 """Of all candidates of a text that are verified, if these are as long as its own."""
 CHARACTERS_OF_LONG = 20_000
-"""The same where a text is longer than the compiled kernel compares: two texts of 20,000 characters take some 30 ms."""
+"""The same for a text that is compared in sections; one candidate is verified however long the text is."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
@@ -204,10 +204,10 @@ def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
 
     Texts can be made that are near one another by their fingerprints and match none of the others; each would then be
     compared with all before it. So of each text only the nearest candidates are verified, which are the likeliest to
-    match, and fewer where the text is long, since the work for a pair grows with the square of the length.
+    match, and fewer if the text is long, since the work for a pair grows with its length, first with the square of it.
     """
     if not most:
         return np.full(len(lengths), ALL)
-    characters = np.where(lengths > LONGEST_BY_KERNEL, np.int64(CHARACTERS_OF_LONG), np.int64(CHARACTERS))
+    characters = np.where(lengths > LONGEST_EXACT, np.int64(CHARACTERS_OF_LONG), np.int64(CHARACTERS))
     n_fitting: Int64s = np.maximum(characters // np.maximum(lengths, 1), 1)
     return np.minimum(n_fitting, most)

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from hybriddup.steps.normalizers.patterns import MARKS
 from hybriddup.steps.normalizers.tables import table_checksum, table_lines
+from hybriddup.steps.normalizers.wordless import has_words
 from hybriddup.steps.options import Options as ComponentOptions
 
 TABLE_FILE = "chat_words.txt"
@@ -41,8 +42,8 @@ class Chat:
     """Writes each word as it is usually spelled, and drops marks, greetings, laughter and modal particles.
 
     It expects folded text, as `microblog` before it returns. Numbers and masks such as ``<url>`` stay as they are, and
-    so does a text in which nothing else would be left, but for its marks and spellings; one without a letter or a digit
-    stays whole. Normalizing twice is the same as once, but for words of one's own.
+    so does a text in which nothing else would be left, but for its marks and spellings; one without words, such as
+    ``[doge]``, stays whole. Normalizing twice is the same as once, but for words of one's own.
     """
 
     class Options(ComponentOptions):
@@ -66,7 +67,7 @@ class Chat:
         return list(map(self._normalize, texts))
 
     def _normalize(self, text: str) -> str:
-        if not any(map(str.isalnum, text)):
+        if not has_words(text):
             return text
         written = words_of(without_marks(text))
         words = [self._word_of.get(word, word) for word in written]

@@ -1,15 +1,18 @@
-"""What length alone says of a pair's score, and picking the texts of pairs; shared by the verifiers."""
+"""Bounds of a pair's score by length alone, and the texts of pairs, batch by batch; shared by the verifiers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
 
 from hybriddup.data.limits import NO_BOUND
-from hybriddup.data.records import Float64s, Int32s, Int64s
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 
+CHARACTERS_PER_BATCH = 2**22
+"""Of the texts of pairs whose characters are compared: they need some 50 bytes each meanwhile."""
 CLOSE_TOGETHER = 128
 """Among so many times as many texts as pairs have, marking theirs takes less time than sorting them."""
 
@@ -56,6 +59,16 @@ def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
     if len(positions) < 2:
         return [texts[position] for position in positions.tolist()]
     return list(itemgetter(*positions.tolist())(texts))  # two thirds of the time that asking for one by one takes
+
+
+def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> list[slice]:
+    """Return the pairs in batches whose texts have about ``n_characters``, so that memory does not grow with the pairs.
+
+    ``lengths`` int32[n_texts] are the code points of all texts. There is at least one batch, which may be empty.
+    """
+    batch_of_pair = np.cumsum(lengths[pairs.earlier] + lengths[pairs.later], dtype=np.int64) // n_characters
+    bounds = [0, *(np.flatnonzero(np.diff(batch_of_pair)) + 1).tolist(), len(pairs)]
+    return [slice(first, last) for first, last in pairwise(bounds)]
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:

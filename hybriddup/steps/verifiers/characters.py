@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import EncodedTexts, Int32s, Int64s
+from hybriddup.data.records import EncodedTexts, Int32s, Int64s, UInt32s
 from hybriddup.kernels.characters import renumber
 from hybriddup.kernels.lcs import lcs_lengths, symbols_in_common
+from hybriddup.steps.verifiers import sections
+from hybriddup.steps.verifiers.sections import Cut
 
 
 class SymbolTexts(NamedTuple):
@@ -32,12 +34,51 @@ def as_symbols(texts: EncodedTexts) -> SymbolTexts:
     return SymbolTexts(symbols, texts.offsets, n_symbols)
 
 
-def lengths_in_common(texts: SymbolTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed`` where it is smaller.
+def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
+    """Return int64[n_pairs]: the lengths in common, or any smaller number than ``needed`` if a length is smaller.
 
-    Most pairs have too few characters in common, whatever their order, which is quickly told.
+    Most pairs have too few characters in common, whatever their order, and counting these is quick.
     """
-    common: Int64s = symbols_in_common(*texts, earlier, later, needed)
+    symbols = as_symbols(texts)
+    common: Int64s = symbols_in_common(*symbols, earlier, later, needed)
     is_open = np.flatnonzero(common >= needed)
-    common[is_open] = lcs_lengths(*texts, earlier[is_open], later[is_open])
+    common[is_open] = common_lengths(texts, earlier[is_open], later[is_open], symbols)
     return common
+
+
+def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols: SymbolTexts | None = None) -> Int64s:
+    """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
+
+    Of two texts that are both longer than `LONGEST_EXACT` it is the length of a common subsequence that is mostly the
+    longest one; see `hybriddup.steps.verifiers.sections`. It is the length of the text only if the two are equal.
+    ``symbols`` are those of the texts, if the caller has them.
+    """
+    symbols, lengths = symbols or as_symbols(texts), texts.lengths
+    is_long = lengths[later] > sections.LONGEST_EXACT  # too long for the table of the later text
+    if not is_long.any():
+        return np.asarray(lcs_lengths(*symbols, earlier, later))
+    earlier, later = np.where(is_long, later, earlier), np.where(is_long, earlier, later)
+    is_long = lengths[later] > sections.LONGEST_EXACT
+    common = np.zeros(len(earlier), np.int64)
+    common[~is_long] = lcs_lengths(*symbols, earlier[~is_long], later[~is_long])
+    for pair in np.flatnonzero(is_long).tolist():
+        common[pair] = length_by_sections(texts.points_of(earlier[pair]), texts.points_of(later[pair]))
+    return common
+
+
+def length_by_sections(a: UInt32s, b: UInt32s) -> int:
+    """Return how many characters two long texts, code points, have in common and in order, section by section."""
+    return max(length_of_cut(a, b, cut) for cut in sections.cuts_of(a, b))
+
+
+def length_of_cut(a: UInt32s, b: UInt32s, cut: Cut) -> int:
+    """Return what the sections have in common, and what is equal before and after them."""
+    between = slice(cut.of_a[0], cut.of_a[-1]), slice(cut.of_b[0], cut.of_b[-1])
+    points = np.concatenate([a[between[0]], b[between[1]]])
+    of_a, of_b = cut.of_a - cut.of_a[0], cut.of_b - cut.of_b[0]
+    n = len(of_a) - 1
+    in_a, in_b = np.arange(n), np.arange(n, 2 * n)
+    is_shorter = np.diff(of_a) < np.diff(of_b)  # the table is that of the shorter section
+    texts = as_symbols(EncodedTexts(points, np.concatenate([of_a, of_a[-1] + of_b[1:]])))
+    common = lcs_lengths(*texts, np.where(is_shorter, in_b, in_a), np.where(is_shorter, in_a, in_b))
+    return int(common.sum()) + len(a) - int(of_a[-1])

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
-from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, encode_texts
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, encode_texts, text_lengths
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
-from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import longest_partners, positions_of, smallest_counts, texts_at, unbounded
-from hybriddup.steps.verifiers.characters import as_symbols, lengths_in_common
-
-LONGEST_BY_KERNEL = 8192
-"""Code points: the compiled kernel keeps a table of the later text by symbol, which grows with its length; longer
-texts go to rapidfuzz, whose tables stay small and which cuts off early."""
+from hybriddup.steps.verifiers import LeastInCommon, VerifierContext, sections
+from hybriddup.steps.verifiers.bounds import (
+    CHARACTERS_PER_BATCH,
+    batches_of,
+    longest_partners,
+    positions_of,
+    smallest_counts,
+    texts_at,
+    unbounded,
+)
+from hybriddup.steps.verifiers.characters import lengths_in_common
 
 SMALLEST_SLICE = 256
 """Pairs that are worth another thread: each makes tables of its own."""
 
 
 class CommonSubsequence:
-    """What both go by: the longest common subsequence, characters in the same order, not necessarily adjacent."""
+    """What both use: the longest common subsequence, characters in the same order, not necessarily adjacent.
+
+    Two texts of more than 8,192 characters are compared in sections, and may get a lower score than the exact one; see
+    `hybriddup.steps.verifiers.sections`.
+    """
 
     _context: VerifierContext
 
@@ -40,27 +49,19 @@ class CommonSubsequence:
         return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return int64[n_pairs]: the longest common subsequence, or any smaller number than ``needed`` where it is."""
-        is_long = self._context.lengths[pairs.later] > LONGEST_BY_KERNEL
-        if not is_long.any():
-            return self._common_lengths(pairs, needed)
-        common, long = np.zeros(len(pairs), np.int64), np.flatnonzero(is_long)
-        common[~is_long] = self._common_lengths(pairs.take(~is_long), needed[~is_long])
-        texts = self._context.texts
-        earlier, later = texts_at(texts, pairs.earlier[long]), texts_at(texts, pairs.later[long])
-        common[long] = list(map(common_length, earlier, later, needed[long].tolist()))
-        return common
-
-    def _common_lengths(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return the same for texts that are not too long for the kernel."""
+        """Return int64[n_pairs]: the characters in common, or any smaller number than ``needed`` if there are fewer."""
 
         def measure_slice(first: int, last: int) -> Int64s:
-            positions, earlier, later = positions_of(pairs.earlier[first:last], pairs.later[first:last])
-            texts = as_symbols(encode_texts(texts_at(self._context.texts, positions)))
-            return lengths_in_common(texts, earlier, later, needed[first:last])
+            some, needed_of_some = pairs.take(slice(first, last)), needed[first:last]
+            batches = batches_of(some, self._context.lengths, CHARACTERS_PER_BATCH)
+            return np.concatenate([self._measure(some.take(batch), needed_of_some[batch]) for batch in batches])
 
         slices = map_slices(measure_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0, np.int64), *slices])
+
+    def _measure(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
+        positions, earlier, later = positions_of(pairs.earlier, pairs.later)
+        return lengths_in_common(encode_texts(texts_at(self._context.texts, positions)), earlier, later, needed)
 
 
 class Edit(CommonSubsequence):
@@ -96,16 +97,10 @@ class Edit(CommonSubsequence):
 
         Every character of the longer text that is not in the common subsequence costs at least one edit.
         """
-        unchanged = self._in_common(pairs, needed)
+        unchanged, texts = self._in_common(pairs, needed), self._context.texts
         is_open = np.flatnonzero(unchanged >= needed)
-        distances = cpdist(
-            texts_at(self._context.texts, pairs.earlier[is_open]),
-            texts_at(self._context.texts, pairs.later[is_open]),
-            scorer=Levenshtein.distance,
-            dtype=np.int64,
-            workers=self._context.workers,
-        )
-        unchanged[is_open] = longer[is_open] - distances
+        earlier, later = texts_at(texts, pairs.earlier[is_open]), texts_at(texts, pairs.later[is_open])
+        unchanged[is_open] = longer[is_open] - levenshtein_distances(earlier, later, self._context.workers)
         return unchanged
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
@@ -161,14 +156,25 @@ class Lcs(CommonSubsequence):
         return LeastInCommon(of_longer=threshold)
 
 
-def common_length(a: str, b: str, needed: int) -> int:
-    """Return the length of the longest common subsequence, or any smaller number than ``needed`` where it is smaller.
+def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> Int64s:
+    """Return int64[n_pairs]: the edit distances of ``a[i]`` and ``b[i]``; of two long texts, of the better cut."""
+    distances = np.zeros(len(a), np.int64)
+    is_long = np.minimum(text_lengths(a), text_lengths(b)) > sections.LONGEST_EXACT
+    short = np.flatnonzero(~is_long)
+    distances[short] = cpdist(
+        texts_at(a, short), texts_at(b, short), scorer=Levenshtein.distance, dtype=np.int64, workers=workers
+    )
+    for pair in np.flatnonzero(is_long).tolist():
+        cuts = sections.cuts_of(encode_texts([a[pair]]).code_points, encode_texts([b[pair]]).code_points)
+        distances[pair] = min(
+            sum(map(Levenshtein.distance, parts_of(a[pair], cut.of_a), parts_of(b[pair], cut.of_b))) for cut in cuts
+        )
+    return distances
 
-    The characters in common, whatever their order, bound it from above and take linear time.
-    """
-    if (Counter(a) & Counter(b)).total() < needed:
-        return 0
-    return int(LCSseq.similarity(a, b, score_cutoff=needed))
+
+def parts_of(text: str, bounds: Int64s) -> Iterator[str]:
+    """Yield the sections of a text."""
+    return (text[first:last] for first, last in pairwise(bounds.tolist()))
 
 
 def divide_or_one(counts: Int64s, totals: Int64s) -> Float64s:

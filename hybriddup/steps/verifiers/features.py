@@ -14,7 +14,7 @@ from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, Tok
 from hybriddup.steps.options import Options
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.bounds import positions_of, texts_at, unbounded
+from hybriddup.steps.verifiers.bounds import batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.weighters import token_keys
 
 SparseCounts = Any
@@ -62,9 +62,7 @@ class FeatureVerifier(ABC):
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - no cheaper bound
         """Return float64[n_pairs]: the scores, computed for some at a time so that memory does not grow with them."""
-        lengths = self._context.lengths
-        batch_of_pair = np.cumsum(lengths[pairs.earlier] + lengths[pairs.later], dtype=np.int64) // CODE_POINTS_A_BATCH
-        batches = np.split(np.arange(len(pairs)), np.flatnonzero(np.diff(batch_of_pair)) + 1)
+        batches = batches_of(pairs, self._context.lengths, CODE_POINTS_A_BATCH)
         return np.concatenate([self.score_features(self._look_at(pairs.take(batch))) for batch in batches])
 
     def _look_at(self, pairs: CandidatePairs) -> TextPairs:

@@ -45,7 +45,7 @@ def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa
     """Return posts as `POSTS`."""
     normalized = components.normalizer.normalize_batch(raw)
     compared = components.compared(normalized)
-    prints, lengths = components.fingerprinter.fingerprint(compared), text_lengths(compared)
+    prints, lengths = components.fingerprint(normalized, compared), text_lengths(compared)
     equal = exact_keys(normalized, raw, prints.has_tokens, positions, components.settings.without_text)
     hashes = hash_equal(equal)
     index = components.block_index

@@ -42,10 +42,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Bools, EncodedTexts, Float64s, Int64s, encode_texts
-from hybriddup.kernels.lcs import lcs_lengths
 from hybriddup.kernels.post_features import NAMES, compare_posts
 from hybriddup.steps.posts.parts import words_of
-from hybriddup.steps.verifiers.characters import as_symbols
+from hybriddup.steps.verifiers.characters import common_lengths
 
 __all__ = ["NAMES", "pair_features"]
 
@@ -70,8 +69,8 @@ def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s) -> PairF
     """
     encoded = encode_texts(posts)
     words, lengths = words_of(encoded), encoded.lengths
-    common = lcs_lengths(*as_symbols(encoded), earlier, later)
+    common = common_lengths(encoded, earlier, later)
     letters = EncodedTexts(words.letters.astype(np.uint32), words.letter_offsets)
-    common_letters = lcs_lengths(*as_symbols(letters), earlier, later)
+    common_letters = common_lengths(letters, earlier, later)
     features: Float64s = compare_posts(words, lengths, earlier, later, common_letters, common)
     return PairFeatures(features, words.is_han[earlier] | words.is_han[later])

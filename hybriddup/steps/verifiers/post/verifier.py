@@ -12,8 +12,8 @@ from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int6
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import positions_of, texts_at, unbounded
-from hybriddup.steps.verifiers.characters import as_symbols, lengths_in_common
+from hybriddup.steps.verifiers.bounds import CHARACTERS_PER_BATCH, batches_of, positions_of, texts_at, unbounded
+from hybriddup.steps.verifiers.characters import lengths_in_common
 from hybriddup.steps.verifiers.post.features import NAMES, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
@@ -79,7 +79,9 @@ class Post:
         """Return float64[n_pairs]: the scores."""
 
         def score_slice(first: int, last: int) -> Float64s:
-            return self._score(pairs.take(slice(first, last)))
+            some = pairs.take(slice(first, last))
+            batches = batches_of(some, self._context.lengths, CHARACTERS_PER_BATCH)
+            return np.concatenate([self._score(some.take(batch)) for batch in batches])
 
         scores = map_slices(score_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0), *scores])
@@ -195,5 +197,5 @@ def contained(texts: Sequence[str], earlier: Int64s, later: Int64s, least: float
     lengths = encoded.lengths
     shorter = np.minimum(lengths[earlier], lengths[later])
     needed = np.ceil(least * shorter).astype(np.int64)
-    common = lengths_in_common(as_symbols(encoded), earlier, later, needed)
+    common = lengths_in_common(encoded, earlier, later, needed)
     return np.asarray(np.where(shorter > 0, common / shorter.clip(1), 1.0))

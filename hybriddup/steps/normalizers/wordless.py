@@ -1,0 +1,39 @@
+"""Posts without words: emoji, emoticons in brackets, marks, links and mentions, and nothing else.
+
+What such a post says is what was sent, so that it repeats only a post that was equal before normalizing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybriddup.data.records import Bools
+from hybriddup.steps.normalizers import patterns
+
+MASK = r"<[a-z]+>"
+"""What stands for a masked part, such as ``<url>``."""
+NO_WORDS = re.compile(
+    rf"(?:{'|'.join(pattern.source for pattern in (*patterns.URLS, patterns.MENTION, patterns.EMOJI))}|{MASK}|[\W_])*+",
+    re.IGNORECASE,
+)
+BEGIN_LINKS = ("http", *(pattern.needs for pattern in patterns.URLS if pattern.needs[0].isalpha()))
+
+
+def have_words(texts: Sequence[str]) -> Bools:
+    """Return bool[n]: whether each normalized text has a letter or a digit outside links, mentions and emoticons.
+
+    Examples
+    --------
+    >>> have_words(["early", "1", "👍!", "[doge][doge]", "@someone http://t.cn/a", "<repost> 👍", ""]).tolist()
+    [True, True, False, False, False, False, False]
+    """
+    return np.fromiter(map(has_words, texts), np.bool_, len(texts))
+
+
+def has_words(text: str) -> bool:
+    """Return the same of one text."""
+    starts_with_word = text[:1].isalpha() and not text.startswith(BEGIN_LINKS)  # most do, and this is quick
+    return starts_with_word or NO_WORDS.fullmatch(text) is None
