@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 
 from hybriddup.errors import InputError, OutputError
-from hybriddup_spark.running import OUTPUTS, SparkSummary, dedupe
+from hybriddup_spark.result import OUTPUTS, SparkSummary
+from hybriddup_spark.running import dedupe
 
 FORMATS = {"parquet": "parquet", "jsonl": "json", "json": "json", "csv": "csv"}
 COMPRESSIONS = "gz", "zst", "bz2", "snappy"
