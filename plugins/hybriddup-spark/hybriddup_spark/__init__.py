@@ -9,7 +9,8 @@ import hybriddup
 if TYPE_CHECKING:
     import typer
 
-    from hybriddup_spark.running import SparkResult, dedupe
+    from hybriddup_spark.result import SparkResult
+    from hybriddup_spark.running import dedupe
 
 __all__ = ["SparkResult", "dedupe"]
 

@@ -12,7 +12,8 @@ EPILOG = """\b
 Examples:
   hybriddup spark dedupe posts.parquet -o decided --order-by created_at
       on all cores of this machine
-  spark-submit --master yarn --archives env.tar.gz#env $(which hybriddup) spark dedupe \\
+  spark-submit --master yarn --archives env.tar.gz#env \\
+      $(python -c 'import hybriddup_spark.submit as s; print(s.__file__)') spark dedupe \\
       s3a://bucket/posts/*.parquet -o s3a://bucket/decided --work s3a://bucket/tmp --order-by created_at
       on a cluster, with an environment that venv-pack has packed
 
@@ -43,7 +44,11 @@ def dedupe_files(
     ],
     order_by: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column by which posts are in order; may be given several times. Needed."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Column by which posts are in order; may be given several times. Needed. Text that holds numbers or "
+            "times is compared as these.",
+        ),
     ] = None,
     config: Annotated[
         str, typer.Option("--config", "-c", help="Name of a shipped configuration, or a YAML file.")

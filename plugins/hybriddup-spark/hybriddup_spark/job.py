@@ -7,14 +7,13 @@ import sys
 from collections.abc import Sequence
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from rich.console import Console
 
 from hybriddup.errors import InputError, OutputError
-from hybriddup_spark.running import OUTPUTS, SparkSummary, dedupe
-
-FORMATS = {"parquet": "parquet", "jsonl": "json", "json": "json", "csv": "csv"}
-COMPRESSIONS = "gz", "zst", "bz2", "snappy"
+from hybriddup_spark.reading import other_header, read
+from hybriddup_spark.result import OUTPUTS, SparkSummary
+from hybriddup_spark.running import dedupe
 
 
 def perform(
@@ -35,18 +34,23 @@ def perform(
         raise InputError("--order-by: name the column that tells which post came first; files on Spark have no order.")
     session = open_session()
     check_free(session, output)
-    posts = read(session, inputs, format_name)
+    posts = read(session, inputs, format_name, text_field)
     console = Console(stderr=True, quiet=quiet)
-    result = dedupe(
-        posts,
-        config=config,
-        text=text_field,
-        id=id_field,
-        order_by=order_by,
-        work=work,
-        plugins=plugins,
-        advance=lambda n: console.print(f"{n:,} posts decided"),
-    )
+    try:
+        result = dedupe(
+            posts,
+            config=config,
+            text=text_field,
+            id=id_field,
+            order_by=order_by,
+            work=work,
+            plugins=plugins,
+            advance=lambda n: console.print(f"{n:,} posts decided"),
+        )
+    except Exception as error:
+        if refused := other_header(error):
+            raise refused from error
+        raise
     result.write(output)
     console.print(said(result.summary, output), soft_wrap=True)
 
@@ -77,35 +81,26 @@ def check_free(session: SparkSession, output: str) -> None:
         raise OutputError(f"{output}/{name} is there already. Name another directory, or delete it.")
 
 
-def read(session: SparkSession, inputs: Sequence[str], format_name: str | None) -> DataFrame:
-    """Return the posts of files.
-
-    Raises
-    ------
-    InputError
-        They cannot be read, or nothing tells their format.
-    """
-    name = inputs[0].rstrip("/").split("/")[-1]
-    parts = [part for part in name.split(".")[1:] if part not in COMPRESSIONS]
-    chosen = format_name or (parts[-1] if parts else "")
-    if chosen not in FORMATS:
-        raise InputError(f"{inputs[0]}: nothing tells the format {chosen!r}; give --format parquet, jsonl or csv.")
-    reader = session.read.option("header", True).option("multiLine", FORMATS[chosen] == "csv").option("escape", '"')
-    try:
-        return reader.format(FORMATS[chosen]).load(list(inputs))
-    except AnalysisException as error:
-        raise InputError(f"{', '.join(inputs)}: cannot be read: {error.getCondition()}. {error}") from error
-
-
 def said(summary: SparkSummary, output: str) -> str:
     """Return what was done, and what to know of it."""
     n_removed = summary.n_exact + summary.n_near
     share = n_removed / summary.n_read if summary.n_read else 0.0
-    remarks = [f"{summary.n_bad:,} records had no text."] if summary.n_bad else []
+    remarks = [f"{summary.n_bad:,} records had no text, or could not be read."] if summary.n_bad else []
     if n := summary.n_repeated_ids:
         posts = "1 post has" if n == 1 else f"{n:,} posts have"
         remarks.append(f"{posts} an id that another one has: ids do not tell them apart.")
+    remarks += order_remarks(summary)
     return (
         f"Removed {n_removed:,} of {summary.n_read:,} posts ({share:.1%}): {summary.n_exact:,} exact, "
         f"{summary.n_near:,} near. Kept {summary.n_kept:,} in {' '.join([f'{output}/kept.', *remarks])}"
     )
+
+
+def order_remarks(summary: SparkSummary) -> list[str]:
+    """Return how posts were compared in columns of text."""
+    remarks = []
+    for name, kind in summary.compared_as.items():
+        n = summary.n_without_value[name]
+        without = f"; {n:,} without one came last" if n else ""
+        remarks.append(f"{name!r} was compared as {kind}{without}.")
+    return remarks

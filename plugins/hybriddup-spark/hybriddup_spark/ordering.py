@@ -2,91 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import AtomicType, LongType, NumericType, StringType, StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from hybriddup.config.settings import KeepHighest, KeepRule
 from hybriddup.data.records import Int64s
-from hybriddup.errors import InputError
+from hybriddup_spark.fields import PREFIX, Fields, corrupt_column, highest_fields, named
 from hybriddup_spark.making import Maker
+from hybriddup_spark.order_values import OrderColumn, order_of_ids, with_order_columns
 from hybriddup_spark.preparing import PARTITION_BITS
 
-NUMBER, RANK = "_hybriddup_number", "_hybriddup_rank"
+NUMBER, RANK = f"{PREFIX}number", f"{PREFIX}rank"
 """Columns that are added to the posts while they are decided."""
 
 
-@dataclass(frozen=True)
-class Fields:
-    """Which columns of the posts are what."""
-
-    text: str
-    id: str | None
-    order_by: tuple[str, ...]
-
-    def check(self, posts: DataFrame, rules: Sequence[KeepRule]) -> None:
-        """Refuse posts that lack columns, or have the wrong ones.
-
-        Raises
-        ------
-        InputError
-            Names the first fault.
-        """
-        types = {field.name: field.dataType for field in posts.schema.fields}
-        highest = [rule.highest for rule in rules if isinstance(rule, KeepHighest)]
-        for name in (self.text, *self.order_by, *highest, *([self.id] if self.id else [])):
-            if name not in types:
-                raise InputError(f"the posts have no column {name!r}; they have {', '.join(map(repr, types))}.")
-            if not isinstance(types[name], AtomicType):
-                raise InputError(f"column {name!r} holds {types[name].simpleString()}; choose one of plain values.")
-        if not isinstance(types[self.text], StringType):
-            raise InputError(
-                f"column {self.text!r} holds {types[self.text].simpleString()}, not strings; name another."
-            )
-        for name in highest:
-            if not isinstance(types[name], NumericType):
-                raise InputError(
-                    f"keep: {{highest: {name}}} needs numbers; the column holds {types[name].simpleString()}. Cast it."
-                )
-
-
 def split_bad(posts: DataFrame, fields: Fields) -> tuple[DataFrame, DataFrame]:
-    """Return the posts that have a text, and the records that have none."""
-    is_bad = sf.col(fields.text).isNull()
-    return posts.filter(~is_bad), posts.filter(is_bad)
+    """Return the posts that have a text, and the records that have none or that Spark could not read."""
+    corrupt, is_bad = corrupt_column(posts.sparkSession), named(fields.text).isNull()
+    if corrupt not in posts.columns or corrupt == fields.text:
+        return posts.filter(~is_bad), posts.filter(is_bad)
+    is_bad |= named(corrupt).isNotNull()
+    return posts.filter(~is_bad).drop(named(corrupt)), posts.filter(is_bad)
 
 
-def in_order(posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], maker: Maker) -> DataFrame:
-    """Return posts in the order of deciding; where nothing tells two apart, they are equal in all that decides."""
-    ranked = with_ranks(posts, fields, rules, maker).withColumn(NUMBER, sf.monotonically_increasing_id())
-    columns = list(sort_columns(fields, rules))
-    if columns:
-        ranked = ranked.sort(*columns)
-    return ranked.drop(RANK).withColumn(NUMBER, sf.monotonically_increasing_id())
+def in_order(
+    posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], maker: Maker
+) -> tuple[DataFrame, dict[str, OrderColumn]]:
+    """Return posts in the order of deciding, numbered, and how they are compared in each column of the order."""
+    ordered, compared = with_order_columns(posts, [*fields.order_by, *highest_fields(rules)])
+    ordered = with_ranks(ordered, fields, rules, maker).withColumn(NUMBER, sf.monotonically_increasing_id())
+    ids = order_of_ids(posts, fields.id) if fields.id else []
+    by_input = [OrderColumn((sf.col(NUMBER),))]
+    if fields.order_by:  # posts that are equal in all of these are equal in all that decides
+        by_input = [*(compared[name] for name in fields.order_by), OrderColumn((*ids, named(fields.text)))]
+    if columns := sort_columns(fields, rules, compared, by_input):
+        ordered = ordered.sort(*columns)
+    return ordered.select(*map(named, posts.columns), sf.monotonically_increasing_id().alias(NUMBER)), compared
 
 
-def sort_columns(fields: Fields, rules: Sequence[KeepRule]) -> list[Column]:
-    """Return what posts are sorted by; nothing where they come in order, which `NUMBER` tells at first."""
-    by_input = [sf.col(name) for name in (*fields.order_by, fields.id, fields.text) if name]
-    if not fields.order_by:
-        by_input = [] if list(rules) == ["first"] else [sf.col(NUMBER)]
+def sort_columns(
+    fields: Fields, rules: Sequence[KeepRule], compared: Mapping[str, OrderColumn], by_input: Sequence[OrderColumn]
+) -> list[Column]:
+    """Return what posts are sorted by; nothing if they come in order. ``by_input`` is the order of the input."""
+    if not fields.order_by and list(rules) == ["first"]:
+        return []
     columns: list[Column] = []
-    for rule in rules:
+    for rule in (*rules, "first"):
         if isinstance(rule, KeepHighest):
-            value = sf.col(rule.highest).cast("double")
-            columns.append(sf.when(~sf.isnan(value), value).desc_nulls_last())
+            columns += compared[rule.highest].falling()
         elif rule == "longest":
-            columns.append(sf.char_length(sf.col(fields.text)).desc())
+            columns.append(sf.char_length(named(fields.text)).desc())
         elif rule == "most_complete":
             columns.append(sf.col(RANK).desc())
         else:
-            return columns + [column.asc() if rule == "first" else column.desc() for column in by_input]
-    return columns + [column.asc() for column in by_input]
+            orders = (order.falling() if rule == "last" else order.rising() for order in by_input)
+            return columns + list(chain.from_iterable(orders))
+    return columns
 
 
 def with_ranks(posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], maker: Maker) -> DataFrame:

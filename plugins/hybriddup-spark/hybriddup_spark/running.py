@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import json
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from pyspark.errors import PySparkAttributeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
@@ -23,10 +23,14 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.recipe import LearnedRecipe, load_recipe
 from hybriddup_spark.blocks import mapped
+from hybriddup_spark.evidence import POSITION, removed_posts
+from hybriddup_spark.fields import Fields, named
 from hybriddup_spark.making import Maker
-from hybriddup_spark.ordering import NUMBER, Fields, first_positions, in_order, split_bad
+from hybriddup_spark.order_values import OrderColumn
+from hybriddup_spark.ordering import NUMBER, first_positions, in_order, split_bad
 from hybriddup_spark.picking import Parts
 from hybriddup_spark.preparing import preparer
+from hybriddup_spark.result import SparkResult, SparkSummary
 from hybriddup_spark.rounds import POSTS_A_ROUND, Decided, Rounds
 from hybriddup_spark.schemas import POSTS, REMOVED, in_spark
 from hybriddup_spark.task_counter import TaskCounter
@@ -35,70 +39,6 @@ LEARNED_FROM = 50_000
 """Posts, about, from which a run learns that was given no recipe."""
 POSTS_A_PART = 2**17
 """Of so many posts of the corpus, about, one task holds the keys at a time."""
-POSITION = "_hybriddup_position"
-OUTPUTS = "kept", "removed", "bad", "summary"
-"""Directories that `SparkResult.write` makes."""
-
-
-@dataclass
-class SparkSummary:
-    """Counts of a run."""
-
-    n_read: int = 0
-    n_bad: int = 0
-    """Records without a text."""
-    n_without_text: int = 0
-    """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor removed."""
-    n_exact: int = 0
-    n_near: int = 0
-    n_kept: int = 0
-    n_linked_pairs: int = 0
-    """Pairs that were verified and match, and all pairs of texts with too many candidates."""
-    n_decided_together: int = 0
-    """Posts that depended on what was kept just before them, and were decided one after another."""
-    n_repeated_ids: int = 0
-    """Posts whose id another one has, too, but for one of each id; all are decided, but ids do not tell them apart."""
-    n_rounds: int = 0
-    n_tasks: int = 0
-    """Tasks of Spark, those that were done again included."""
-    n_bytes_moved: int = 0
-    """Bytes that went from tasks to others while rounds were decided, before Spark compresses them. What Spark before
-    4.1 moves again does not count."""
-    limits_hit: dict[str, int] = field(default_factory=dict)
-    """How often a limit left something out; ``max_bucket_size`` counts looks at keys that were crowded before the
-    round."""
-    config: str = ""
-    recipe_id: str = ""
-
-
-@dataclass(frozen=True)
-class SparkResult:
-    """What a run decided. The data frames read files of the work directory, which must stay while they are used."""
-
-    kept: DataFrame
-    """The posts that stay, with all of their columns, in no order."""
-    removed: DataFrame
-    """The posts that go, with all of their columns, and ``keeper_id``, ``keeper_text``, ``reason``,
-    ``hamming_distance``, ``verifier``, ``score``, ``threshold``, ``length_band``."""
-    bad: DataFrame
-    """Records without a text."""
-    summary: SparkSummary
-    recipe: LearnedRecipe
-    """What was learned, or was given: with it, a run on one machine removes the same posts for the same keepers."""
-
-    def write(self, output: str) -> None:
-        """Write ``kept``, ``removed``, ``bad`` as Parquet, and ``summary`` as JSON, to directories below a URL.
-
-        Raises
-        ------
-        pyspark.errors.AnalysisException
-            One of them is there already.
-        """
-        for name in OUTPUTS[:-1]:
-            getattr(self, name).write.parquet(f"{output}/{name}")
-        text = json.dumps(asdict(self.summary), ensure_ascii=False)
-        session = self.kept.sparkSession
-        session.createDataFrame([(text,)], "value string").coalesce(1).write.text(f"{output}/{OUTPUTS[-1]}")
 
 
 def dedupe(
@@ -126,7 +66,8 @@ def dedupe(
         Columns. ``id`` only orders posts of one moment and names keepers; None = there is none.
     order_by
         Columns by which posts are in order; of two that are equal in all of these, the smaller id is earlier. None
-        given = the posts come in order.
+        given = the posts come in order. Text is compared as numbers if some of it is, as times if most of it is, and
+        alphabetically otherwise, as by ``keep: {highest: FIELD}``; posts without such a value come last.
     work
         The URL of a directory that all executors reach, for what is decided meanwhile; None = a temporary one, where
         Spark runs on one machine.
@@ -143,10 +84,12 @@ def dedupe(
     Raises
     ------
     InputError
-        Columns that are missing or hold something else; no work directory.
+        Columns that are missing, hold something else, or have names that cannot be used, all in one error; no work
+        directory; a session through Spark Connect.
     ConfigError, PluginError
         As for `hybriddup.dedupe`.
     """
+    check_session(posts.sparkSession)
     settings, manager = open_session(config, tuple(plugins))
     fields = Fields(text, id, (order_by,) if isinstance(order_by, str) else tuple(order_by))
     fields.check(posts, settings.keep_rules)
@@ -165,6 +108,23 @@ def dedupe(
         result.summary.n_tasks = tasks.update()
     result.summary.config = config if isinstance(config, str) else ""
     return result
+
+
+def check_session(session: SparkSession) -> None:
+    """Refuse a session without a context, which a run needs for its task counts and its work directory.
+
+    Raises
+    ------
+    InputError
+        The session goes through Spark Connect.
+    """
+    try:
+        session.sparkContext  # noqa: B018  the look-up is the check
+    except PySparkAttributeError as error:
+        raise InputError(
+            "posts: their session goes through Spark Connect, in which hybriddup cannot run. Use a session of "
+            "SparkSession.builder without remote(), on a cluster by spark-submit."
+        ) from error
 
 
 def work_folder(session: SparkSession, work: str | None) -> str:
@@ -197,7 +157,7 @@ def learn_some(posts: DataFrame, fields: Fields, settings: Settings, registry: R
     from hybriddup.run.progress import Clock
 
     n = posts.count()
-    text = sf.col(fields.text)
+    text = named(fields.text)
     share = max(n // LEARNED_FROM, 1)
     some = posts.filter(sf.pmod(sf.xxhash64(text), sf.lit(share)) == 0).select(text.alias("text")).sort("text")
     sampled = some.limit(4 * LEARNED_FROM).toArrow().column("text").to_pylist()
@@ -221,9 +181,10 @@ class SparkRun:
     ) -> SparkResult:
         """Return what is decided of posts."""
         components = self.maker.components()
-        ordered = self.write(in_order(good, self.fields, self.settings.keep_rules, self.maker), "ordered")
+        in_turn, compared = in_order(good, self.fields, self.settings.keep_rules, self.maker)
+        ordered = self.write(in_turn, "ordered")
         firsts, n = first_positions(ordered)
-        numbered = ordered.select(sf.col(NUMBER).alias("number"), sf.col(self.fields.text).alias("text"))
+        numbered = ordered.select(sf.col(NUMBER).alias("number"), named(self.fields.text).alias("text"))
         prepared = self.write(mapped(numbered, preparer(self.maker, firsts), POSTS), "posts")
         drops = self.settings.without_text == "drop"
         n_without_text = prepared.filter(~sf.col("has_text")).count()
@@ -236,17 +197,16 @@ class SparkRun:
         )  # fmt: skip
         decided = rounds.decide_all(advance)
         removed = self.read_removed(decided)
-        summary = self.summarize(decided, n, n_without_text)
-        summary.n_kept = n - summary.n_exact - summary.n_near - (n_without_text if drops else 0)
+        summary = self.summarize(decided, n, n_without_text, compared)
         summary.n_bad, summary.recipe_id, summary.n_bytes_moved = bad.count(), components.recipe_id(), moved.value
         summary.n_repeated_ids = self.n_repeated_ids(ordered)
-        positions = firsts.tolist() or [0]
-        placed = ordered.withColumn(POSITION, position_of(positions))
+        placed = ordered.withColumn(POSITION, position_of(firsts.tolist() or [0]))
         gone = removed.select(sf.col("position").alias(POSITION))
         kept = placed.join(gone, POSITION, "left_anti")
         if drops:
             kept = kept.join(posts.select(sf.col("position").alias(POSITION)), POSITION, "left_semi")
-        return SparkResult(kept.drop(POSITION, NUMBER), self.with_evidence(placed, removed), bad, summary, recipe)
+        with_evidence = removed_posts(placed, removed, self.fields, components)
+        return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe)
 
     def n_parts(self, n: int) -> int:
         """Return how many parts the keys of a corpus are dealt to, so that what a task holds does not grow with it."""
@@ -256,8 +216,8 @@ class SparkRun:
         """Return how many posts have an id that another one has, too, but for one of each id."""
         if self.fields.id is None:
             return 0
-        counts = posts.groupBy(self.fields.id).count().filter("count > 1")
-        (found,) = counts.agg(sf.sum(sf.col("count") - 1).alias("n")).collect()
+        counts = posts.groupBy(named(self.fields.id).alias("id")).agg(sf.count("*").alias("n")).filter("n > 1")
+        (found,) = counts.agg(sf.sum(sf.col("n") - 1).alias("n")).collect()
         return found["n"] or 0
 
     def write(self, frame: DataFrame, name: str) -> DataFrame:
@@ -272,38 +232,25 @@ class SparkRun:
         paths = [f"{self.folder}/removed/round={number}" for number in range(decided.rounds)]
         return self.spark.read.schema(in_spark(REMOVED)).parquet(*paths)
 
-    def summarize(self, decided: Decided, n: int, n_without_text: int) -> SparkSummary:
-        """Return the counts."""
+    def summarize(
+        self, decided: Decided, n: int, n_without_text: int, compared: Mapping[str, OrderColumn]
+    ) -> SparkSummary:
+        """Return the counts, and how columns of text were compared."""
+        n_dropped = n_without_text if self.settings.without_text == "drop" else 0
+        texts = {name: column for name, column in compared.items() if column.kind}
         return SparkSummary(
             n_read=n,
             n_without_text=n_without_text,
             n_exact=decided.exact,
             n_near=decided.near,
+            n_kept=n - decided.exact - decided.near - n_dropped,
             n_linked_pairs=decided.pairs,
             n_decided_together=decided.together,
             n_rounds=decided.rounds,
             limits_hit={limit: count for limit, count in decided.limits.items() if count},
+            compared_as={name: column.kind for name, column in texts.items()},
+            n_without_value={name: column.n_without for name, column in texts.items()},
         )
-
-    def with_evidence(self, placed: DataFrame, removed: DataFrame) -> DataFrame:
-        """Return the removed posts with their keepers, and why they go."""
-        fields, bands = self.fields, self.maker.components().bands
-        names = sf.array(*map(sf.lit, ["equal", *bands.plan.names]))
-        of_band = sf.array(*map(sf.lit, bands.names))
-        evidence = removed.select(
-            sf.col("position").alias(POSITION),
-            "keeper",
-            sf.when(sf.col("is_exact"), "exact").otherwise("near").alias("reason"),
-            sf.col("distance").alias("hamming_distance"),
-            names[sf.when(sf.col("is_exact"), 0).otherwise(sf.col("verifier") + 1)].alias("verifier"),
-            "score",
-            "threshold",
-            of_band[sf.col("band")].alias("length_band"),
-        )
-        keeper = [sf.col(POSITION).alias("keeper"), sf.col(fields.text).alias("keeper_text")]
-        keeper += [sf.col(fields.id).alias("keeper_id")] if fields.id else []
-        joined = placed.join(evidence, POSITION).join(placed.select(*keeper), "keeper")
-        return joined.drop(POSITION, NUMBER, "keeper")
 
 
 def position_of(firsts: Sequence[int]) -> Column:

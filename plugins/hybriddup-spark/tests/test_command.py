@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pyspark
 import pytest
 from conftest import OLDEST_JAVA, java_version
 
 from hybriddup.testing.services import PROGRAM
 
+README = Path(__file__).parents[1] / "README.md"
 SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
 
 
@@ -58,7 +62,7 @@ def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
     done = spark(tmp_path / "posts.jsonl", *options, TMPDIR=str(temporary))
     assert done.returncode == 0, done.stderr
     assert not list(temporary.glob("hybriddup-*"))
-    assert "2 records had no text." in done.stderr
+    assert "2 records had no text, or could not be read." in done.stderr
     assert "1 post has an id that another one has" in done.stderr
     bad = pq.read_table(output / "bad").to_pylist()
     assert sorted((row["id"] or 0, row["_corrupt_record"]) for row in bad) == [(0, lines[1]), (3, None)]
@@ -78,6 +82,23 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     unnamed = spark(SAMPLES, "-o", tmp_path / "out")
     assert unnamed.returncode == 2
     assert "--order-by: name the column" in unnamed.stderr
+
+
+@pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
+def test_spark_submit_runs_the_command(tmp_path: Path) -> None:
+    """By the file that the README names, with settings of Spark: here one that tells fields apart by their case."""
+    lines = ['{"id": 1, "text": "good morning", "Text": "a"}', '{"id": 2, "text": "good morning", "Text": "b"}']
+    (tmp_path / "posts.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    found = re.search(r"spark-submit --master [^`]*python -c '(.*?)'", README.read_text(encoding="utf-8"))
+    assert found
+    file = subprocess.run([sys.executable, "-c", found[1]], capture_output=True, text=True, check=True).stdout.strip()
+    program = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--conf", "spark.sql.caseSensitive=true"]
+    arguments = ["spark", "dedupe", str(tmp_path / "posts.jsonl"), "-o", str(tmp_path / "out"), "--order-by", "id"]
+    settings = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    command = [*program, file, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, env=settings)
+    assert done.returncode == 0, done.stderr
+    assert [row["Text"] for row in pq.read_table(tmp_path / "out" / "kept").to_pylist()] == ["a"]
 
 
 def test_the_help_teaches() -> None:

@@ -6,6 +6,7 @@ import gc
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from hybriddup_spark import SparkResult, dedupe
 from hybriddup_spark.blocks import Batches, uncounted
 from hybriddup_spark.divided import Divided
 from hybriddup_spark.making import Maker
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkAttributeError
 from pyspark.sql import SparkSession
 
 import hybriddup
@@ -117,10 +118,23 @@ def test_posts_that_cannot_be_used_are_refused(session: SparkSession) -> None:
         dedupe(frame, text="score")
     with pytest.raises(InputError, match="column 'tags' holds array<int>"):
         dedupe(frame, order_by="tags")
-    with pytest.raises(InputError, match="needs numbers; the column holds string"):
-        dedupe(frame, config={"keep": {"highest": "text"}})
+    with pytest.raises(InputError, match=r"no column 'body'.*\n.*column 'tags' holds array<int>"):
+        dedupe(frame, text="body", config={"keep": {"highest": "tags"}})
     with pytest.raises(ConfigError, match="webo"):
         dedupe(frame, config="webo")
+
+
+def test_a_session_through_spark_connect_is_refused() -> None:
+    """Its data frames look like others, and have no context of Spark."""
+
+    class Session:
+        @property
+        def sparkContext(self) -> None:  # noqa: N802  the name that Spark gave it
+            raise PySparkAttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED]")
+
+    posts: Any = SimpleNamespace(sparkSession=Session())
+    with pytest.raises(InputError, match="Spark Connect, in which hybriddup cannot run"):
+        dedupe(posts)
 
 
 def test_another_recipe_is_refused(session: SparkSession) -> None:

@@ -1,0 +1,53 @@
+"""The removed posts, each with its keeper and why it goes."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from hybriddup.data.removed import EQUAL
+from hybriddup.run.components import Components
+from hybriddup_spark.fields import EVIDENCE, PREFIX, Fields, name_in_removed, named
+from hybriddup_spark.ordering import NUMBER
+
+POSITION, KEEPER = f"{PREFIX}position", f"{PREFIX}keeper"
+"""Columns with the positions of a post and of its keeper."""
+
+
+def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, components: Components) -> DataFrame:
+    """Return the removed posts with all of their columns and `EVIDENCE`.
+
+    Parameters
+    ----------
+    placed
+        All posts, each with its `POSITION`.
+    removed
+        `hybriddup_spark.schemas.REMOVED`.
+    """
+    evidence = removed.select(
+        sf.col("position").alias(POSITION), sf.col("keeper").alias(KEEPER), *_of_links(components)
+    )
+    keepers = [sf.col(POSITION).alias(KEEPER), named(fields.text).alias(f"{PREFIX}keeper_text")]
+    keepers += [named(fields.id).alias(f"{PREFIX}keeper_id")] if fields.id else []
+    joined = placed.join(evidence, POSITION).join(placed.select(*keepers), KEEPER)
+    own = [name for name in placed.columns if name not in (POSITION, NUMBER)]
+    return joined.select(
+        *(named(name).alias(name_in_removed(name)) for name in own),
+        *(sf.col(PREFIX + name).alias(name) for name in EVIDENCE if PREFIX + name in joined.columns),
+    )
+
+
+def _of_links(components: Components) -> list[Column]:
+    """Return the columns of evidence that `REMOVED` holds."""
+    is_exact = sf.col("is_exact")
+    verifiers = sf.array(*map(sf.lit, [EQUAL, *components.bands.plan.names]))
+    bands = sf.array(*map(sf.lit, components.bands.names))
+    columns = {
+        "reason": sf.when(is_exact, "exact").otherwise("near"),
+        "hamming_distance": sf.col("distance"),
+        "verifier": verifiers[sf.when(is_exact, 0).otherwise(sf.col("verifier") + 1)],
+        "score": sf.col("score"),
+        "threshold": sf.col("threshold"),
+        "length_band": bands[sf.col("band")],
+    }
+    return [column.alias(PREFIX + name) for name, column in columns.items()]

@@ -1,0 +1,9 @@
+"""The command line for spark-submit, which runs files with names in .py and no other programs."""
+
+import sys
+
+if __name__ == "__main__":
+    del sys.path[0]  # this directory: its modules belong to a package
+    from hybriddup.__main__ import main
+
+    main()
