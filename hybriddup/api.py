@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -181,7 +182,7 @@ def learn(
     Raises
     ------
     InputError, ConfigError, PluginError
-        As for `dedupe`.
+        As for `dedupe`; and there are no posts.
     OutputError
         The file could not be written.
 
@@ -200,15 +201,18 @@ def learn(
     from hybriddup.run.recipe import RECIPE_IS_GIVEN
 
     check_workers(workers)
+    target = None if path is None else os.path.join(Path.cwd(), path)  # noqa: PTH118  Path drops the / of a directory
     settings, manager = open_session(config, plugins)
     if settings.recipe is not None:
         raise ConfigError(RECIPE_IS_GIVEN)
     n_workers = workers or available_workers()
     corpus = corpus_from_posts(posts, text_field, "id")
+    if not corpus.texts:
+        raise InputError("posts is empty; there is nothing to learn from.")
     learner = Run(Components.create(settings, manager.registry, n_workers), n_workers, Clock())
     recipe = undisturbed(lambda: learner.learn(corpus))
-    if path is not None:
-        recipe.save(path)
+    if target is not None:
+        recipe.save(target)
     return recipe
 
 

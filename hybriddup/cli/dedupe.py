@@ -76,8 +76,8 @@ def dedupe(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for the removed posts, each with the kept post it repeats and why: JSON Lines, or CSV, TSV or "
-            "Parquet by its name, also .gz and .zst.",
+            help="File for the removed posts, each with the kept post it repeats and why: JSON Lines (.jsonl or no "
+            "suffix), .csv, .tsv or .parquet, also .gz and .zst.",
         ),
     ] = None,
     clusters: Annotated[
@@ -93,19 +93,21 @@ def dedupe(
         typer.Option(metavar="FILE", help="File for the bad lines as they are, so that they can be mended."),
     ] = None,
     summary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="File for the summary as JSON; - for standard output.")
+        str | None, typer.Option(metavar="FILE", help="File for the summary, .json; - for standard output.")
     ] = None,
     report: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for a report, a page for browsers: charts, removed posts beside their keepers, nearest misses; "
-            "needs the extra hybriddup[report].",
+            help="File for a report, .html, a page for browsers: charts, removed posts beside their keepers, nearest "
+            "misses; needs the extra hybriddup[report].",
         ),
     ] = None,
     save_recipe: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="File for what was learned from the posts, for `recipe:`; see learn --help."),
+        typer.Option(
+            metavar="FILE", help="File for what was learned from the posts, .npz, for `recipe:`; see learn --help."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace outputs that exist already.")] = False,
     config: options.Config = DEFAULT_CONFIG,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from time import perf_counter
 from typing import cast
 
 import numpy as np
 
+from hybriddup.cli.dedupe_outputs import check_endings, default_output, plan_outputs
 from hybriddup.cli.inputs import check_against, files_of, read_against, read_posts
 from hybriddup.cli.printing import to_json
 from hybriddup.cli.stopping import on_stop
@@ -21,17 +21,13 @@ from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
 from hybriddup.data.records import Bools, Int64s
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.errors import InputError, OutputError
-from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import Fields, MarkingWriter
-from hybriddup.files.inputs import Inputs, ReadOptions, find_format, open_inputs
+from hybriddup.files.inputs import Inputs, ReadOptions, open_inputs
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
-from hybriddup.files.sources import STANDARD_INPUT
-from hybriddup.files.tables import check_table, write_table
+from hybriddup.files.tables import write_table
 from hybriddup.plugin.manager import PluginManager
-from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
-from hybriddup.run.report.page import check_installed
 from hybriddup.run.result import TIME_FIELD, Result
 from hybriddup.run.summary import StepTiming, Summary
 from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
@@ -65,8 +61,8 @@ def perform(
     """
     settings, manager, meaning = open_settings(config, plugins, threshold)
     inputs, against = files_of(inputs, manager.registry, reading, quiet=quiet), against or ()
-    target = output or default_output(inputs[0], "marked" if mark else "kept")
-    if len(inputs) > 1 and not (output or target == STANDARD_OUTPUT or dry_run):
+    target = default_output(inputs[0], "marked" if mark else "kept") if output is None else output
+    if len(inputs) > 1 and not (output is not None or target == STANDARD_OUTPUT or dry_run):
         raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for what is kept of all, with -o KEPT.")
     check_against(inputs, against)
     shown = show_progress(quiet=quiet, course=COURSE_OF_A_RUN)
@@ -76,7 +72,7 @@ def perform(
         planned = plan_outputs(wanted, outputs, dry_run=dry_run)
         with open_inputs(inputs, manager.registry, reading) as opened:
             if reading.format is None:
-                check_suffix(output, opened, manager.registry)
+                check_endings({"-o": output, "--bad": others["bad"]}, opened, manager.registry)
             if mark:
                 marking_writer(opened).check_marks(opened.sources, MARKS)
             fields = Fields(text_field, id_field, settings.order_fields)
@@ -105,23 +101,6 @@ def open_settings(
     return settings, manager, [f"--threshold: {meaning}."]
 
 
-def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
-    """Return the outputs that were asked for, by option, checked before anything is read."""
-    if wanted["--report"] is not None:
-        check_installed()
-    if dry_run:
-        summary, report = wanted["--summary"], wanted["--report"]
-        if summary not in {None, STANDARD_OUTPUT}:
-            raise OutputError(f"--summary {summary} is a file, but --dry-run writes none; use --summary - to print it.")
-        if report is not None:
-            raise OutputError(f"--report {report} is a file, but --dry-run writes none; leave one of the two out.")
-        wanted = {"--summary": summary}
-    for option in ("--removed", "--clusters"):
-        if name := wanted.get(option):
-            check_table(name)
-    return {option: outputs.add(target, option) for option, target in wanted.items() if target is not None}
-
-
 def marking_writer(inputs: Inputs) -> MarkingWriter:
     """Return the writer of the inputs' format as one that can mark posts; InputError where it cannot."""
     if not hasattr(inputs.writer, "write_marked"):
@@ -130,17 +109,6 @@ def marking_writer(inputs: Inputs) -> MarkingWriter:
             f"FILE, which names each removed post by its row, or give the posts as JSON Lines, CSV or Parquet."
         )
     return cast("MarkingWriter", inputs.writer)
-
-
-def default_output(name: str, what: str = "kept") -> str:
-    """Return where posts go when nothing was said."""
-    path = Path(name)
-    if name == STANDARD_INPUT or (path.exists() and not path.is_file()):
-        return STANDARD_OUTPUT
-    plain, compression = split_compression(path.name)
-    suffix = Path(plain).suffix
-    ending = f".{what}{suffix}" + (f".{compression}" if compression else "")
-    return str(path.with_name(plain.removesuffix(suffix) + ending))
 
 
 def read(
@@ -167,22 +135,6 @@ def decide(
     result = run(corpus, settings, manager.registry, workers=n_workers, progress=progress, config_name=config, per=per)
     manager.run_finished(result)
     return result
-
-
-def check_suffix(output: str | None, inputs: Inputs, registry: Registry) -> None:
-    """Raise OutputError where the name of the output says another format than the input's, in which it is written."""
-    if output is None or output == STANDARD_OUTPUT:
-        return
-    try:
-        promised = find_format(output, registry)
-        named = find_format(inputs.sources[0].name, registry)
-    except InputError:
-        return
-    if promised not in {inputs.format, named}:
-        raise OutputError(
-            f"-o {output} is the name of a {promised} file, but kept posts are written in the format of the input, "
-            f"which is {inputs.format}. Give it another suffix."
-        )
 
 
 def write(

@@ -12,6 +12,7 @@ from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
 from hybriddup.data.records import Float64s, Int64s
 from hybriddup.files.inputs import ReadOptions
+from hybriddup.files.output_names import WRONG_PAIRS
 from hybriddup.files.outputs import Output, Outputs
 from hybriddup.files.pairs import PairFields, PairsFile, read_pairs
 from hybriddup.plugin.registry import Registry
@@ -49,7 +50,7 @@ def perform(
     """Print how well a configuration decides about the pairs in a file; return the exit code."""
     settings, manager = open_session(config, plugins)
     with Outputs([pairs], force=force) as outputs:
-        target = None if wrong is None else outputs.add(wrong, "--wrong")
+        target = None if wrong is None else outputs.add(wrong, "--wrong", WRONG_PAIRS)
         read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
         with show_progress(quiet=as_json) as progress:
             evaluation = evaluate(labeled, settings, manager.registry, workers=workers, progress=progress)

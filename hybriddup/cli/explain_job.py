@@ -22,6 +22,7 @@ from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.jsonl import parse_line
 from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import open_source
+from hybriddup.files.text import text_lines
 from hybriddup.study.explain import MOST_REASONS, ExplainedText, Explanation, explain_texts
 
 
@@ -113,7 +114,7 @@ def find_removed(file: str, row: int) -> dict[str, Any]:
 def _objects(file: str) -> Iterator[dict[str, Any]]:
     source = open_source(file)
     with closing(source), source.open() as stream:
-        for line in stream:
+        for line in text_lines(stream, source):
             record = parse_line(line)
             yield record if isinstance(record, dict) else {}
 

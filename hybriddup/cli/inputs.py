@@ -61,7 +61,7 @@ def read_against(
         with open_inputs([name], registry, reading._replace(format=_format_of(name, registry, reading))) as opened:
             other, _ = read_posts(opened, fields._replace(order=()), progress, per=per, strict=strict)
             others.append((name, other))
-    return put_before(corpus, others), [_remark(name, other) for name, other in others if other.n_bad_records]
+    return put_before(corpus, others), [remark for name, other in others if (remark := _remark(name, other))]
 
 
 def _format_of(name: str, registry: Registry, reading: ReadOptions) -> str | None:
@@ -72,6 +72,11 @@ def _format_of(name: str, registry: Registry, reading: ReadOptions) -> str | Non
 
 
 def _remark(name: str, corpus: Corpus) -> str:
-    n, first = corpus.n_bad_records, corpus.bad_records[0]
+    """Return what was wrong with a file of `--against`; empty if nothing was."""
+    if not corpus.n_rows:
+        return f"--against {name} has no posts, so nothing was compared with it."
+    if not (n := corpus.n_bad_records):
+        return ""
+    first = corpus.bad_records[0]
     lines = "1 bad line" if n == 1 else f"{n:,} bad lines"
     return f"{name} has {lines}, with which nothing was compared; the first is {first.line}: {first.reason}."

@@ -16,6 +16,8 @@ from hybriddup.config import open_session
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
+from hybriddup.files.output_names import ANSWERS
+from hybriddup.files.outputs import Outputs
 from hybriddup.files.pairs import UNSURE
 from hybriddup.run.report.differences import marked_texts
 from hybriddup.run.terminal import show_progress
@@ -41,7 +43,10 @@ def perform(
     """Ask about pairs of posts until the user quits or all were asked about; return the exit code."""
     settings, manager = open_session(config, plugins)
     inputs = files_of(inputs, manager.registry, reading)
-    answers = AnswerFile(Path(output))
+    target = Outputs(inputs, force=True).add(output, "-o", ANSWERS)
+    if target.is_stream:
+        raise OutputError(f"-o {output}: the next call reads the answers again; name a file.")
+    answers = AnswerFile(target.path)
     with (
         open_inputs(inputs, manager.registry, reading) as opened,
         show_progress(quiet=False) as progress,

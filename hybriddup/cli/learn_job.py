@@ -10,9 +10,10 @@ from hybriddup.cli.inputs import files_of, read_posts
 from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
-from hybriddup.errors import ConfigError
+from hybriddup.errors import ConfigError, InputError
 from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import ReadOptions, open_inputs
+from hybriddup.files.inputs import ReadOptions, listed, open_inputs
+from hybriddup.files.output_names import RECIPE
 from hybriddup.files.outputs import Outputs
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import Run
@@ -41,12 +42,14 @@ def perform(
     n_workers = workers or available_workers()
     with Outputs(inputs, force=force) as outputs:
         on_stop(outputs.abandon)
-        target = outputs.add(output, "-o")
+        target = outputs.add(output, "-o", RECIPE)
         with (
             open_inputs(inputs, manager.registry, reading) as opened,
             show_progress(quiet=False) as progress,
         ):
             corpus, _ = read_posts(opened, Fields(text_field), progress)
+            if not corpus.texts:
+                raise InputError(f"no posts in {listed(inputs)}; there is nothing to learn from.")
             components = Components.create(settings, manager.registry, n_workers)
             recipe = Run(components, n_workers, Clock(progress)).learn(corpus)
         with target.open() as stream:

@@ -178,7 +178,7 @@ LabelField = Annotated[
 Wrong = Annotated[
     str | None,
     typer.Option(
-        "--wrong", metavar="FILE", show_default=False, help="File for the pairs that are judged wrongly, JSON Lines."
+        "--wrong", metavar="FILE", show_default=False, help="File for the pairs that are judged wrongly, .jsonl."
     ),
 ]
 ForceFiles = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist already.")]

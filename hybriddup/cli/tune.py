@@ -27,7 +27,9 @@ def tune(
     pairs: options.Pairs,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="YAML", show_default=False, help="File for the new configuration."),
+        typer.Option(
+            "--output", "-o", metavar="YAML", show_default=False, help="File for the new configuration, .yaml."
+        ),
     ],
     precision: Annotated[
         float | None,

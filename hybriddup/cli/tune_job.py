@@ -13,6 +13,7 @@ from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import print_bad_records
 from hybriddup.config import open_session
 from hybriddup.files.inputs import ReadOptions
+from hybriddup.files.output_names import CONFIGURATION, WRONG_PAIRS
 from hybriddup.files.outputs import Output, Outputs
 from hybriddup.files.pairs import PairFields
 from hybriddup.study.evaluate import thresholds_of
@@ -39,8 +40,8 @@ def perform(
     settings, manager = open_session(config, plugins)
     with Outputs([pairs], force=force) as outputs:
         on_stop(outputs.abandon)
-        target = outputs.add(output, "-o")
-        wrong_target = None if wrong is None else outputs.add(wrong, "--wrong")
+        target = outputs.add(output, "-o", CONFIGURATION)
+        wrong_target = None if wrong is None else outputs.add(wrong, "--wrong", WRONG_PAIRS)
         read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
         tuned = tune(labeled, settings, manager.registry, precision=precision, workers=workers)
         write_settings(target, tuned, pairs, config)

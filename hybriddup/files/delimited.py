@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress, islice
 from operator import itemgetter
@@ -68,14 +69,13 @@ class TsvReader(_DelimitedReader):
 def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[RawRecord]:
     """Yield the header and then each row; empty lines are no rows.
 
-    InputError where a quote is still open at the end, or when the record is too long: all that follows it is in one
+    InputError if a quote is still open at the end, or when the record is too long: all that follows it is in one
     record, however many posts it was meant to be.
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
-    taken: list[bytes] = []
-    broken: list[str] = []
-    decoded = _decoded(text_lines(stream, source), taken, broken, source)
-    parser = csv.reader(decoded, delimiter=source.delimiter or delimiter, strict=True)
+    delimiter = source.delimiter or delimiter
+    taken = _RecordLines(text_lines(stream, source), source)
+    parser = csv.reader(taken.decoded(), delimiter=delimiter, strict=True)
     next_line = 1
     while True:
         problem, values = "", []
@@ -84,26 +84,37 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
         except StopIteration:
             return
         except _RecordTooLongError:
-            fault = f"one record has more than {source.max_line_bytes:,} bytes, as if a quote were never closed"
-            raise _open_quote(source.name, next_line, next_line + len(taken) - 1, fault) from None
+            limit = f"{source.max_line_bytes:,} bytes, the limit that --max-line sets"
+            fault = f"one record is longer than {limit}, as if a quote were never closed"
+            raise _open_quote(source, next_line, taken, delimiter, fault) from None
         except csv.Error as error:
             if str(error) == OPEN_AT_END:
-                raise _open_quote(source.name, next_line, next_line + len(taken) - 1) from None
+                raise _open_quote(source, next_line, taken, delimiter) from None
             problem = f"not valid CSV ({error})"
-        raw = b"".join(taken)
-        if raw.strip(b"\r\n"):
-            last_line = next_line + len(taken) - 1
-            yield RawRecord(next_line, raw, values, broken[0] if broken else problem, last_line)
-        next_line += len(taken)
-        taken.clear()
-        broken.clear()
+        if taken.raw.strip(b"\r\n"):
+            last_line = next_line + taken.n - 1
+            yield RawRecord(next_line, bytes(taken.raw), values, taken.fault or problem, last_line)
+        next_line += taken.n
+        taken.n = 0
 
 
-def _open_quote(name: str, line: int, last_line: int, fault: str = "an opened quote is never closed") -> InputError:
+def _open_quote(
+    source: Source, line: int, taken: _RecordLines, delimiter: str, fault: str = "an opened quote is never closed"
+) -> InputError:
+    """Return the error for a record that begins on a line, and in which a quote is open."""
+    closed = _closed_fields(delimiter.encode(source.encoding)).match(taken.raw)
+    quote_line = line + taken.raw.count(b"\n", 0, closed.end() if closed else 0)
     return InputError(
-        f"{name}:{line}: {_lines(line, last_line)}: {fault}, so it cannot be told which posts "
-        f'follow it. Close it; where a quote is part of a post, write the post in quotes and this one twice: "a "" b".'
+        f"{source.name}:{quote_line}: {_lines(quote_line, line + taken.n - 1)}: {fault}, so it cannot be told which "
+        "posts follow it. Close it; where a quote is part of a post, write the post in quotes and this one twice: "
+        '"a "" b".'
     )
+
+
+def _closed_fields(delimiter: bytes) -> re.Pattern[bytes]:
+    """Return what matches the fields of a record up to the one that is open."""
+    end = re.escape(delimiter)
+    return re.compile(b'(?:(?:"(?:[^"]++|"")*+"|(?!")(?:(?!%b)[^\n])*+)%b)*+' % (end, end))
 
 
 def _lines(line: int, last_line: int) -> str:
@@ -114,22 +125,54 @@ class _RecordTooLongError(Exception):
     """The lines of one record, together, are longer than a line may be."""
 
 
-def _decoded(lines: Iterator[bytes], taken: list[bytes], broken: list[str], source: Source) -> Iterator[str]:
-    n_bytes, max_line_bytes = 0, source.max_line_bytes
-    for line in lines:
-        n_bytes = n_bytes + len(line) if taken else len(line)
-        taken.append(line)
-        if n_bytes > max_line_bytes and len(taken) > 1:
-            raise _RecordTooLongError
-        if reason := why_too_long(line, max_line_bytes):
-            broken.append(reason)
-            yield "\n"
-            continue
-        try:
-            yield line.decode(source.encoding)
-        except UnicodeDecodeError as error:
-            broken.append(broken_text(error))
-            yield line.decode(source.encoding, "replace")
+class _RecordLines:
+    """Gives a parser the lines of one record after another, decoded, and keeps their bytes.
+
+    A parser that wants more of a record is inside of quotes. So what follows without a quote is given together with the
+    line that has one: if none comes, the bytes are all that is in memory of it.
+    """
+
+    def __init__(self, lines: Iterator[bytes], source: Source) -> None:
+        self._lines = lines
+        self._encoding, self._max_bytes = source.encoding, source.max_line_bytes
+        self.n = 0
+        """Lines of the record so far; set to 0 for the next record."""
+        self.raw: bytes | bytearray = b""
+        self.fault = ""
+        """What is wrong with the first of the lines that cannot be read."""
+
+    def decoded(self) -> Iterator[str]:
+        """Yield the lines, some of them together."""
+        begin = 0
+        for line in self._lines:
+            self.n += 1
+            if self.n == 1:
+                self.raw = line
+                self.fault = why_too_long(line, self._max_bytes)
+                given = b"\n" if self.fault else line
+            else:
+                if self.n == 2:
+                    self.raw = bytearray(self.raw)
+                self.raw += line
+                if len(self.raw) > self._max_bytes:
+                    raise _RecordTooLongError
+                if b'"' not in line:
+                    continue
+                given = bytes(self.raw[begin:])
+            begin = len(self.raw)
+            try:
+                yield given.decode(self._encoding)
+            except UnicodeDecodeError:
+                self.fault = self.fault or self._why_broken(given)
+                yield given.decode(self._encoding, "replace")
+
+    def _why_broken(self, lines: bytes) -> str:
+        for line in lines.split(b"\n"):
+            try:
+                line.decode(self._encoding)
+            except UnicodeDecodeError as error:
+                return broken_text(error)
+        return ""
 
 
 class _Columns(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from hybriddup.errors import InputError
@@ -14,6 +14,7 @@ from hybriddup.files.compression import SUFFIXES, split_compression
 from hybriddup.files.encodings import AUTO, common_encoding
 from hybriddup.files.formats import Reader, Writer
 from hybriddup.files.json_array import is_array
+from hybriddup.files.output_names import SPREADSHEETS, from_spreadsheet
 from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, UTF_8, Source, open_source
 from hybriddup.plugin.registry import Registry
 
@@ -90,11 +91,19 @@ def find_format(name: str, registry: Registry) -> str:
     endings = _endings(registry, registry.names("reader"))
     found = _format_of(name, endings)
     if found is None:
+        plain = PurePath(split_compression(name)[0])
+        convert = f" Or convert it: {from_spreadsheet(plain)}" if plain.suffix.lower() in SPREADSHEETS else ""
         raise InputError(
             f"{name}: the format cannot be told by the name (known: {_known(endings)}, each also with "
-            f"{', '.join(SUFFIXES)}); name it with --format, one of {', '.join(endings)}."
+            f"{', '.join(SUFFIXES)}); name it with --format, one of {', '.join(endings)}.{convert}"
         )
     return found
+
+
+def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
+    """Return how the name of a file may end that has records of the inputs: as the name of an input, or its format."""
+    names = dict.fromkeys([inputs.format, find_format(inputs.sources[0].name, registry)])
+    return tuple(chain.from_iterable(_endings(registry, list(names)).values()))
 
 
 def find_files(
@@ -115,11 +124,11 @@ def find_files(
             continue
         found, written = _files_in(name, endings)
         if not found:
-            besides = f" but {_listed(written)}, which an earlier run seems to have written" if written else ""
+            besides = f" but {listed(written)}, which an earlier run seems to have written" if written else ""
             raise InputError(f"{name} holds no file of posts{besides} (known: {_known(endings)}).")
         files += [str(Path(name) / one) for one in found]
-        left_out = f"; left out {_listed(written)}, which an earlier run seems to have written" if written else ""
-        tell(f"{name}: {_listed(found)}{left_out}")
+        left_out = f"; left out {listed(written)}, which an earlier run seems to have written" if written else ""
+        tell(f"{name}: {listed(found)}{left_out}")
     return files
 
 
@@ -134,9 +143,10 @@ def _files_in(directory: str, endings: Mapping[str, tuple[str, ...]]) -> tuple[l
     return [name for name in posts if name not in written], written
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return the names of files for a message, the first ten if there are more."""
     more = f" and {len(names) - SHOWN_FILES:,} more" if len(names) > SHOWN_FILES else ""
-    return ", ".join(names[:SHOWN_FILES]) + more
+    return ", ".join("standard input" if name == STANDARD_INPUT else name for name in names[:SHOWN_FILES]) + more
 
 
 def _endings(registry: Registry, readers: Sequence[str]) -> dict[str, tuple[str, ...]]:

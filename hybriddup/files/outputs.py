@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from hybriddup.errors import OutputError
 from hybriddup.files.compression import BUFFER_BYTES, compressing, split_compression
+from hybriddup.files.output_names import Kind, check_ending, check_is_file_name
 
 if sys.platform == "win32":  # where a file that is open cannot be deleted
 
@@ -157,14 +158,18 @@ class Outputs(AbstractContextManager["Outputs"]):
         self._outputs: list[Output] = []
         self._are_in_place = False
 
-    def add(self, target: str, option: str) -> Output:
-        """Return an output that may be written, named by an option; OutputError where it may not, or cannot."""
+    def add(self, target: str, option: str, kind: Kind | None = None) -> Output:
+        """Return an output of some kind, named by an option; OutputError if it may not be written, or cannot."""
         output = Output(target, option)
+        if not output.is_stream:
+            check_is_file_name(target, option)
         for other in self._outputs:
             if target == other.target or (not output.is_stream and output.path == other.path):
                 raise OutputError(f"{other.option} and {option} both write to {target}; give each its own file.")
         if not output.is_stream:
             self._check_file(output)
+            if kind is not None:
+                check_ending(target, option, kind)
             output.delete_leftovers()
         self._outputs.append(output)
         return output
@@ -197,8 +202,6 @@ class Outputs(AbstractContextManager["Outputs"]):
         path, target, option = output.path, output.target, output.option
         if any(source.exists() and path.exists() and source.samefile(path) for source in self._inputs):
             raise OutputError(f"{option} {target} is also an input; the input is never overwritten, name another file.")
-        if path.is_dir():
-            raise OutputError(f"{option} {target} is a directory; name a file in it.")
         if path.exists() and not self._force:
             raise OutputError(f"{target} exists already; replace it with --force, or name another file with {option}.")
         if not path.parent.is_dir():
@@ -226,6 +229,7 @@ class _Reporting(io.RawIOBase):
 
 def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file, which appears whole or not at all, in place of one that is there; OutputError where that fails."""
+    check_is_file_name(str(path), "path")
     target = Path(path)
     unfinished = target.with_name(f".{target.name}.unfinished")
     try:

@@ -15,7 +15,7 @@ from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
 from hybriddup.files.encodings import encoding_advice
 from hybriddup.files.formats import TEXT_FIELD_ADVICE, BadLine, Fields, RecordBatch, TextColumnError
-from hybriddup.files.inputs import Inputs
+from hybriddup.files.inputs import Inputs, listed
 from hybriddup.files.sources import UTF_8, Source
 
 MIN_BROKEN = 10
@@ -53,17 +53,23 @@ def read_corpus(
     needed = tuple(dict.fromkeys((*fields.order, *([] if per is None else [per]))))
     fields = fields._replace(order=tuple(dict.fromkeys((*needed, *optional))))
     columns = _Columns(fields, needed, strict)
+    empty: list[str] = []
     for source in inputs.sources:
         first_row, first_text = columns.n_rows, columns.n_texts
         for batch in inputs.reader.read(source, fields):
             columns.add(batch, first_row, source)
             advance(len(batch.texts) + len(batch.bad))
         columns.check_encoding(source, first_text)
+        if columns.n_rows == first_row:
+            empty.append(source.name)
     columns.check()
     columns.check_fields(inputs, per)
     corpus = columns.corpus()
     read_as = {source.encoding for source in inputs.sources} - {UTF_8}
-    return corpus, [f"the input was read as {encoding}." for encoding in read_as] + columns.notes(corpus.ids, per)
+    remarks = [f"the input was read as {encoding}." for encoding in read_as]
+    if empty:
+        remarks.append(f"no posts in {listed(empty)}.")
+    return corpus, remarks + columns.notes(corpus.ids, per)
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:

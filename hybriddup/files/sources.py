@@ -9,7 +9,8 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -20,6 +21,13 @@ STANDARD_INPUT = "-"
 UTF_8 = "utf-8"
 MAX_LINE_BYTES = 64_000_000
 """A longer line is no post; a few bytes of a compressed file may hold one that fills the memory."""
+
+
+def _current_directory() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # it is deleted; then only absolute names can be opened
+        return Path()
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,8 @@ class Source:
     """Of a text format, as Python names it; ASCII characters are single bytes in it."""
     delimiter: str | None = None
     """What stands between the fields of a table; None = what its format says."""
+    directory: Path = field(default_factory=_current_directory, repr=False)
+    """Where a relative name begins, though a plugin may change the current directory before it is opened again."""
 
     def open(self) -> BinaryIO:
         """Return the plain bytes from the beginning, as a buffered stream that the caller closes."""
@@ -59,7 +69,7 @@ class Source:
         if self.spool is not None:
             return
         try:
-            unchanged = _identity(Path(self.name).stat()) == self.identity
+            unchanged = _identity((self.directory / self.name).stat()) == self.identity
         except OSError:
             unchanged = False
         if not unchanged:
@@ -76,7 +86,7 @@ class Source:
             copy.seek(0)
             return copy
         try:
-            return Path(self.name).open("rb", BUFFER_BYTES)
+            return (self.directory / self.name).open("rb", BUFFER_BYTES)
         except OSError as error:
             raise InputError(unreadable(self.name, error)) from None
 
@@ -84,17 +94,29 @@ class Source:
 def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
     """Return the input of this name, copied to disk where it can be read only once; InputError where it cannot be."""
     if name == STANDARD_INPUT:
+        with suppress(OSError):  # a stream in memory, or one that is closed, which is noticed when it is read
+            _refuse_device(name, sys.stdin.fileno())
         return _spooled(name, sys.stdin.buffer, max_line_bytes)
     try:
         status = Path(name).stat()
         if stat.S_ISDIR(status.st_mode):
             raise InputError(f"{name} is a directory; name the files in it, such as {name.rstrip('/')}/*.jsonl.")
         with Path(name).open("rb") as stream:
+            _refuse_device(name, stream.fileno())
             if not stat.S_ISREG(status.st_mode):
                 return _spooled(name, stream, max_line_bytes)
             return Source(name, _compression(name, stream), _identity(status), None, max_line_bytes)
     except OSError as error:
         raise InputError(unreadable(name, error)) from None
+
+
+def _refuse_device(name: str, descriptor: int) -> None:
+    """Raise InputError for a device, such as ``/dev/zero``, which may have no end; terminals and the null device do."""
+    status = os.fstat(descriptor)
+    is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    if is_device and not os.isatty(descriptor) and status.st_rdev != Path(os.devnull).stat().st_rdev:
+        shown = "standard input" if name == STANDARD_INPUT else name
+        raise InputError(f"{shown} is a device and no file of posts; name a file or a pipe.")
 
 
 def changed(name: str) -> str:

@@ -29,8 +29,8 @@ def suffix_of(name: str) -> str:
     return PurePath(split_compression(name)[0]).suffix.lower()
 
 
-def check_table(name: str) -> None:
-    """Raise InputError where a table cannot be written to a file of this name."""
+def need_writer(name: str) -> None:
+    """Raise InputError if the package is missing that writes a table to a file of this name."""
     if suffix_of(name) in PARQUET:
         need_pyarrow(name)
 

@@ -23,8 +23,8 @@ from hybriddup.data.records import (
     UInt64s,
     tokens_from_lists,
 )
-from hybriddup.errors import HybriddupError, PluginError
-from hybriddup.plugin.registered import PluginPart, Registered, kind_of
+from hybriddup.errors import PluginError
+from hybriddup.plugin.registered import PASSED_ON, PluginPart, Registered, kind_of
 from hybriddup.plugin.roles import RoleName
 from hybriddup.steps.blocks import BlockIndex
 
@@ -39,11 +39,10 @@ class _Adapter(PluginPart):
     def _ask(self, *arguments: Any) -> Any:
         try:
             return self.part(*arguments)
-        except (HybriddupError, MemoryError):
+        except PASSED_ON:
             raise
-        except (Exception, SystemExit) as error:
-            what = f"failed on {_shorten(arguments)}: {type(error).__name__}: {error}"
-            raise PluginError(f"{self._label} {what}") from error
+        except BaseException as error:
+            raise self._failed(error, *arguments) from error
 
     def _listed(self, *arguments: Any) -> list[Any]:
         """Return the items that the function gives, in order."""
@@ -52,7 +51,16 @@ class _Adapter(PluginPart):
             raise self._refuse(kind_of(items), *arguments)
         if isinstance(items, Set):
             raise self._refuse(f"{kind_of(items)}, whose order changes from run to run", *arguments)
-        return list(items)
+        try:
+            return list(items)
+        except PASSED_ON:
+            raise
+        except BaseException as error:  # of a generator, which does its work only now
+            raise self._failed(error, *arguments) from error
+
+    def _failed(self, error: BaseException, *arguments: Any) -> PluginError:
+        what = f"failed on {_shorten(arguments)}: {type(error).__name__}: {error}"
+        return PluginError(f"{self._label} {what}")
 
     def _refuse(self, given: object, *arguments: Any) -> PluginError:
         return self._wrong("", self.allowed, given, _shorten(arguments))

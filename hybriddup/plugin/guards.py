@@ -174,8 +174,14 @@ class ReaderGuard(Guard):
 
     def read(self, *arguments: Any) -> Iterator[Any]:
         """Yield the batches."""
-        with blamed_on(self._label, "failed in read"):
-            yield from self.part.read(*arguments)
+        batches: Iterator[Any] | None = None
+        while True:
+            with blamed_on(self._label, "failed in read"):  # not around the yield, where our own side may raise
+                batches = iter(self.part.read(*arguments)) if batches is None else batches
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
 
 
 GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {

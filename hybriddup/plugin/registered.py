@@ -1,7 +1,8 @@
 """A component as it was registered: who brought it, whether it can fill its role, its options, and making it.
 
 A plugin may raise anything, ``SystemExit`` too, which would otherwise end the program without a word. It becomes an
-error that names the plugin. An error of hybriddup's own family is meant for the user and passes unchanged.
+error that names the plugin. An error of hybriddup's own family is meant for the user and passes unchanged, as does
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from hybriddup.errors import ConfigError, HybriddupError, PluginError
 from hybriddup.plugin.roles import ROLES, Role, RoleName
 from hybriddup.plugin.source import source_recipe
 from hybriddup.steps.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
+
+PASSED_ON = (HybriddupError, MemoryError, KeyboardInterrupt)
+"""What is not a fault of the plugin in whose code it is raised."""
 
 BUILTINS = "hybriddup.plugin.builtins"
 """The module, and the plugin name, of the built-in components."""
@@ -69,9 +73,9 @@ def blamed_on(culprit: object, what: str) -> Iterator[None]:
     """Turn what is raised inside into a `PluginError` that says who did what, such as ``cannot be imported``."""
     try:
         yield
-    except (HybriddupError, MemoryError):
+    except PASSED_ON:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise PluginError(f"{culprit} {what}: {type(error).__name__}: {error}") from error
 
 

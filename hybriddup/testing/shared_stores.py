@@ -136,7 +136,8 @@ def found_in(store: SharedStore, *keys: int) -> list[list[int]]:
 
 def _check_buckets(one: SharedStore, other: SharedStore) -> None:
     none = int(NO_KEY)
-    one.take(1000)
+    one.take(500)
+    other.take(500)
     one.enter(keyed([0, 1], [[5, FAR], [5, none]]), _keys())
     counts, entries = other.enter(keyed([2], [[5, 6]]), _keys(5, 6))
     first = sorted(entries["position"][: counts[0]].tolist())
@@ -154,8 +155,7 @@ def _check_buckets(one: SharedStore, other: SharedStore) -> None:
 
 
 def _check_limits(one: SharedStore, other: SharedStore) -> None:
-    most = NEEDS.max_bucket_size
-    blocks = []
+    most, blocks = NEEDS.max_bucket_size, list[int]()
     for _ in range(40):
         blocks.append(one.take(10).first)
         one.enter(keyed(range(blocks[-1], blocks[-1] + 10), [[9]] * 10), _keys())
@@ -221,6 +221,7 @@ def _check_values(one: SharedStore, other: SharedStore) -> None:
 
 
 def _check_times(one: SharedStore, other: SharedStore) -> None:
+    other.take(8)
     blocks = [one.take(8).first for _ in range(4)]
     one.enter(keyed([1, 2], [[5], [5]]), _keys())
     one.finish(blocks[0], NEVER, 100.0, [99.0, 100.0], keyed([1], [[5]]))

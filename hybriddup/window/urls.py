@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import unquote, unquote_to_bytes, urlsplit
+from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
 from urllib.request import url2pathname
 
 from hybriddup.errors import ConfigError, HybriddupError, StoreError
@@ -57,6 +57,36 @@ def path_of(url: str) -> Path:
     return Path(url2pathname(where) if os.name == "nt" else os.fsdecode(unquote_to_bytes(path)))
 
 
+def split_address(url: str, form: str) -> SplitResult:
+    """Return the parts of the URL of a server; ConfigError, without any part of a password, if it cannot be read.
+
+    If a password has ``/``, ``?`` or ``#`` as they are, the host ends too early: its pieces would be taken for a port,
+    a path or options, and the errors about these would repeat them. So an ``@`` after the host is refused.
+
+    Parameters
+    ----------
+    url
+        As the user gave it.
+    form
+        The form that is allowed, for the message.
+
+    Examples
+    --------
+    >>> split_address("redis://:a%2Fb@host/0", "redis://[user:password@]host:port/0").password
+    'a%2Fb'
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = None
+    if parts is None or "@" in parts.path + parts.query + parts.fragment:
+        raise ConfigError(
+            "the address of the window cannot be read. In a user, a password or an option, write / ? # [ ] and @ as "
+            f"%2F %3F %23 %5B %5D and %40. Allowed: {form}."
+        ) from None
+    return parts
+
+
 @contextmanager
 def secrets_hidden(url: str) -> Iterator[None]:
     """Have no error of the block repeat a password of the URL, nor the errors that caused it."""
@@ -80,6 +110,8 @@ def secrets_of(url: str) -> list[str]:
     --------
     >>> secrets_of("redis://me:a%20b@host/0?window=tweets&token=t")
     ['a%20b', 'a b', 't']
+    >>> secrets_of("redis://me:not/quoted#yet@host/0")
+    ['not/quoted#yet', 'quoted', 'not', 'yet']
     """
     try:
         parts = urlsplit(url)
@@ -87,6 +119,9 @@ def secrets_of(url: str) -> list[str]:
         return [url]
     query = (pair.partition("=") for pair in parts.query.split("&"))
     found = [parts.password or "", *(value for name, _, value in query if SECRET.search(name))]
+    if "@" in parts.path + parts.query + parts.fragment:  # perhaps the end of a password that is not quoted
+        password = url.partition("://")[2].rpartition("@")[0].partition(":")[2]
+        found += [password, *re.split("[/?#]", password)]
     return sorted({form for one in found if one for form in (one, unquote(one))}, key=len, reverse=True)
 
 

@@ -12,8 +12,21 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from hybriddup.cli.dedupe_job import default_output
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, jsonl, names, read_objects, write_posts
+import hybriddup
+from hybriddup.cli.dedupe_outputs import default_output
+from hybriddup.errors import InputError
+from tests.cli.support import (
+    NEARLY,
+    OTHER,
+    REPEATED,
+    Run,
+    distinct_texts,
+    failed,
+    jsonl,
+    names,
+    read_objects,
+    write_posts,
+)
 
 FIELDS_OF_REMOVED = [
     "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
@@ -117,13 +130,52 @@ def test_an_output_may_have_any_name_where_the_format_is_named(run: Run, tmp_pat
     assert (tmp_path / "kept.csv").read_text("utf-8") == jsonl(OTHER)
 
 
-@pytest.mark.parametrize("name", ["posts.jsonl", "posts.csv", "posts.tsv", "posts.txt", "posts.jsonl.gz"])
-def test_an_empty_file_gives_an_empty_output(run: Run, tmp_path: Path, name: str) -> None:
-    """And a summary of zeros."""
-    (tmp_path / name).write_bytes(b"")
-    assert run("dedupe", name, "-o", "kept", "--removed", "removed.jsonl", "--summary", "summary.json").code == 0
-    assert (tmp_path / "kept").read_bytes() == (tmp_path / "removed.jsonl").read_bytes() == b""
+EMPTY = {
+    "posts.jsonl": b"",
+    "posts.csv": b"",
+    "posts.tsv": b"id\ttext\n",
+    "posts.txt": b"",
+    "posts.json": b"[]\n",
+    "posts.jsonl.gz": b"",
+    "blank.jsonl": b"\n \n\n",
+}
+"""Files without posts, by their names."""
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_an_empty_file_gives_an_empty_output_and_a_note(run: Run, tmp_path: Path, name: str) -> None:
+    """And a summary of zeros; what is no post, such as a header, is as it was."""
+    (tmp_path / name).write_bytes(EMPTY[name])
+    ran = run("dedupe", name, "-o", "kept", "--removed", "removed.jsonl", "--summary", "summary.json")
+    assert ran.code == 0
+    assert (tmp_path / "kept").read_bytes() == EMPTY[name].replace(EMPTY["blank.jsonl"], b"")
+    assert (tmp_path / "removed.jsonl").read_bytes() == b""
     assert json.loads((tmp_path / "summary.json").read_bytes())["n_read"] == 0
+    assert f"note: no posts in {name}.\n" in ran.err
+
+
+def test_empty_files_among_others_are_named(run: Run, tmp_path: Path) -> None:
+    """Those of a directory and of --against too; standard input by what it is."""
+    (tmp_path / "feed").mkdir()
+    for name in ("monday", "tuesday"):
+        (tmp_path / "feed" / f"{name}.jsonl").touch()
+    write_posts(tmp_path / "feed" / "wednesday.jsonl", REPEATED)
+    (tmp_path / "old.csv").write_text("id,text\n")
+    ran = run("dedupe", "feed", "-o", "-", "--against", "old.csv")
+    assert (ran.code, ran.out) == (0, jsonl(REPEATED))
+    assert "note: no posts in feed/monday.jsonl, feed/tuesday.jsonl.\n" in ran.err
+    assert "note: --against old.csv has no posts, so nothing was compared with it.\n" in ran.err
+    assert "note: no posts in standard input.\n" in run("dedupe", "-", stdin=b"").err
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_nothing_is_learned_from_an_empty_file(run: Run, tmp_path: Path, name: str) -> None:
+    """A recipe of no posts would weigh every word alike."""
+    (tmp_path / name).write_bytes(EMPTY[name])
+    said = failed(run, "learn", name, "-o", "recipe.npz")
+    assert said == f"error: no posts in {name}; there is nothing to learn from.\n"
+    with pytest.raises(InputError, match="posts is empty; there is nothing to learn from"):
+        hybriddup.learn([])
 
 
 def test_the_field_of_keep_highest_is_read(run: Run, tmp_path: Path) -> None:

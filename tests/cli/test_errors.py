@@ -19,7 +19,10 @@ from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, fail
         (["posts.jsonl", "posts.jsonl"], "2 inputs, and no -o: name one file for what is kept of all, with -o KEPT."),
         (["empty", "--format", "xml"], "reader 'xml' is not known"),
         (["empty"], "empty holds no file of posts (known: .csv, "),
-        (["posts.jsonl", "-o", "kept.csv"], "-o kept.csv is the name of a csv file, but kept posts are written in the"),
+        (
+            ["posts.jsonl", "-o", "kept.csv"],
+            "-o kept.csv: posts keep the format of the input, jsonl, and are not written as .csv; name a",
+        ),
         (
             ["posts.jsonl", "--id-field", "mid"],
             "posts.jsonl:1: field 'mid' is missing (fields: 'text'); not one record",

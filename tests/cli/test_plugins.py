@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, write_posts
+import hybriddup
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, jsonl, names, write_posts
 
 COMMAND = """
 import hybriddup
@@ -88,6 +89,49 @@ import hybriddup
 def hybriddup_run_finished(result):
     print(result.kept)
 """
+
+
+WANDERER = """
+import os
+import hybriddup
+
+@hybriddup.hookimpl
+def hybriddup_register(registry):
+    def wander(text):
+        os.chdir("/")
+        return list(text)
+
+    registry.add_tokenizer("wander", wander)
+"""
+
+
+@pytest.fixture
+def wanderer(tmp_path: Path, run: Run) -> list[str]:
+    """Options for a tokenizer that changes the current directory; posts are in the same directory."""
+    plugin = f"wanderer_{tmp_path.name}.py"  # a process loads a module once
+    (tmp_path / plugin).write_text(WANDERER)
+    (tmp_path / "wander.yaml").write_text("tokenizer: {use: wander}\n")
+    write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER)
+    return ["--plugin", f"./{plugin}", "--config", "wander.yaml", "--workers", "1"]
+
+
+def test_names_of_files_begin_where_the_command_was_given(run: Run, tmp_path: Path, wanderer: list[str]) -> None:
+    """Though a plugin changes the current directory meanwhile."""
+    outputs = ["--removed", "removed.csv", "--report", "report.html", "--summary", "summary.json"]
+    ran = run("dedupe", "posts.jsonl", *outputs, *wanderer)
+    assert (ran.code, Path.cwd()) == (0, Path("/")), ran.err
+    assert (tmp_path / "posts.kept.jsonl").read_text("utf-8") == jsonl(REPEATED, OTHER)
+    assert {"removed.csv", "report.html", "summary.json"} < set(names(tmp_path))
+
+
+def test_what_is_learned_is_written_where_the_command_was_given(
+    run: Run, tmp_path: Path, wanderer: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the command line and from Python."""
+    assert run("learn", "posts.jsonl", "-o", "recipe.npz", *wanderer).code == 0
+    monkeypatch.chdir(tmp_path)
+    hybriddup.learn([REPEATED, OTHER], "python.npz", config="wander.yaml", plugins=[wanderer[1]], workers=1)
+    assert {"recipe.npz", "python.npz"} < set(names(tmp_path))
 
 
 def test_a_plugin_is_told_of_a_run_that_has_finished(run: Run, tmp_path: Path) -> None:

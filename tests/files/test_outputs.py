@@ -90,7 +90,7 @@ def test_a_link_stays_a_link() -> None:
     [
         *((target, "is also an input") for target in ("posts", "./posts", "link", "hard")),
         *((target, "-o and --removed both write to") for target in ("kept", "./kept", "-")),
-        (".", r"--removed \. is a directory"),
+        (".", r"--removed \. names a directory"),
         ("absent/kept", "there is no directory"),
     ],
 )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
 import os
+import re
+import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,16 +19,18 @@ from typing import Any
 import numpy as np
 import pytest
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hybriddup.errors import InputError
-from hybriddup.files.delimited import CsvReader, TsvReader
+from hybriddup.files.delimited import OPEN_AT_END, CsvReader, TsvReader, table_records
 from hybriddup.files.formats import Fields, Reader, RecordBatch, record_batches
 from hybriddup.files.formats import Record as ReadRecord
 from hybriddup.files.json_array import JsonArrayReader
 from hybriddup.files.jsonl import JsonlReader
 from hybriddup.files.lines import LinesReader
 from hybriddup.files.parquet import ParquetReader
-from hybriddup.files.sources import open_source
+from hybriddup.files.sources import Source, open_source
 
 Read = Callable[..., RecordBatch]
 
@@ -203,10 +209,12 @@ def test_quoted_fields_hold_delimiters_quotes_and_line_ends(read: Read) -> None:
         (b'id,text\n1,a\n2,"b', "posts:3: line 3"),
         (b'id,"text\n1,a\n', "posts:1: lines 1 to 2"),
         (b'id,text\n2,"\xff\n3,c\n', "posts:2: lines 2 to 3"),
+        (b'id,text\n"1\n, ""one"" ","b ""c""\n3,c\n', "posts:3: lines 3 to 4"),
+        (b'id,text\n"1\n","2\n","3\n', "posts:4: line 4"),
     ],
 )
 def test_a_quote_never_closed_is_an_error(read: Read, content: bytes, place: str) -> None:
-    """It swallows the rest of the file, which would be lost as one bad row."""
+    """It swallows the rest of the file, which would be lost as one bad row. Its own line is named."""
     with pytest.raises(InputError, match=f"{place}: an opened quote is never closed"):
         read(CsvReader(), content)
 
@@ -223,8 +231,72 @@ def test_a_record_of_many_lines_has_a_limit_too(tmp_path: Path) -> None:
     """A quote that nobody closed would take in the rest of the file."""
     (tmp_path / "posts.csv").write_bytes(b'text\na\n"b' + b"\nlike this" * 9)
     source = open_source(str(tmp_path / "posts.csv"), max_line_bytes=40)
-    with pytest.raises(InputError, match=r"posts\.csv:3: lines 3 to 7: one record has more than 40 bytes"):
+    with pytest.raises(InputError, match=r"posts\.csv:3: lines 3 to 7: one record is longer than 40 bytes, the limit"):
         list(CsvReader().read(source, Fields()))
+
+
+def test_what_follows_an_open_quote_takes_little_more_memory_than_its_bytes(tmp_path: Path) -> None:
+    """However many lines these are."""
+    content = b'text\n"open\n' + 300_000 * b"a\n"
+    (tmp_path / "posts.csv").write_bytes(content)
+    source = open_source(str(tmp_path / "posts.csv"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="lines 2 to 300002: an opened quote is never closed"):
+            list(CsvReader().read(source, Fields()))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * len(content)
+
+
+PARTS = [b'"', b'"', b",", b"\n", b"\r\n", b"a", b"\xff", "你".encode(), b"0123456789"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=40).map(b"".join), st.sampled_from([12, 64_000_000]))
+@settings(deadline=None)
+def test_records_are_those_of_the_parser_given_one_line_after_another(content: bytes, max_line_bytes: int) -> None:
+    """With the lines and bytes of each, and the same errors, whatever is in quotes."""
+    source = Source("posts", "", (), max_line_bytes=max_line_bytes)
+
+    def records() -> tuple[list[Any], bool]:
+        found = []
+        try:
+            for one in table_records(io.BytesIO(content), source, ","):
+                shown = (one.line, one.last_line, one.raw[:max_line_bytes], one.values, bool(one.problem))
+                found.append(shown)
+        except InputError:
+            return found, True
+        return found, False
+
+    assert records() == plain_records(content, max_line_bytes)
+
+
+def plain_records(content: bytes, max_line_bytes: int) -> tuple[list[Any], bool]:
+    """The records of a table, and whether a quote is open at its end, or too much of it is one record."""
+    lines = [line for line in re.split(rb"(?<=\n)", content) if line]
+    found, first = [], 0
+    while first < len(lines):
+        for end in range(first + 1, len(lines) + 1):
+            raw = b"".join(lines[first:end])
+            if end > first + 1 and len(raw) > max_line_bytes:
+                return found, True
+            is_long = len(lines[first].rstrip(b"\r\n")) > max_line_bytes
+            text = ["\n"] if is_long else [one.decode("utf-8", "replace") for one in lines[first:end]]
+            try:
+                values, problem = next(csv.reader(text, strict=True)), is_long
+            except csv.Error as error:
+                if str(error) == OPEN_AT_END:
+                    continue
+                values, problem = [], True
+            problem = problem or raw.decode("utf-8", "replace").encode() != raw
+            if raw.strip(b"\r\n"):
+                found.append((first + 1, end, raw[:max_line_bytes], values, problem))
+            first = end
+            break
+        else:
+            return found, True
+    return found, False
 
 
 # Batches and sources
@@ -319,6 +391,46 @@ def test_standard_input_can_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(2):
         assert [batch.texts for batch in LinesReader().read(source, Fields())] == [["a", "b"]]
     source.close()
+
+
+needs_devices = pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs the devices of Unix")
+
+
+@needs_devices
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/urandom", "/dev/stdin", "-"])
+def test_a_device_without_an_end_is_refused(name: str) -> None:
+    """As standard input too; reading it would fill the disk."""
+    program = (
+        "import resource, sys; from hybriddup.files.sources import open_source;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)); open_source(sys.argv[1])"
+    )
+    with Path("/dev/zero").open("rb") as zero:
+        ran = subprocess.run([sys.executable, "-c", program, name], stdin=zero, capture_output=True, text=True)
+    named = "standard input" if name == "-" else name
+    assert ran.stderr.endswith(f"{named} is a device and no file of posts; name a file or a pipe.\n")
+
+
+@needs_devices
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/stdin", "/dev/fd/0", "-"])
+def test_devices_that_end_are_read(name: str) -> None:
+    """By whatever name; of a pipe too."""
+    program = (
+        "import sys; from hybriddup.files.sources import open_source; print(open_source(sys.argv[1]).open().read())"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, name], input=b"a\n", capture_output=True, check=True)
+    assert ran.stdout.strip() == (b"b''" if name == "/dev/null" else rb"b'a\n'")
+
+
+@needs_devices
+def test_a_terminal_is_read() -> None:
+    """Until its end is typed."""
+    master, slave = pytest.importorskip("pty").openpty()
+    os.write(master, b"a\n\x04\x04")
+    source = open_source(os.ttyname(slave))
+    assert [batch.texts for batch in LinesReader().read(source, Fields())] == [["a"]]
+    source.close()
+    os.close(slave)
+    os.close(master)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

@@ -1,6 +1,7 @@
 """Adapters: a plain function becomes a batch component; an answer that breaks its contract is an error with a name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -114,17 +115,29 @@ def test_tokenizer_may_return_any_ordered_tokens(tokenize: Callable[[str], Any])
     assert [tokens.strings(text) for text in range(2)] == [["big", "cat"], []]
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), SystemExit(3), InputError("line 3 is not for me")])
-def test_exception_of_a_function_is_named_and_chained_unless_it_is_of_our_own_family(error: BaseException) -> None:
+def fail_at_once(error: BaseException, text: str) -> list[str]:
+    raise error
+
+
+def fail_in_the_middle(error: BaseException, text: str) -> Iterator[str]:
+    yield text[:1]
+    raise error
+
+
+@pytest.mark.parametrize("fail", [fail_at_once, fail_in_the_middle])
+@pytest.mark.parametrize(
+    "error",
+    [KeyError("x"), SystemExit(3), GeneratorExit("x"), BaseException("x"), InputError("not mine"), KeyboardInterrupt()],
+    ids=repr,
+)
+def test_exception_of_a_function_is_named_and_chained_unless_it_is_of_our_own_family(
+    error: BaseException, fail: Callable[..., Any]
+) -> None:
     """Though it means to end the program; the text is shown, cut short, and a lone surrogate in it can be printed."""
-
-    def fail(text: str) -> list[str]:
-        raise error
-
-    with pytest.raises((PluginError, InputError)) as caught:
-        adapted("tokenizer", fail).tokenize_batch(["\ud83d" + "x" * 100])
+    with pytest.raises((PluginError, InputError, KeyboardInterrupt)) as caught:
+        adapted("tokenizer", partial(fail, error)).tokenize_batch(["\ud83d" + "x" * 100])
     message = str(caught.value)
-    if isinstance(error, InputError):
+    if isinstance(error, (InputError, KeyboardInterrupt)):
         assert caught.value is error
         return
     assert message.startswith(f"tokenizer 'noisy' {LABEL} failed on '\\ud83dxxx")

@@ -112,7 +112,7 @@ def test_right_tokens_pass() -> None:
     assert tokens.strings(0) == ["a", "bc"]
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), ValueError("3")])
+@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit("3"), ValueError("3")], ids=repr)
 @pytest.mark.parametrize(
     ("role", "method", "arguments"),
     [
@@ -141,6 +141,14 @@ def test_what_a_component_raises_is_blamed_on_it(
         list(getattr(component, method)(*arguments) or ())
     who = f"{role} 'noisy' (plugin 'the calling program' of no package)"
     assert str(caught.value) == f"{who} failed in {method}: {type(error).__name__}: 3"
+
+
+def test_batches_that_nobody_takes_are_no_fault_of_the_reader() -> None:
+    """Such as those after a line at which a run stops."""
+    batches = guarded("reader", read=iter("abc"), extensions=()).read(None, None)
+    assert next(batches) == "a"
+    batches.close()
+    assert list(guarded("reader", read=["a", "b"], extensions=()).read(None, None)) == ["a", "b"]
 
 
 def test_attributes_of_the_component_are_reached_through_the_guard() -> None:

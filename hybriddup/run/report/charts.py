@@ -1,73 +1,124 @@
-"""Charts as SVG, drawn by pygal and styled by the page around them, so that they follow its light and dark colors."""
+"""Bars, limits and ticks of charts, in the coordinates of an SVG that the template chart.svg draws."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
-from xml.etree import ElementTree
+from math import ceil, floor, log10
+from typing import Any, NamedTuple
 
 import numpy as np
-import pygal
 from numpy.typing import NDArray
 
-# pygal leaves a finder of its map plugins behind: Python 3.11 warns of it, and later ones cannot ask it
-sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "pygal"]
-
-WIDTH, HEIGHT, FONT = 480, 250, 12
+WIDTH, HEIGHT = 400, 215
+TOP, RIGHT, BOTTOM = 8, 8, 24
+"""Room around the bars; the labels of the x axis are below them."""
+CHARACTER = 8
+"""Width of a character of a label, on phones, where labels are larger."""
+X_TICKS, Y_TICKS = 6, 5
+"""Most ticks of an axis, next to the one at zero."""
 MOST_BINS = 50
-LABEL_ROOM = 54
-"""Characters that fit side by side under a chart."""
-LINE_SHARE = 0.004
-"""Width of the line of a limit, as a share of the axis."""
+WIDEST_BAR = 70
+LEAST_HEIGHT = 1.5
+"""Height of a bar that its number would make too low to be seen."""
+LINE_WIDTH = 1.5
 
 
-class Svg(str):
-    """An SVG element; templates with autoescape take it as it is."""
+class Mark(NamedTuple):
+    """A rectangle: a bar, or the line of a limit."""
 
-    __slots__ = ()
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+    """What it shows: ``0.98 to 1: 4,899 near repeats``."""
 
-    def __html__(self) -> str:
-        return self
+
+class Series(NamedTuple):
+    """Marks of one color."""
+
+    name: str
+    """What they are; it names the color too."""
+    total: str
+    """The number that they show together, or the limits."""
+    marks: list[Mark]
 
 
-def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> Svg:
-    """Return a bar for each label, made of the numbers of all series, by the names of their colors."""
-    every = -(-sum(map(len, labels)) // LABEL_ROOM)
-    chart = _chart(pygal.StackedBar, x_labels=labels, x_labels_major_every=max(every, 1), show_minor_x_labels=False)
+class Tick(NamedTuple):
+    """A value on an axis."""
+
+    at: float
+    label: str
+
+
+class Chart(NamedTuple):
+    """A chart whose y axis counts from zero."""
+
+    series: list[Series]
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    left: float
+    """Where the bars begin; the labels of the y axis are left of it."""
+    unit: float
+    """Height of a bar for 1."""
+    width: int = WIDTH
+    height: int = HEIGHT
+    right: float = WIDTH - RIGHT
+    bottom: float = HEIGHT - BOTTOM
+
+
+def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> Chart:
+    """Return a chart with a bar for each label, made of the numbers of all series, by the names of their colors."""
+    chart = _chart(int(np.sum(list(series.values()), axis=0).max()))
+    room = (chart.right - chart.left) / len(labels)
+    width = min(0.88 * room, WIDEST_BAR)
+    centers = chart.left + room * (np.arange(len(labels)) + 0.5)
+    below = np.zeros(len(labels), np.int64)
     for name, numbers in series.items():
-        chart.add(name, list(numbers))
-    return _svg(chart, list(series))
+        bars = zip(labels, (centers - width / 2).tolist(), below.tolist(), numbers, strict=True)
+        marks = [_bar(chart, x, width, start, n, f"{label}: {n:,} {name}") for label, x, start, n in bars if n]
+        chart.series.append(Series(name, f"{sum(numbers):,}", marks))
+        below += numbers
+    every = ceil((max(map(len, labels)) + 2) * CHARACTER / room)
+    chart.x_ticks.extend(map(Tick, centers[::every].tolist(), labels[::every]))
+    return chart
 
 
-def histogram(series: Mapping[str, NDArray[Any]], lines: Mapping[str, Sequence[float]], bin_width: float) -> Svg:
-    """Return how many values of each series fall into bins, with lines at some values, by the names of their colors.
+def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[float]], bin_width: float) -> Chart:
+    """Return how many values of each series fall into bins, with lines at some limits, by the names of their colors.
 
-    The bins begin at multiples of ``bin_width``, and are made wider where there would be more than fifty. A width of 1
-    is for whole numbers: each stands in the middle of its bar, and lines behind it.
+    Bins begin at multiples of ``bin_width``; wider ones are taken if there would be more than fifty. A width of 1 is
+    for whole numbers: each is in the middle of its bar, and the lines are behind it.
     """
     shift = 0.5 if bin_width == 1 else 0.0
-    values = np.concatenate([*series.values(), *map(np.asarray, lines.values())])
+    edges = _edges(np.concatenate([*series.values(), *map(np.asarray, limits.values())]), bin_width, shift)
+    counts = {name: np.histogram(np.round(values, 9), edges)[0].tolist() for name, values in series.items()}
+    chart = _chart(max(map(max, counts.values())))
+    scale = (chart.right - chart.left) / (edges[-1] - edges[0])
+    xs = (chart.left + scale * (edges - edges[0])).tolist()
+    for name, numbers in counts.items():
+        bars = zip(numbers, xs[:-1], np.diff(xs).tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+        marks = [
+            _bar(chart, x, width, 0, n, f"{_range(first, end, shift)}: {n:,} {name}")
+            for n, x, width, first, end in bars
+            if n
+        ]
+        chart.series.append(Series(name, f"{sum(numbers):,}", marks))
+    for name, values in limits.items():
+        places = [chart.left + scale * (value + shift - edges[0]) - LINE_WIDTH / 2 for value in values]
+        marks = [_line(chart, float(x), f"{name} {value:g}") for x, value in zip(places, values, strict=True)]
+        chart.series.append(Series(name, ", ".join(f"{value:g}" for value in values), marks))
+    values = _multiples(edges[0], edges[-1], max(_step(edges[-1] - edges[0], X_TICKS), 2 * shift))
+    chart.x_ticks.extend(Tick(float(chart.left + scale * (value - edges[0])), f"{value:g}") for value in values)
+    return chart
+
+
+def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.float64]:
+    """Return float64[n_bins + 1]: where bins begin and the last one ends."""
     first = np.floor(np.round(values.min() / bin_width, 6))
     last = max(first + 1, np.ceil(np.round(values.max() / bin_width + shift, 6)))
-    step = max(1, int(-(-(last - first) // MOST_BINS)))
-    edges = np.round((first + step * np.arange(-(-(last - first) // step) + 1)) * bin_width - shift, 9)
-    counts = {name: np.histogram(np.round(of, 9), edges)[0] for name, of in series.items()}
-    top = max(1, *(int(count.max(initial=0)) for count in counts.values()))
-    half = LINE_SHARE / 2 * (edges[-1] - edges[0])
-    chart = _chart(pygal.Histogram, range=(0, top), x_value_formatter=lambda value: f"{value:g}")
-    for name, count in counts.items():
-        bars = zip(count.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-        chart.add(
-            name, [bar for bar in bars if bar[0]], formatter=lambda bar: f"{_range(bar[1], bar[2], shift)}: {bar[0]:,}"
-        )
-    for name, places in lines.items():
-        marks = [
-            {"value": (top, at + shift - half, at + shift + half), "formatter": lambda _, at=at: f"{at:g}"}
-            for at in places
-        ]
-        chart.add(name, marks)
-    return _svg(chart, [*series, *lines])
+    step = max(1, ceil((last - first) / MOST_BINS))
+    return np.asarray(np.round((first + step * np.arange(ceil((last - first) / step) + 1)) * bin_width - shift, 9))
 
 
 def _range(first: float, end: float, shift: float) -> str:
@@ -76,29 +127,40 @@ def _range(first: float, end: float, shift: float) -> str:
     return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
 
-def _chart(kind: Any, **options: Any) -> Any:
-    font = pygal.style.Style(label_font_size=FONT, major_label_font_size=FONT, legend_font_size=FONT)
-    return kind(
-        css=(), js=(), style=font, width=WIDTH, height=HEIGHT, margin=4, spacing=6,
-        legend_at_bottom=True, legend_box_size=FONT, truncate_legend=-1, truncate_label=-1,
-        y_labels_major_every=2, show_minor_y_labels=False, value_formatter=lambda value: f"{value:,.0f}", **options,
-    )  # fmt: skip
+def _chart(most: int) -> Chart:
+    """Return a chart without marks, whose y axis reaches at least to a number."""
+    step = max(1, round(_step(most, Y_TICKS)))
+    numbers = range(0, step * max(1, ceil(most / step)) + 1, step)
+    unit = (HEIGHT - BOTTOM - TOP) / numbers[-1]
+    ticks = [Tick(HEIGHT - BOTTOM - unit * number, f"{number:,}") for number in numbers]
+    return Chart([], [], ticks, CHARACTER * (1 + len(ticks[-1].label)), unit)
 
 
-def _svg(chart: Any, colors: Sequence[str]) -> Svg:
-    """Return a chart without scripts, styles, and the date of its drawing; values are tooltips of the browser."""
-    chart.legend_at_bottom_columns = min(3, len(colors))
-    root = chart.render_tree()
-    root.set("role", "img")
-    for parent in list(root.iter()):
-        parent.attrib.pop("id", None)
-        for child in list(parent):
-            kind = child.get("class", "")
-            if child.tag == "desc" and kind == "value":
-                child.tag = "title"
-            elif not isinstance(child.tag, str) or child.tag in {"defs", "desc", "title"} or "overlay" in kind:
-                parent.remove(child)
-        for number, color in enumerate(colors):
-            if f"color-{number}" in (own := parent.get("class", "")).split():
-                parent.set("class", f"{own} {color.replace(' ', '-')}")
-    return Svg(ElementTree.tostring(root, encoding="unicode"))
+def _bar(chart: Chart, x: float, width: float, start: int, n: int, label: str) -> Mark:
+    """Return the bar of ``n``, on top of one that ends at ``start``."""
+    height = max(chart.unit * n, LEAST_HEIGHT)
+    return Mark(x, chart.bottom - chart.unit * start - height, width, height, label)
+
+
+def _line(chart: Chart, x: float, label: str) -> Mark:
+    return Mark(x, TOP, LINE_WIDTH, chart.bottom - TOP, label)
+
+
+def _step(length: float, n_most: int) -> float:
+    """Return the distance of at most ``n_most`` ticks and one at zero: 1, 2 or 5 times a power of ten.
+
+    Examples
+    --------
+    >>> _step(9120, 5), _step(0.6, 6), _step(41, 6)
+    (2000.0, 0.1, 10.0)
+    """
+    least = round(length / n_most, 9) or 1
+    power = 10.0 ** floor(log10(least))
+    return float(next(round(factor * power, 9) for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9)))
+
+
+def _multiples(first: float, last: float, step: float) -> list[float]:
+    """Return the multiples of a step within two values, inclusive."""
+    numbers = np.arange(ceil(round(first / step, 6)), floor(round(last / step, 6)) + 1)
+    values: list[float] = np.round(numbers * step, 9).tolist()
+    return values

@@ -14,22 +14,18 @@ import yaml
 
 from hybriddup.errors import HybriddupError
 from hybriddup.run.near_misses import MOST_POSTS
+from hybriddup.run.report.charts import Chart, histogram, stacked_bars
 from hybriddup.run.report.contents import Contents
 from hybriddup.run.report.differences import shortened
 
 FOLDER = Path(__file__).parent
-NEEDED = ("jinja2", "pygal")
 SCORES_A_BIN = 0.02
 
 
 def check_installed() -> None:
-    """Raise HybriddupError where a package is missing that a report needs."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise HybriddupError(
-            f"a report needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed; "
-            f"run: pip install 'hybriddup[report]'"
-        )
+    """Raise HybriddupError if the package that a report needs is missing."""
+    if find_spec("jinja2") is None:
+        raise HybriddupError("a report needs jinja2, which is not installed; run: pip install 'hybriddup[report]'")
 
 
 def render(contents: Contents) -> bytes:
@@ -75,41 +71,33 @@ def shown_score(score: float) -> str:
     return f"{floor(1e4 * score + 1e-6) / 1e4:.4f}"
 
 
-def charts_of(contents: Contents) -> Iterator[dict[str, Any]]:
-    """Yield the charts that there is something to draw for, each with its title and a sentence."""
-    from hybriddup.run.report.charts import histogram, stacked_bars
-
+def charts_of(contents: Contents) -> Iterator[tuple[str, str, Chart]]:
+    """Yield the charts that have something to show, each with its title and a sentence about it."""
     if len(contents.removed):
-        yield {
-            "title": "Removed posts by length",
-            "hint": "Length of the shorter text of a pair, in characters of what is compared.",
-            "svg": stacked_bars(contents.band_names, contents.by_band()),
-        }
+        hint = "Length of the shorter text of a pair, in characters of what is compared."
+        yield "Removed posts by length", hint, stacked_bars(contents.band_names, contents.by_band())
     if (days := contents.by_day()) is not None:
         without = f" Posts without a time: {days.n_without:,}." if days.n_without else ""
-        yield {
-            "title": f"Posts by {days.unit}",
-            "hint": f"By the {days.unit} in which they were made.{without}",
-            "svg": stacked_bars(days.names, days.counts),
-        }
+        hint = f"By the {days.unit} in which they were made.{without}"
+        yield f"Posts by {days.unit}", hint, stacked_bars(days.names, days.counts)
     pairs, misses = contents.removed.columns, contents.misses.judged.pairs
     if not len(contents.near) and not len(misses):
         return
-    yield {
-        "title": "Scores",
-        "hint": "Pairs of near repeats with their keepers, and kept pairs just under the threshold.",
-        "svg": histogram(
+    yield (
+        "Scores",
+        "Pairs of near repeats with their keepers, and kept pairs just under the threshold.",
+        histogram(
             {"near repeats": contents.near_scores, "near misses": misses.scores},
             {"threshold": contents.thresholds},
             SCORES_A_BIN,
         ),
-    }
-    yield {
-        "title": "Distances",
-        "hint": "Bits in which the fingerprints of the same pairs differ; pairs beyond the limit are not compared.",
-        "svg": histogram(
+    )
+    yield (
+        "Distances",
+        "Bits in which the fingerprints of the same pairs differ; pairs beyond the limit are not compared.",
+        histogram(
             {"near repeats": pairs.hamming_distances[contents.near], "near misses": misses.hamming_distances},
             {"limit": contents.distance_limits},
             1,
         ),
-    }
+    )

@@ -82,13 +82,12 @@ class SharedBatch(Contestants):
         self._prepared = self._steps.prepare([post.text for post in posts], normalized, positions)
         self._text_names = list(map(text_name, self._prepared.keys))
         self._own_bands = self._steps.components.bands.names_of(self._prepared.lengths)
-        return [self._record(place) for place in places]
-
-    def _record(self, place: int) -> Record:
-        row = self._row_of[place]
-        time, watermark = float(self._times.times[row]), float(self._times.watermarks[row])
-        stored = StoredPost(self.position[place], self._id_of(place), time, self._posts[place].text, None)
-        return Record(State.PENDING, stored, watermark)
+        columns = positions.tolist(), self._times.times.tolist(), self._times.watermarks.tolist()
+        self._records = [
+            Record(State.PENDING, StoredPost(position, self._id_of(place), time, post.text, None), watermark)
+            for place, post, position, time, watermark in zip(places, posts, *columns, strict=True)
+        ]
+        return self._records
 
     def _id_of(self, place: int) -> PostId:
         post_id = self._ids[place]
@@ -153,7 +152,7 @@ class SharedBatch(Contestants):
     def settle(self, place: int, evidence: Evidence | None) -> None:
         """Note that a post is decided, and count it."""
         super().settle(place, evidence)
-        post, watermark = self._record(place)[1:]
+        _, post, watermark = self._records[self._row_of[place]]
         self._decisions[place] = decision_of(post._replace(evidence=evidence))
         if evidence is None:
             self.outcomes.append(("kept", self._own_bands[self._row_of[place]]))

@@ -47,17 +47,13 @@ def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[Stored
         The bytes are damaged.
     """
     with refusing_damage("a post"):
-        return _unpack_post(packed, evidence)
-
-
-def _unpack_post(packed: bytes, evidence: Evidence | None) -> tuple[StoredPost, float]:
-    position, time, watermark, flags, n_id = HEAD.unpack_from(packed)
-    body = packed[HEAD.size :]
-    if flags & IS_DEFLATED:
-        body = zlib.decompress(body, -zlib.MAX_WBITS)
-    whole = body.decode("utf-8", "surrogatepass")
-    post_id: PostId = int(whole[:n_id]) if flags & HAS_NUMBER else whole[:n_id]
-    return StoredPost(position, post_id, time, whole[n_id:], evidence), watermark
+        position, time, watermark, flags, n_id = HEAD.unpack_from(packed)
+        body = packed[HEAD.size :]
+        if flags & IS_DEFLATED:
+            body = zlib.decompress(body, -zlib.MAX_WBITS)
+        whole = body.decode("utf-8", "surrogatepass")
+        post_id: PostId = int(whole[:n_id]) if flags & HAS_NUMBER else whole[:n_id]
+        return StoredPost(position, post_id, time, whole[n_id:], evidence), watermark
 
 
 def pack_evidence(evidence: Evidence) -> bytes:
@@ -77,10 +73,15 @@ def refusing_damage(what: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, IndexError, struct.error, zlib.error) as error:
-        raise StoreError(
-            f"the store is damaged: {what} cannot be read ({type(error).__name__}). Restore a backup of the store, or "
-            "begin a new window under another name."
-        ) from error
+        raise damaged(f"{what} ({type(error).__name__})") from error
+
+
+def damaged(what: str) -> StoreError:
+    """Return the error of something in the store that cannot be read."""
+    return StoreError(
+        f"the store is damaged: cannot read {what}. Restore a backup of the store, or begin a new window under another "
+        "name."
+    )
 
 
 def id_name(post_id: PostId) -> bytes:

@@ -157,8 +157,9 @@ class SharedStore(Protocol):
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys`` uint64[n].
 
-        ``keys`` are distinct. A bucket keeps at least every entry of a block that is not finished and the newest
-        `max_bucket_size` of the others, for a horizon; older entries may be dropped.
+        Posts are added by the process that took their positions. ``keys`` are distinct. A bucket keeps at least every
+        entry of a block that is not finished and the newest `max_bucket_size` of the others, for a horizon; older
+        entries may be dropped.
         """
         ...
 

@@ -18,8 +18,10 @@ from hybriddup.errors import ConfigError, StoreError, WindowError
 from hybriddup.window.opened import Asked
 from hybriddup.window.shared import Needs, open_shared
 from hybriddup.window.shared.opening import LEASE
+from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.window.urls import split_address
 from hybriddup.window.window import Window
-from hybriddup_redis.store import Layout, RedisStore, meta_prefix
+from hybriddup_redis.store import Layout, RedisStore, meta_key
 
 NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
 CLUSTER_PARTITIONS = 64
@@ -31,7 +33,7 @@ FORMS = (
     "redis-sentinel://host:port,host:port/SERVICE?window=NAME; with TLS rediss..."
 )
 OPTIONS = "window", "timeout", "lease", "ca", "partitions"
-VERSION = "2"
+VERSION = "3"
 
 
 class Place(NamedTuple):
@@ -80,8 +82,8 @@ class RedisWindows:
 
 def place_of(url: str) -> Place:
     """Return what a URL says; ConfigError where it cannot be meant."""
+    parts = split_address(url, FORMS)
     try:
-        parts = urlsplit(url)
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
         hosts = [host_of(one) for one in parts.netloc.rpartition("@")[2].split(",")]
     except ValueError as error:
@@ -140,14 +142,14 @@ def open_store(place: Place, needs: Needs) -> RedisStore:
     try:
         client = connect(place)
         check_server(client)
-        layout = agree_on_layout(client, place, needs.horizon)
+        layout, token = agree_on_layout(client, place, needs.horizon)
     except (redis.exceptions.RedisError, OSError) as error:
         hosts = ", ".join(f"{host}:{port}" for host, port in place.hosts)
         raise StoreError(
             f"Redis at {hosts} cannot be used: {type(error).__name__}: {error}. See whether it runs there, and whether "
             f"user and password are right (in the address, or as {USER} and {PASSWORD})."
         ) from error
-    return RedisStore(client, place.window, layout, needs)
+    return RedisStore(client, place.window, layout, token, needs)
 
 
 def connect(place: Place) -> Any:
@@ -180,8 +182,8 @@ def check_server(client: Any) -> None:
             )
 
 
-def agree_on_layout(client: Any, place: Place, horizon: float) -> Layout:
-    """Return how the window is laid out, as whoever came first has said.
+def agree_on_layout(client: Any, place: Place, horizon: float) -> tuple[Layout, bytes]:
+    """Return how the window is laid out and the token of its store, as whoever came first has written them.
 
     Raises
     ------
@@ -190,15 +192,21 @@ def agree_on_layout(client: Any, place: Place, horizon: float) -> Layout:
     WindowError
         It was made for a shorter horizon.
     """
-    key = meta_prefix(place.window) + "m"
+    key = meta_key(place.window)
     client.hsetnx(key, "layout", f"{VERSION} {place.n_partitions} {math.ceil(1000 * horizon)}")
-    version, *numbers = client.hget(key, "layout").decode().split()
+    client.hsetnx(key, "token", os.urandom(16))
+    written, token = client.hmget(key, "layout", "token")
+    version, *numbers = written.decode().split()
     if version != VERSION:
-        raise StoreError(f"the window was made by another version, with layout {version}; this one has {VERSION}.")
-    layout = Layout(*map(int, numbers))
-    if 1000 * horizon > layout.slice_length:
+        raise StoreError(
+            f"the window was made by another version, with layout {version}; this one has {VERSION}. Open it with that "
+            "version, or begin a new window under another name."
+        )
+    with refusing_damage("the layout of the window"):
+        layout = Layout(*map(int, numbers))
+    if 1000 * horizon > layout.horizon:
         raise WindowError(
-            f"the window was made with a horizon of {layout.slice_length / 1000:g} s, and cannot be opened with a "
+            f"the window was made with a horizon of {layout.horizon / 1000:g} s, and cannot be opened with a "
             f"longer one; got {horizon:g} s. Open it with that, or begin a new one under another name."
         )
-    return layout
+    return layout, token

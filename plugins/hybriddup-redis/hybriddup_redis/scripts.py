@@ -1,155 +1,191 @@
-"""What Redis does by itself in one step: Lua, each call over keys of one partition only.
+"""Lua scripts: what Redis does in one step. Each is over any number of keys, independent of each other.
 
-Buckets lie in hashes, many in one, so that Redis stores them without a key each: such a *shard* is named by a slice of
-time, as long as the horizon, and the first two bytes of the block key; the others name the field. So all partitions
-together have 2**16 shards of a slice: for some hundred thousand posts, each has so few buckets that Redis stores it as
-one block of memory, and so many that this is worthwhile. Redis stores a hash as
-one block of memory where no value has more than 64 bytes, so a larger bucket lies by itself, and its field is empty.
-Scripts only name such buckets, and who has asked reads them: Redis hashes each text that a script gets, byte by byte.
-An entry that leaves one that is limited is marked by a position of ones, and goes when that is cut to its newest. A
-shard expires as a whole. Two slices are looked into, that of this moment and the one before. The server's clock tells
-which these are, so that whoever reads later sees what was written before.
+On a cluster every key that a script touches is declared, and each key has arguments of its own, so that a call may be
+split into calls of one key each: a cluster refuses calls of several keys while their slot is moved to another server.
+On one server the many keys of shards are not declared: scripts make them from the names of buckets, since sending them
+takes the client a fifth of its time. What a script returns is a list of columns, each a string or a list with a part
+for each key.
+
+Buckets are stored in hashes, many in one, so that Redis needs no key for each. Such a *shard* is named by the first two
+bytes of the block key; the other six name the field. So a window has 2**16 shards: with some hundred thousand posts,
+each has so few buckets that Redis stores it as one block of memory. Redis does so only while no value has more than 64
+bytes. A bucket that would be larger continues in a string of its own, its *overflow*, and its field ends with a plus
+sign. An overflow of more than the newest settled entries, and all that are not settled, is cut.
+
+Ids and texts are fields of hashes, too. What is before the oldest position of use is expired: it is removed by every
+64th new field of a hash, and with the hash when nothing was written there for a while.
 """
 
 from __future__ import annotations
 
-SHARD = """
-local prefix, length, size, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local time = redis.call('TIME')
-local slice = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / length)
-local now, before = prefix .. 'b' .. slice .. ':', prefix .. 'b' .. (slice - 1) .. ':'
-local call, sub, gone = redis.call, string.sub, string.rep('\\255', 8)
-local function place_in(held, position, from)
-  local at = string.find(held, position, from, true)
-  while at and (at - 1) % size ~= 0 do at = string.find(held, position, at + 1, true) end
-  return at
+LOST, DAMAGED = "HYBRIDDUP-LOST", "HYBRIDDUP-DAMAGED"
+"""Errors of scripts: the store is not the one that was opened; a bucket or a name cannot be read."""
+BUCKETS = """
+local size, begin, damaged = tonumber(ARGV[1]), ARGV[2], {err = 'HYBRIDDUP-DAMAGED'}
+local call, sub, char = redis.call, string.sub, string.char
+local function shard_and_field(names, i)
+  local name = string.sub(names, 8 * i - 7, 8 * i)
+  return KEYS[i] or begin .. string.sub(name, 1, 2), string.sub(name, 3)
+end
+local function parts_of(held)
+  held = held or ''
+  local rest = #held % size
+  if rest > 1 or (rest == 1 and sub(held, -1) ~= '+') then error(damaged) end
+  return held, rest
 end
 """
-ADDING = """
-local n_added = {}
-local function newest(held, n)
-  local stay, from, at = {}, 1, place_in(held, gone, 1)
-  while at do
-    stay[#stay + 1], from = sub(held, from, at - 1), at + size
-    at = place_in(held, gone, from)
-  end
-  stay[#stay + 1] = sub(held, from)
-  return sub(table.concat(stay), -n)
-end
-local function add(short, field, entry)
-  local shard = now .. short
-  local held = call('HGET', shard, field)
-  if not held then
-    call('HSET', shard, field, entry)
-    if call('HLEN', shard) == 1 then call('PEXPIRE', shard, 2 * length) end
-  elseif held ~= '' and #held + size <= 64 then
-    call('HSET', shard, field, held .. entry)
-  elseif held ~= '' then
-    call('HSET', shard, field, '')
-    call('SET', shard .. field, held .. entry, 'PX', 2 * length)
-  elseif most == 0 then
-    call('APPEND', shard .. field, entry)
-  else
-    local own = shard .. field
-    n_added[own] = (n_added[own] or 0) + 1
-    local least = most + n_added[own] * size
-    if call('APPEND', own, entry) > 1.25 * least then
-      call('SET', own, newest(call('GET', own), least), 'PX', 2 * length)
-    end
-  end
-  return held
-end
-"""
-READING = """
-local counts, found, larger = {}, {}, {}
-local function note(begin, short, field, held)
-  if held == '' then
-    larger[#larger + 1], larger[#larger + 2] = #counts, begin .. short .. field
-  elseif held then
-    found[#found + 1], counts[#counts] = held, counts[#counts] + #held / size
-  end
-end
-"""
-ADD = (
-    SHARD
-    + ADDING
-    + """
-local adds = ARGV[4]
-for at = 1, #adds, 8 + size do
-  add(sub(adds, at, at + 1), sub(adds, at + 2, at + 7), sub(adds, at + 8, at + 7 + size))
-end
-"""
-)
-"""Puts entries into buckets."""
-READ = (
-    SHARD
-    + READING
-    + """
-local reads = ARGV[4]
-for at = 1, #reads, 8 do
-  local short, field = sub(reads, at, at + 1), sub(reads, at + 2, at + 7)
-  counts[#counts + 1] = 0
-  note(before, short, field, call('HGET', before .. short, field))
-  note(now, short, field, call('HGET', now .. short, field))
-end
-return {counts, table.concat(found), larger}
-"""
-)
-"""Reads buckets."""
 ENTER = (
-    SHARD
-    + ADDING
-    + READING
+    BUCKETS
     + """
-local adds = ARGV[4]
-for at = 1, #adds, 8 + size do
-  local short, field = sub(adds, at, at + 1), sub(adds, at + 2, at + 7)
-  counts[#counts + 1] = 0
-  note(before, short, field, call('HGET', before .. short, field))
-  note(now, short, field, add(short, field, sub(adds, at + 8, at + 7 + size)))
+local ttl, oldest = ARGV[3], tonumber(ARGV[4])
+local room = math.max(math.floor(63 / size), 1) * size
+local function of_use(held)
+  local stay = {}
+  for at = 1, #held - #held % size, size do
+    if struct.unpack('<I8', held, at) >= oldest then stay[#stay + 1] = sub(held, at, at + size - 1) end
+  end
+  return table.concat(stay)
 end
-return {counts, table.concat(found), larger}
-"""
-)
-"""Reads each bucket and adds to it, where posts look for others by the keys by which they are found."""
-LEAVE = (
-    SHARD
-    + """
-local leaving = ARGV[4]
-local function leave_larger(own, position)
-  local n = call('STRLEN', own)
-  for _, begin in ipairs({math.max(n - 64 * size, 0), 0}) do
-    local at = place_in(call('GETRANGE', own, begin, -1), position, 1)
-    if at and most > 0 then
-      call('SETRANGE', own, begin + at - 1, gone)
-      return true
-    elseif at then
-      local held = call('GET', own)
-      call('SET', own, sub(held, 1, begin + at - 1) .. sub(held, begin + at + size), 'KEEPTTL')
-      return true
-    end
+local function drop_expired(key)
+  local all = call('HGETALL', key)
+  for i = 1, #all, 2 do
+    if #all[i + 1] % size == 0 and of_use(all[i + 1]) == '' then call('HDEL', key, all[i]) end
   end
 end
-local function leave(shard, field, position)
-  local held = call('HGET', shard, field)
-  if held == '' then return leave_larger(shard .. field, position) end
-  local at = held and place_in(held, position, 1)
-  if not at then return false end
-  if #held == size then call('HDEL', shard, field)
-  else call('HSET', shard, field, sub(held, 1, at - 1) .. sub(held, at + size)) end
-  return true
+local names, counts, entries, at = ARGV[5], ARGV[6], ARGV[7], 1
+local flags, found = {}, {}
+for i = 1, #names / 8 do
+  local key, field = shard_and_field(names, i)
+  local low, high = string.byte(counts, 2 * i - 1, 2 * i)
+  local n = (low + 256 * high) * size
+  local held, rest = parts_of(call('HGET', key, field))
+  local full = rest == 1 or #held + n > room
+  if full and rest == 0 then
+    held = of_use(held)
+    full = #held + n > room
+  end
+  if not full then
+    call('HSET', key, field, held .. sub(entries, at, at + n - 1))
+    call('PEXPIRE', key, ttl)
+    if held == '' and call('HLEN', key) % 64 == 0 then drop_expired(key) end
+  elseif rest == 0 then
+    call('HSET', key, field, held .. '+')
+  end
+  if full then call('PEXPIRE', key, ttl) end
+  at = at + n
+  flags[i] = char((#held - rest) / size + (full and 128 or 0))
+  found[i] = rest == 1 and sub(held, 1, -2) or held
 end
-for at = 1, #leaving, 16 do
-  local short, field = sub(leaving, at, at + 1), sub(leaving, at + 2, at + 7)
-  local position = sub(leaving, at + 8, at + 15)
-  if not leave(now .. short, field, position) then leave(before .. short, field, position) end
-end
+return {table.concat(flags), table.concat(found)}
 """
 )
+"""Adds entries to buckets in shards, in which there is room; returns what they held before.
+
+Arguments: bytes of an entry, the beginning of the keys of shards, milliseconds until a shard expires, the oldest
+position of use; of the keys, joined: names, numbers of entries in two bytes, entries. Columns: a byte for each bucket,
+the number of its entries, and 128 if it overflows, which has not got the new entries then; the entries.
+"""
+READ = (
+    BUCKETS
+    + """
+local flags, found = {}, {}
+for i = 1, #ARGV[3] / 8 do
+  local held, rest = parts_of(call('HGET', shard_and_field(ARGV[3], i)))
+  flags[i] = char((#held - rest) / size + 128 * rest)
+  found[i] = sub(held, 1, #held - rest)
+end
+return {table.concat(flags), table.concat(found)}
+"""
+)
+"""Reads buckets in shards: as `ENTER`, without entries. Arguments: bytes of an entry, the beginning of
+the keys of shards; of the keys, joined: names."""
+OVERFLOW = (
+    BUCKETS
+    + """
+local ttl, oldest, most, settled = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local function cut(held)
+  local old, new = {}, {}
+  for at = 1, #held, size do
+    local position = struct.unpack('<I8', held, at)
+    local into = position < settled and old or new
+    if position >= oldest then into[#into + 1] = sub(held, at, at + size - 1) end
+  end
+  return table.concat(old, '', math.max(#old - most, 0) + 1) .. table.concat(new)
+end
+local found = {}
+for i, key in ipairs(KEYS) do
+  local length = call('APPEND', key, ARGV[i + 6])
+  local held = call('GET', key)
+  if #held % size ~= 0 then error(damaged) end
+  if most > 0 and length > 1.25 * most * size then
+    held = cut(held)
+    if #held < length then call('SET', key, held) end
+  end
+  call('PEXPIRE', key, ttl)
+  found[i] = held
+end
+return {found}
+"""
+)
+"""Adds entries to overflows, and cuts those that are too long; returns what they hold then.
+
+Arguments: bytes of an entry, the beginning of the keys of shards, milliseconds until an overflow expires, the oldest
+position of use, the number of settled entries that stay (0 = all), the position before which posts are settled; of each
+key: entries.
+"""
+LEAVE = (
+    BUCKETS
+    + """
+local names, counts, positions, first = ARGV[3], ARGV[4], ARGV[5], 1
+local flags = {}
+for i = 1, #names / 8 do
+  local key, field = shard_and_field(names, i)
+  local low, high = string.byte(counts, 2 * i - 1, 2 * i)
+  local leaving, n = {}, low + 256 * high
+  for at = first, first + 8 * n - 1, 8 do leaving[sub(positions, at, at + 7)] = true end
+  first = first + 8 * n
+  local held, rest = parts_of(call('HGET', key, field))
+  local left = {}
+  for at = 1, #held - rest, size do
+    if leaving[sub(held, at, at + 7)] then n = n - 1 else left[#left + 1] = sub(held, at, at + size - 1) end
+  end
+  local changed = table.concat(left) .. (rest == 1 and '+' or '')
+  if changed == '' then call('HDEL', key, field)
+  elseif changed ~= held then call('HSET', key, field, changed) end
+  flags[i] = (rest == 1 and n > 0) and '+' or '-'
+end
+return {table.concat(flags)}
+"""
+)
+"""Removes posts from buckets in shards. Returns a plus sign for each bucket whose overflow may have some of them.
+
+Arguments: bytes of an entry, the beginning of the keys of shards; of the keys, joined: names, numbers of positions in
+two bytes, positions.
+"""
+LEAVE_OVERFLOW = (
+    BUCKETS
+    + """
+for i, key in ipairs(KEYS) do
+  local leaving = {}
+  for at = 1, #ARGV[i + 2], 8 do leaving[sub(ARGV[i + 2], at, at + 7)] = true end
+  local held, left = call('GET', key) or '', {}
+  if #held % size ~= 0 then error(damaged) end
+  for at = 1, #held, size do
+    if not leaving[sub(held, at, at + 7)] then left[#left + 1] = sub(held, at, at + size - 1) end
+  end
+  local changed = table.concat(left)
+  if changed == '' then call('DEL', key)
+  elseif #changed < #held then call('SET', key, changed, 'KEEPTTL') end
+end
+return {}
+"""
+)
+"""Removes posts from overflows. Arguments: bytes of an entry, the beginning of the keys of shards; of each key:
+positions."""
 CHANGE = """
 local states = {}
 for i, key in ipairs(KEYS) do
-  local expected, to, evidence = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
+  local to, expected, evidence = string.match(ARGV[i], '^(%d)(%d+),(.*)$')
   local state = redis.call('GETRANGE', key, 0, 0)
   if state ~= '' and string.find(expected, state, 1, true) then
     if evidence == '' then
@@ -162,39 +198,122 @@ for i, key in ipairs(KEYS) do
     end
     state = to
   end
-  states[i] = state
+  states[i] = state == '' and '0' or state
 end
-return table.concat(states, ',')
+return {table.concat(states)}
 """
-HOLD = """
-local held = {}
+"""Changes states that are as expected. Returns a digit for each state afterwards, 0 without a record.
+
+Argument of each key: the digit of the new state, those of the expected ones, a comma, and evidence.
+"""
+HOLDERS = """
+local oldest = tonumber(ARGV[1])
+local function holder_in(held)
+  if not held then return '' end
+  if #held ~= 8 then error({err = 'HYBRIDDUP-DAMAGED'}) end
+  local position = struct.unpack('<I8', held)
+  return position >= oldest and string.format('%.0f', position) or ''
+end
+"""
+HOLD = (
+    HOLDERS
+    + """
+local found = {}
+local function drop_expired(key)
+  local all = redis.call('HGETALL', key)
+  for i = 1, #all, 2 do
+    if holder_in(all[i + 1]) == '' then redis.call('HDEL', key, all[i]) end
+  end
+end
 for i, key in ipairs(KEYS) do
-  local position, instead = ARGV[2 * i], ARGV[2 * i + 1]
-  local holder = redis.call('GET', key) or ''
+  local field, claim = string.sub(ARGV[i + 2], 1, 15), string.sub(ARGV[i + 2], 16)
+  local position, instead = string.match(claim, '^(%d+) (%d*)$')
+  local held = redis.call('HGET', key, field)
+  local holder = holder_in(held)
   if holder == instead or holder == '' then
-    redis.call('SET', key, position, 'PX', ARGV[1])
+    redis.call('HSET', key, field, struct.pack('<I8', tonumber(position)))
+    redis.call('PEXPIRE', key, ARGV[2])
+    if not held and redis.call('HLEN', key) % 64 == 0 then drop_expired(key) end
     holder = position
   end
-  held[i] = holder
+  found[i] = holder
 end
-return held
+return {found}
 """
+)
+"""Claims names; returns the positions of their holders.
+
+Arguments: the oldest position of use, milliseconds until a hash expires; of each key: a field of 15 bytes, the position
+in decimal digits, a space, and the position of the holder that may be replaced, if any.
+"""
+HELD = (
+    HOLDERS
+    + """
+local found = {}
+for i, key in ipairs(KEYS) do
+  found[i] = holder_in(redis.call('HGET', key, string.sub(ARGV[2], 15 * i - 14, 15 * i)))
+end
+return {found}
+"""
+)
+"""Returns the positions of the holders of names, empty without one. Arguments: the oldest position of use; of the keys,
+joined: fields of 15 bytes."""
 WRITE = """
 for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[i + 1], 'PX', ARGV[1]) end
+return {}
 """
-TAKE = """
-return {redis.call('INCRBY', KEYS[1], ARGV[1]) - ARGV[1], redis.call('GET', KEYS[2]) or ''}
+"""Writes records. Arguments: milliseconds until they expire; of each key: a record."""
+
+SAME_STORE = """
+local key, call = KEYS[1], redis.call
+if call('HGET', key, 'token') ~= ARGV[1] then return redis.error_reply('HYBRIDDUP-LOST') end
 """
-NOTE = """
-local held = redis.call('GET', KEYS[1])
-local read, watermark = tonumber(ARGV[1]), tonumber(ARGV[2])
-if not held or (tonumber(held) >= read and tonumber(held) < watermark) then
-  redis.call('SET', KEYS[1], ARGV[2])
+TAKE = (
+    SAME_STORE
+    + """
+local n, horizon = tonumber(ARGV[2]), tonumber(ARGV[3])
+local first = call('HINCRBY', key, 'n', n) - n
+local time = call('TIME')
+local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), tonumber(call('HGET', key, 'c') or 0))
+local unfinished, oldest, marks, last = call('HGET', key, 'o') or '', 0, {}, nil
+if n > 0 then unfinished = unfinished .. string.format(' %.0f:%d', first, n) end
+for clock, position in string.gmatch(call('HGET', key, 's') or '', '(%d+):(%d+)') do
+  if tonumber(clock) <= now - 1.25 * horizon then oldest, marks = position, {} end
+  marks[#marks + 1], last = clock .. ':' .. position, tonumber(clock)
 end
-for i = 4, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[i], ARGV[i + 1]) end
-if redis.call('HLEN', KEYS[2]) > 512 then
-  for _, slice in ipairs(redis.call('HKEYS', KEYS[2])) do
-    if tonumber(slice) < tonumber(ARGV[3]) then redis.call('HDEL', KEYS[2], slice) end
+if not last or last < now - horizon / 8 then marks[#marks + 1] = string.format('%.0f:%.0f', now, first) end
+call('HSET', key, 'c', string.format('%.0f', now), 'o', unfinished, 's', table.concat(marks, ' '))
+return {first, call('HGET', key, 'w') or '', oldest, unfinished}
+"""
+)
+"""Takes positions, as a block that is not finished. Arguments: the token of the store, how many, the horizon in
+milliseconds.
+
+Returns the first, the watermark, the oldest position of use, and the unfinished blocks. The clock is that of the
+server, and never goes back. Marks note which position was next at a moment, eight to a horizon; posts are of use for a
+horizon and a quarter.
+"""
+FINISH = (
+    SAME_STORE
+    + """
+local unfinished = call('HGET', key, 'o') or ''
+local from, to = string.find(unfinished, ' ' .. ARGV[2] .. ':%d+')
+if from then
+  call('HSET', key, 'o', string.sub(unfinished, 1, from - 1) .. string.sub(unfinished, to + 1))
+  for i = 6, #ARGV, 2 do call('HINCRBY', key, 'k' .. ARGV[i], ARGV[i + 1]) end
+end
+local held = call('HGET', key, 'w')
+local read, watermark = tonumber(ARGV[3]), tonumber(ARGV[4])
+if not held or (tonumber(held) >= read and tonumber(held) < watermark) then call('HSET', key, 'w', ARGV[4]) end
+if call('HLEN', key) > 512 then
+  for _, field in ipairs(call('HKEYS', key)) do
+    local slice = string.match(field, '^k(%-?%d+)$')
+    if slice and tonumber(slice) < tonumber(ARGV[5]) then call('HDEL', key, field) end
   end
 end
+return {}
 """
+)
+"""Finishes a block. Arguments: the token of the store, the first position of the block, the watermark that was read,
+the new one, the oldest slice of counts that stays, and pairs of a slice and its number of kept posts, which count only
+if the block was not finished."""

@@ -1,46 +1,61 @@
-"""The posts of a shared window in Redis."""
+"""The posts of a shared window in Redis.
+
+All keys begin with the window's name. What all partitions have in common is in two hashes: `m` has the layout, the
+token of the store, the next position, the clock, the watermark, the unfinished blocks, marks of time, and the kept
+posts by slices of time; `v` has values such as the recipe. The other keys are divided among partitions: `r` and a
+position is a record; `i` and a number is a hash with the holders of some ids, `x` and a number one with the holders of
+some texts; `b` is a shard of buckets, or an overflow. `hybriddup_redis.scripts` describes them.
+"""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 import redis
-import xxhash
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from hybriddup.data.records import NO_KEY, Int64s, UInt64s
+from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.window.records import PostId
-from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken, entry_type
-from hybriddup.window.shared.packing import id_bytes, mix_keys, pack_evidence
-from hybriddup_redis.calls import ScriptCall, Scripts, by_partition
+from hybriddup.window.shared import (
+    Block,
+    Change,
+    Entries,
+    Holder,
+    Keyed,
+    Needs,
+    Record,
+    State,
+    Taken,
+)
+from hybriddup.window.shared.packing import damaged, pack_evidence, refusing_damage
+from hybriddup_redis.buckets import Buckets
+from hybriddup_redis.calls import COMMON, ByPartition, Calls, KeyedCall, Keys
 from hybriddup_redis.packing import pack_record, unpack_record
+from hybriddup_redis.scripts import DAMAGED, LOST
 
+logger = logging.getLogger("hybriddup")
+
+HOLDER_HASHES = 2**14
+"""Number of hashes of ids, and of texts: with two million of each, Redis stores each hash as one block of memory."""
 SLICES = 64
-"""Into so many slices of time kept posts are counted, of each horizon."""
-SLACK = 64
-"""So many entries more than asked for a bucket holds, for posts that are being decided, and those that leave."""
+"""Slices of time in a horizon, by which kept posts are counted."""
 NEVER = float("-inf")
-GONE = 2**64 - 1
-"""In place of the position of an entry that has left its bucket."""
-
-Piece = tuple[int, bytes]
-"""The row of a bucket, and entries of it."""
 
 
 class Layout(NamedTuple):
     """How a window is laid out, for all who open it."""
 
     n_partitions: int
-    """Into so many parts the keys are divided, a power of 2 up to 256; each lies on one server."""
-    slice_length: int
-    """Milliseconds of a slice of time: the longest horizon."""
+    """Number of parts of the keys, a power of 2 up to 256; each is on one server."""
+    horizon: int
+    """The longest horizon, in milliseconds."""
 
 
 class RedisStore:
@@ -52,254 +67,258 @@ class RedisStore:
         Of one server or of a cluster; its answers are bytes.
     name
         Of the window.
+    layout
+        As the window was made.
+    token
+        Drawn when the window was made: a store that was emptied, or is another one, has another token or none.
+    needs
+        Requirements of the window.
     """
 
-    def __init__(self, client: Any, name: str, layout: Layout, needs: Needs) -> None:
-        self._client, self._name, self._needs = client, name, needs
+    def __init__(self, client: Any, name: str, layout: Layout, token: bytes, needs: Needs) -> None:
+        self._client, self._name, self._token, self._needs = client, name, token, needs
         self._n_partitions = layout.n_partitions
-        self._type = entry_type(needs.words)
-        self._ttl = 2 * layout.slice_length
-        self._shape = layout.slice_length, self._type.itemsize
-        """What scripts over buckets begin with: milliseconds of a slice, and bytes of an entry."""
-        self._prefixes = [f"{{{tag}}}" for tag in tags(name, layout.n_partitions)]
-        self._most = (needs.max_bucket_size + SLACK) * self._type.itemsize if needs.max_bucket_size else 0
-        self._scripts = Scripts(client)
+        self._horizon, self._ttl = layout.horizon, 2 * layout.horizon
+        self._prefixes = [b"{%s}" % tag.encode() for tag in tags(name, layout.n_partitions)]
+        self._meta, self._values = meta_key(name), meta_prefix(name) + b"v"
+        self._calls = Calls(client)
+        self._buckets = Buckets(self._run_in_turn, self._prefixes, self._ttl, needs)
+        self._settled, self._oldest = 0, 0
+        """The position before which posts were settled, and that before which they were of no use, when positions were
+        taken last."""
         self._is_closed = False
 
     # ---- keys
 
-    def _key(self, name: str) -> str:
-        return meta_prefix(self._name) + name
+    def _record_key(self, position: int) -> bytes:
+        return b"%sr%d" % (self._prefixes[position % self._n_partitions], position)
 
-    def _record_key(self, position: int) -> tuple[int, str]:
-        partition = position % self._n_partitions
-        return partition, f"{self._prefixes[partition]}r{position}"
+    def _records(self, positions: Int64s) -> Keys:
+        """Return the keys of records."""
+        return Keys(positions % self._n_partitions, list(map(self._record_key, positions.tolist())))
 
-    def _holder_key(self, post_id: PostId) -> tuple[int, bytes]:
-        named = id_bytes(post_id)
-        partition = xxhash.xxh3_64_intdigest(named) % self._n_partitions
-        return partition, self._prefixes[partition].encode() + b"i" + named
-
-    def _rows_by_partition(self, keys: UInt64s) -> list[tuple[int, Int64s]]:
-        """Return each partition that keys are of, mixed ones, with the rows of its keys."""
-        partitions = (keys >> np.uint64(56)).astype(np.int64) % self._n_partitions
-        return [(one, np.flatnonzero(partitions == one)) for one in np.unique(partitions).tolist()]
+    def _holders(self, names: Iterable[bytes]) -> tuple[Keys, list[bytes]]:
+        """Return the keys of the hashes that have names, and their fields there."""
+        digests = [name[:1] + hashlib.blake2b(name, digest_size=16).digest() for name in names]
+        numbers = np.array([int.from_bytes(one[1:3]) % HOLDER_HASHES for one in digests], np.int64)
+        partitions = numbers % self._n_partitions
+        begins = map(self._prefixes.__getitem__, partitions.tolist())
+        keys = [begin + one[:1] + b"%d" % number
+                for begin, one, number in zip(begins, digests, numbers.tolist(), strict=True)]  # fmt: skip
+        return Keys(partitions, keys), [one[2:] for one in digests]
 
     # ---- calls
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Raise StoreError where Redis fails."""
+    def _reporting(self) -> Iterator[None]:
+        """Raise StoreError if Redis fails."""
         if self._is_closed:
             raise StoreError("the store is closed.")
         try:
             yield
-        except redis.exceptions.OutOfMemoryError as error:
-            raise StoreError(f"Redis is out of memory: {error}. Give it more, or shorten the horizon.") from error
         except redis.exceptions.RedisError as error:
-            raise StoreError(
-                f"Redis does not do what is asked: {type(error).__name__}: {error}. Look to server and network, "
-                "and send the posts again."
-            ) from error
+            raise self._reported(error) from error
 
-    def _run_in_turn(self, calls: list[ScriptCall], then: list[ScriptCall]) -> list[Any]:
-        """Run scripts, and after all of them others, in one round trip if on one server; return answers of those."""
-        if self._n_partitions == 1:  # it does them in order
-            return self._scripts.run(calls + then)[len(calls) :]
-        self._scripts.run(calls)
-        return self._scripts.run(then)
+    def _reported(self, error: redis.exceptions.RedisError) -> StoreError:
+        """Return what to tell of an error of Redis."""
+        if LOST in str(error):
+            return lost(self._name)
+        if DAMAGED in str(error):
+            return damaged("a bucket, or the holder of an id or a text")
+        if isinstance(error, redis.exceptions.OutOfMemoryError):
+            return StoreError(f"Redis is out of memory: {error}. Give it more, or shorten the horizon.")
+        return StoreError(
+            f"Redis failed: {type(error).__name__}: {error}. Check the server and the network, and send the posts "
+            "again."
+        )
 
-    # ---- what a window asks
+    def _run_in_turn(self, *parts: Sequence[KeyedCall]) -> list[list[Any]]:
+        """Run calls, those of one part after all of the part before; in one round trip if they go to one server."""
+        if self._n_partitions == 1:
+            answers = iter(self._calls.run([one for part in parts for one in part]))
+            return [[next(answers) for _ in part] for part in parts]
+        return [self._calls.run(part) if part else [] for part in parts]
+
+    # ---- positions, records and names
 
     def take(self, n: int) -> Taken:
-        """Return positions that nobody else gets."""
-        with self._told():
-            ((first, watermark),) = self._scripts.run([ScriptCall("TAKE", -1, [self._key("n"), self._key("w")], [n])])
-        return Taken(int(first), float(watermark) if watermark else NEVER)
+        """Return positions that nobody else gets, as a block that is not finished."""
+        with self._reporting():
+            ((first, watermark, oldest, unfinished),) = self._calls.run([self._of_meta("TAKE", n, self._horizon)])
+        with refusing_damage("the time of the window, or the list of unfinished blocks,"):
+            blocks = tuple(Block(*map(int, one.split(b":"))) for one in unfinished.split())
+            taken = Taken(int(first), float(watermark) if watermark else NEVER, blocks)
+        self._settled, self._oldest = taken.settled, int(oldest)
+        return taken
+
+    def _of_meta(self, kind: str, *arguments: Any) -> KeyedCall:
+        return KeyedCall(kind, COMMON, [self._meta], [self._token, *arguments])
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
-        """Store records, and then make posts the holders of their ids."""
-        written = [(*self._record_key(one.post.position), [pack_record(one)]) for one in records]
-        asked = [(*self._holder_key(one.post_id), [one.position, "" if one.instead_of is None else one.instead_of])
-                 for one in holders]  # fmt: skip
-        writes, holds = by_partition("WRITE", written, self._ttl), by_partition("HOLD", asked, self._ttl)
-        with self._told():
-            answers = self._run_in_turn(writes.calls, holds.calls)
-        return list(map(int, holds.in_order(answers)))
+        """Store records, then claim names."""
+        positions = np.array([one.post.position for one in records], np.int64)
+        writes = self._records(positions).calls("WRITE", list(map(pack_record, records)), first=[self._ttl])
+        claims = self._claims(holders)
+        with self._reporting():
+            _, answers = self._run_in_turn(writes.calls, claims.calls)
+        return list(map(int, claims.in_one_column(answers)))
 
-    def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
-        """Put posts into their buckets, and read buckets."""
-        rows, columns = np.nonzero(texts.keys != NO_KEY)
-        added = np.zeros(len(rows), [("key", ">u8"), ("entry", self._type)])
-        added["key"], added["entry"] = mix_keys(texts.keys[rows, columns]), texts.entries[rows]
-        keys = mix_keys(keys)
-        read = self._rows_by_partition(keys)
-        with self._told():
-            if np.array_equal(added["key"], keys):
-                answers = self._scripts.run(self._over_buckets("ENTER", added, read))
-            else:
-                answers = self._add_and_read(added, keys, read)
-            return entries_of(self._pieces(read, answers), len(keys), self._type)
+    def hold(self, holders: Sequence[Holder]) -> list[int]:
+        """Claim names; return their holders."""
+        claims = self._claims(holders)
+        with self._reporting():
+            return list(map(int, claims.in_one_column(self._calls.run(claims.calls))))
 
-    def _add_and_read(self, added: Any, keys: UInt64s, read: Sequence[tuple[int, Int64s]]) -> list[Any]:
-        """Put entries into all of their buckets, and only then read others; return what buckets held, part by part."""
-        adding = self._over_buckets("ADD", added, self._rows_by_partition(added["key"].astype(np.uint64)))
-        reading = self._over_buckets("READ", keys.astype(">u8"), read)
-        return self._run_in_turn(adding, reading)
+    def _claims(self, holders: Sequence[Holder]) -> ByPartition:
+        keys, fields = self._holders(one.name for one in holders)
+        claims = [b"%s%d %s" % (field, one.position, b"" if one.instead_of is None else b"%d" % one.instead_of)
+                  for one, field in zip(holders, fields, strict=True)]  # fmt: skip
+        return keys.calls("HOLD", claims, first=[self._oldest, self._ttl])
 
-    def _over_buckets(self, kind: str, items: Any, parts: Sequence[tuple[int, Int64s]]) -> list[ScriptCall]:
-        """Return runs of a script over items that begin with the key of a bucket, one for each part of them."""
-        first = [*self._shape, self._most]
-        return [ScriptCall(kind, one, [self._prefixes[one]], [*first, items[some].tobytes()]) for one, some in parts]
-
-    def _pieces(self, read: Sequence[tuple[int, Int64s]], answers: Sequence[Any]) -> list[Piece]:
-        """Return what buckets hold: entries that a script has read, and those of the larger buckets that it names.
-
-        Parameters
-        ----------
-        read, answers
-            The partition and the rows of the keys that were read together, and what the script has answered of them.
-        """
-        pieces: list[Piece] = []
-        larger: list[tuple[int, tuple[int, bytes]]] = []
-        for (partition, places), (counts, held, named) in zip(read, answers, strict=True):
-            pieces += cut(rows := places.tolist(), counts, held, self._type.itemsize)
-            larger += [(rows[at - 1], (partition, key)) for at, key in zip(named[::2], named[1::2], strict=True)]
-        values = self._values([keyed for _, keyed in larger])
-        return pieces + [(row, value) for (row, _), value in zip(larger, values, strict=True) if value is not None]
-
-    def leave(self, texts: Keyed) -> None:
-        """Take posts out of their buckets."""
-        with self._told():
-            self._scripts.run(self._leaving(texts))
-
-    def _leaving(self, texts: Keyed) -> list[ScriptCall]:
-        """Return what takes posts out of their buckets."""
-        rows, columns = np.nonzero(texts.keys != NO_KEY)
-        leaving = np.zeros(len(rows), [("key", ">u8"), ("position", "<u8")])
-        leaving["key"], leaving["position"] = mix_keys(texts.keys[rows, columns]), texts.entries["position"][rows]
-        return self._over_buckets("LEAVE", leaving, self._rows_by_partition(leaving["key"].astype(np.uint64)))
+    def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
+        """Return the position of the holder of each name."""
+        keys, fields = self._holders(names)
+        asked = keys.calls("HELD", fields, first=[self._oldest])
+        with self._reporting():
+            return [int(one) if one else None for one in asked.in_one_column(self._calls.run(asked.calls))]
 
     def records(self, positions: Int64s) -> list[Record | None]:
         """Return the records at these positions."""
-        keyed = [self._record_key(position) for position in positions.tolist()]
-        with self._told():
-            return [None if one is None else unpack_record(one) for one in self._values(keyed)]
-
-    def _values(self, keyed: Sequence[tuple[int, Any]]) -> list[bytes | None]:
-        """Return what is under keys, in their order."""
-        places: dict[int, list[int]] = defaultdict(list)
-        for place, (partition, _) in enumerate(keyed):
-            places[partition].append(place)
-        with self._client.pipeline(transaction=False) as pipe:
-            for some in places.values():
-                pipe.execute_command("MGET", *(keyed[place][1] for place in some))
-            answers = pipe.execute() if places else []
-        values: list[bytes | None] = [None] * len(keyed)
-        for some, answer in zip(places.values(), answers, strict=True):
-            for place, value in zip(some, answer, strict=True):
-                values[place] = value
-        return values
+        asked = self._records(positions).calls("MGET")
+        with self._reporting():
+            found = asked.in_order(self._calls.run(asked.calls))
+        return [None if one is None else unpack_record(one) for one in found]
 
     def change(self, changes: Sequence[Change]) -> list[State]:
-        """Change states that are as expected; return those that there are then."""
-        keyed = [
-            (
-                *self._record_key(one.position),
-                [
-                    "".join(str(int(state)) for state in one.expected),
-                    int(one.to),
-                    b"" if one.evidence is None else pack_evidence(one.evidence),
-                ],
-            )
+        """Change states that are as expected; return the states afterwards."""
+        arguments = [
+            b"%d%s,%s" % (one.to, b"".join(b"%d" % state for state in sorted(one.expected)), evidence_of(one))
             for one in changes
         ]
-        asked = by_partition("CHANGE", keyed)
-        with self._told():
-            states = asked.in_order([answer.split(b",") for answer in self._scripts.run(asked.calls)])
-        return [State(int(state)) if state else State.GONE for state in states]
+        keys = self._records(np.array([one.position for one in changes], np.int64))
+        asked = keys.calls("CHANGE", arguments)
+        with self._reporting():
+            digits = asked.in_one_column(self._calls.run(asked.calls))
+        with refusing_damage("the state of a post"):
+            return [State.GONE if one == ord("0") else State(one - ord("0")) for one in digits]
 
     def remove(self, position: int, kept: float | None) -> None:
-        """Remove the record of a post, and count it no more."""
-        with self._told():
-            was_there = self._client.delete(self._record_key(position)[1])
+        """Remove the record of a post, which no longer counts. The removal stands if counting fails."""
+        with self._reporting():
+            was_there = self._client.delete(self._record_key(position))
+        try:
             if was_there and kept is not None:
-                self._client.hincrby(self._key("k"), str(self._time_slice(kept)), -1)
+                self._client.hincrby(self._meta, b"k%d" % self._time_slice(kept), -1)
+        except redis.exceptions.RedisError as error:
+            logger.warning("a post was deleted, but still counts as kept in this window: %s", error)
 
-    def positions_of(self, ids: Sequence[PostId]) -> list[int | None]:
-        """Return the position of the post that has each id."""
-        with self._told():
-            found = self._values([self._holder_key(one) for one in ids])
-        return [None if one is None else int(one) for one in found]
+    # ---- buckets and blocks
+
+    def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
+        """Add posts to their buckets, then read buckets."""
+        with self._reporting(), refusing_damage("a bucket"):
+            if not len(texts.entries):
+                return self._buckets.read(keys)
+            return self._buckets.enter(texts, keys, self._settled, self._oldest)
+
+    def leave(self, texts: Keyed) -> None:
+        """Remove posts from their buckets."""
+        if len(texts.entries):
+            with self._reporting():
+                self._buckets.leave(texts)
+
+    def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
+        """Finish a block, when its posts have left their buckets."""
+        slices = Counter(self._time_slice(time) for time in kept)
+        oldest = self._time_slice(watermark - self._needs.horizon) - 1 if watermark > NEVER else NEVER
+        numbers = [one for pair in slices.items() for one in pair]
+        self.leave(leaving)
+        with self._reporting():
+            self._calls.run([self._of_meta("FINISH", first, repr(read), repr(watermark), oldest, *numbers)])
+
+    # ---- values and times
 
     def meta(self, key: str) -> bytes | None:
-        """Return the value under a key."""
-        with self._told():
-            value: bytes | None = self._client.hget(self._key("m"), key)
+        """Return the value of a key."""
+        with self._reporting():
+            value: bytes | None = self._client.hget(self._values, key)
         return value
 
     def set_first(self, key: str, value: bytes) -> bytes:
-        """Store a value under a key that has none; return the one that is there then."""
-        with self._told():
-            self._client.hsetnx(self._key("m"), key, value)
-            stored: bytes = self._client.hget(self._key("m"), key)
+        """Store a value if the key has none; return the value that it has afterwards."""
+        with self._reporting():
+            self._client.hsetnx(self._values, key, value)
+            stored: bytes = self._client.hget(self._values, key)
         return stored
-
-    def note(self, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        """Move the time of the window on, count kept posts, and take others out of their buckets."""
-        slices = Counter(self._time_slice(time) for time in kept)
-        oldest = self._time_slice(watermark - self._needs.horizon) - 1
-        numbers = [str(one) for pair in slices.items() for one in pair]
-        arguments = [repr(read), repr(watermark), oldest, *numbers]
-        with self._told():
-            self._scripts.run(
-                [ScriptCall("NOTE", -1, [self._key("w"), self._key("k")], arguments), *self._leaving(leaving)]
-            )
 
     def _time_slice(self, time: float) -> int:
         return int(time // (self._needs.horizon / SLICES))
 
     def rewind(self, watermark: float) -> None:
         """Put the time of the window back."""
-        with self._told():
-            self._client.set(self._key("w"), repr(watermark))
+        with self._reporting():
+            self._client.hset(self._meta, "w", repr(watermark))
 
     def watermark(self) -> float:
         """Return the time of the window."""
-        with self._told():
-            held = self._client.get(self._key("w"))
-        return float(held) if held else NEVER
+        with self._reporting():
+            token, held = self._client.hmget(self._meta, "token", "w")
+        if token != self._token:
+            raise lost(self._name)
+        with refusing_damage("the time of the window"):
+            return float(held) if held else NEVER
 
     def n_kept_after(self, time: float) -> int:
-        """Return about how many kept posts have a time after this one."""
+        """Return the approximate number of kept posts with a later time."""
         if time == NEVER:
             return 0
-        with self._told():
-            counted = self._client.hgetall(self._key("k"))
+        with self._reporting():
+            held = self._client.hgetall(self._meta)
         edge = self._time_slice(time)
-        return sum(int(n) for one, n in counted.items() if int(one) >= edge)
+        with refusing_damage("the number of kept posts"):
+            counts = {int(field[1:]): int(n) for field, n in held.items() if field[:1] == b"k"}
+        return sum(n for one, n in counts.items() if one >= edge)
 
     def n_bytes(self) -> int:
         """Return the bytes that the server has in use, for all that it holds; of a cluster, the sum."""
-        with self._told():
-            told = self._client.info("memory")
-        servers = [told] if "used_memory" in told else list(told.values())
+        with self._reporting():
+            memory = self._client.info("memory")
+        servers = [memory] if "used_memory" in memory else list(memory.values())
         return sum(int(one["used_memory"]) for one in servers)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Release the connections."""
         if not self._is_closed:
             self._is_closed = True
             self._client.close()
 
 
-def meta_prefix(name: str) -> str:
-    """Return how the keys begin of what all partitions of a window have in common."""
-    return f"{{{name}}}"
+def lost(name: str) -> StoreError:
+    """Return the error of a store that is not the one that was opened."""
+    return StoreError(
+        f"the window {name} was removed from Redis, or made anew, since it was opened here: the server was flushed, "
+        "restarted without its data, or replaced. Nothing was decided. Restore the data, or open the window anew to "
+        "begin with an empty one."
+    )
+
+
+def evidence_of(change: Change) -> bytes:
+    """Return the evidence of a change as bytes; none for a post that is no duplicate."""
+    return b"" if change.evidence is None else pack_evidence(change.evidence)
+
+
+def meta_prefix(name: str) -> bytes:
+    """Return the beginning of the keys of what all partitions of a window have in common."""
+    return b"{%s}" % name.encode()
+
+
+def meta_key(name: str) -> bytes:
+    """Return the key of the hash with the layout, the token and the counters of a window."""
+    return meta_prefix(name) + b"m"
 
 
 def tags(name: str, n_partitions: int) -> list[str]:
-    """Return what names the partitions of a window, so that they lie evenly among the slots of a cluster.
+    """Return what names the partitions of a window, so that they are spread evenly over the slots of a cluster.
 
     Examples
     --------
@@ -314,23 +333,3 @@ def tags(name: str, n_partitions: int) -> list[str]:
         if len(found) == n_partitions:
             return [found[partition] for partition in range(n_partitions)]
     raise AssertionError
-
-
-def cut(rows: Sequence[int], counts: Sequence[int], held: bytes, size: int) -> Iterator[Piece]:
-    """Yield the entries of each bucket that has any, of ``held``, where so many of each follow one another."""
-    begin = 0
-    for row, n in zip(rows, counts, strict=True):
-        if n:
-            yield row, held[begin : begin + n * size]
-            begin += n * size
-
-
-def entries_of(pieces: list[Piece], n_keys: int, kind: np.dtype[np.void]) -> Entries:
-    """Return the entries of buckets, of which each may be in several pieces."""
-    pieces.sort(key=itemgetter(0))
-    rows = np.repeat([row for row, _ in pieces], [len(piece) // kind.itemsize for _, piece in pieces]).astype(np.int64)
-    held = np.frombuffer(b"".join([piece for _, piece in pieces]), np.dtype((np.void, kind.itemsize)))
-    if (stays := held.view(kind)["position"] != GONE).all():
-        return Entries(np.bincount(rows, minlength=n_keys), held.view(kind))
-    # chosen as bytes: field by field it takes four times as long
-    return Entries(np.bincount(rows[stays], minlength=n_keys), held[stays].view(kind))

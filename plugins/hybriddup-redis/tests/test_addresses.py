@@ -33,6 +33,18 @@ def test_what_cannot_be_meant_is_refused(address: str, told: str) -> None:
         hybriddup.Window.open(address, config=CONFIG)
 
 
+@pytest.mark.parametrize("password", ["hid/den", "hid#den", "hid?den", "hid/d#e?n", "hid@den/", "hid[den", "hid:den/x"])
+def test_no_part_of_a_password_is_in_an_error(password: str) -> None:
+    """Though it is not quoted, so that the address means something else."""
+    for address in (
+        f"redis://:{password}@127.0.0.1:1/0?window=a",
+        f"redis-cluster://me:{password}@127.0.0.1:1?window=a",
+    ):
+        with pytest.raises((ConfigError, StoreError)) as caught:
+            hybriddup.Window.open(address, config=CONFIG)
+        assert not any(part in str(caught.value) for part in ("hid", "den"))
+
+
 def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
     """And what to look for."""
     with pytest.raises(StoreError) as caught:

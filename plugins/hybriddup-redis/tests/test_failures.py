@@ -41,7 +41,7 @@ def test_what_was_acknowledged_is_there_when_a_server_is_killed(fsync: str, tmp_
         posts = make_posts(20, 2)
         answers = window.add_many(posts)
         server.end(signal.SIGKILL)
-        with pytest.raises(StoreError, match="Look to server and network"):
+        with pytest.raises(StoreError, match="Check the server and the network"):
             window.add("more")
         server.start()
         assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
@@ -55,8 +55,9 @@ def test_scripts_that_a_server_has_lost_run_once(server: Server) -> None:
     store = open_store(place, Needs(words=2, max_bucket_size=8, horizon=1000.0))
     with server.client() as client:
         client.script_flush()
-        client.script_load(scripts.NOTE)
-    store.note(float("-inf"), 1.0, [1.0], Keyed(np.zeros(1, entry_type(2)), np.ones((1, 1), np.uint64)))
+        client.script_load(scripts.FINISH)
+    leaving = Keyed(np.zeros(1, entry_type(2)), np.ones((1, 1), np.uint64))
+    store.finish(store.take(1).first, float("-inf"), 1.0, [1.0], leaving)
     assert store.n_kept_after(0.0) == 1
     store.close()
 
@@ -133,7 +134,7 @@ def test_a_server_that_is_slow_is_not_waited_for_longer_than_asked(server: Serve
         server.process.send_signal(signal.SIGSTOP)
         try:
             began = time.monotonic()
-            with pytest.raises(StoreError, match="Look to server and network"):
+            with pytest.raises(StoreError, match="Check the server and the network"):
                 window.add("two")
             assert time.monotonic() - began < 5
         finally:

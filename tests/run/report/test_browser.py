@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,20 @@ def test_charts_have_bars_of_the_colors_of_their_legends(page: Any) -> None:
     for chart in page.locator("svg").all():
         assert chart.locator(".series rect").count() > 1
         assert chart.locator(".axis.y text").first.inner_html() == "0"
-    fill = "element => getComputedStyle(element).fill"
-    legend = page.locator(".legend rect.near-repeats").first.evaluate(fill)
-    assert legend == page.locator(".series.near-repeats rect").first.evaluate(fill)
-    assert legend != page.locator(".legend rect.exact-repeats").first.evaluate(fill)
+    color = "(element, name) => getComputedStyle(element)[name]"
+    legend = page.locator(".legend .near-repeats").first.evaluate(color, "backgroundColor")
+    assert legend == page.locator(".series.near-repeats rect").first.evaluate(color, "fill")
+    assert legend != page.locator(".legend .exact-repeats").first.evaluate(color, "backgroundColor")
+
+
+def test_charts_can_be_read_by_programs_and_on_phones(page: Any) -> None:
+    """Each is an image with a name; its labels are text of nine pixels at least, and do not cover each other."""
+    for name in ("Removed posts by length", "Posts by day", "Scores", "Distances"):
+        assert page.get_by_role("img", name=name, exact=True).count() == 1
+    for axis in page.locator("svg .axis.x").all():
+        boxes = [text.bounding_box() for text in axis.locator("text").all()]
+        assert all(box["height"] >= 9 for box in boxes)
+        assert all(left["x"] + left["width"] < right["x"] for left, right in pairwise(boxes))
 
 
 def test_pairs_are_found_by_their_words_and_ids(page: Any) -> None:

@@ -1,0 +1,84 @@
+"""Names of outputs: those of directories, and of files that would hold something else, are refused before a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import NamedTuple
+
+from hybriddup.errors import OutputError
+from hybriddup.files.compression import SUFFIXES, split_compression
+
+
+class Kind(NamedTuple):
+    """What is written to an output, and how its name may end; without a suffix is always allowed."""
+
+    what: str
+    """As the subject of a sentence: ``the report is``."""
+    endings: tuple[str, ...]
+    may_be_compressed: bool = True
+
+
+JSON_LINES = (".jsonl", ".ndjson", ".jsonlines", ".json")
+PLAIN_TEXT = (".txt", ".text")
+TABLE_ENDINGS = (*JSON_LINES, ".csv", ".tsv", ".tab", ".parquet", ".pq")
+
+REMOVED = Kind("removed posts are", TABLE_ENDINGS)
+CLUSTERS = Kind("clusters are", TABLE_ENDINGS)
+SUMMARY = Kind("the summary is", (".json",))
+REPORT = Kind("the report is", (".html", ".htm"))
+RECIPE = Kind("a recipe is", (".npz",), may_be_compressed=False)
+CONFIGURATION = Kind("a configuration is", (".yaml", ".yml"), may_be_compressed=False)
+WRONG_PAIRS = Kind("pairs are", JSON_LINES)
+ANSWERS = Kind("answers are", JSON_LINES, may_be_compressed=False)
+
+SPREADSHEETS = {".xlsx", ".xls", ".ods"}
+READ_BY_PANDAS = {".csv": "read_csv({!r})", ".jsonl": "read_json({!r}, lines=True)", ".parquet": "read_parquet({!r})"}
+
+
+def check_is_file_name(target: str, option: str) -> None:
+    """Raise OutputError if an output is named as no file can be, such as ``results/``."""
+    if not target:
+        raise OutputError(f"{option} is empty text; name a file. Perhaps a variable of the shell is not set.")
+    if os.path.isdir(target) or os.path.basename(target) in {"", os.curdir, os.pardir}:  # noqa: PTH112, PTH119  Path drops the last /
+        example = str(PurePath(target) / "FILE")
+        raise OutputError(f"{option} {target} names a directory; name a file in it, such as {example}.")
+
+
+def check_ending(target: str, option: str, kind: Kind) -> None:
+    """Raise OutputError if an output is named as a kind of file that it will not be."""
+    plain, compression = split_compression(target)
+    name = PurePath(plain).name.lower()
+    if compression and not kind.may_be_compressed:
+        raise OutputError(
+            f"{option} {target}: {kind.what} not compressed; leave out .{compression}, as in {PurePath(plain)}."
+        )
+    suffix = PurePath(name).suffix
+    if name.endswith(kind.endings) or not any(map(str.isalpha, suffix)):  # kept.2026-11-27 has no suffix
+        return
+    packed = f", each also with {_listed(SUFFIXES)}," if kind.may_be_compressed else ""
+    raise OutputError(
+        f"{option} {target}: {kind.what} not written as {suffix}; name a file that ends in {_listed(kind.endings)}"
+        f"{packed} or has no suffix.{_way_to_spreadsheet(plain, suffix, kind)}"
+    )
+
+
+def from_spreadsheet(path: PurePath) -> str:
+    """Return the command that makes a table of a spreadsheet."""
+    table = str(path.with_suffix(".csv"))
+    return f'python -c "import pandas; pandas.read_excel({str(path)!r}).to_csv({table!r}, index=False)"'
+
+
+def _listed(endings: Iterable[str]) -> str:
+    return ", ".join(endings)
+
+
+def _way_to_spreadsheet(plain: str, suffix: str, kind: Kind) -> str:
+    """Return the command that makes a spreadsheet of an output, if there is one."""
+    ending = next((one for one in READ_BY_PANDAS if one in kind.endings), None)
+    if suffix not in SPREADSHEETS or ending is None:
+        return ""
+    path = PurePath(plain)
+    read = READ_BY_PANDAS[ending].format(str(path.with_suffix(ending)))
+    return f' Then convert it: python -c "import pandas; pandas.{read}.to_excel({str(path)!r}, index=False)"'
