@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -161,11 +161,13 @@ class Opener:
 
     def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore, lease: float = LEASE) -> None:
         self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
-        self.make, self.lease = make, lease
+        self.make, self.lease, self.lock = make, lease, Lock()
         self.plugin = plugin(self, "window", "plain")
 
     def open_window(self, url: str, asked: Asked) -> Window:
-        return open_shared(lambda needs: self.make(self.contents[url], needs.words), asked, self.lease)
+        with self.lock:  # two threads that ask a defaultdict at once may get two values
+            content = self.contents[url]
+        return open_shared(lambda needs: self.make(content, needs.words), asked, self.lease)
 
     def __call__(self, name: str, **options: Any) -> Window:
         return Window.open(f"plain://{name}", plugins=[self.plugin], **options)
