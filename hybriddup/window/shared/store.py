@@ -143,7 +143,10 @@ class SharedStore(Protocol):
         ...
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
-        """Store new records, then claim names as `hold` does."""
+        """Store new records, then claim names as `hold` does.
+
+        If a store tries again by itself, it leaves the records of the first try: others may have changed them since.
+        """
         ...
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
@@ -201,7 +204,8 @@ class SharedStore(Protocol):
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
         """Finish a block: remove posts from their buckets, count the kept ones, move the time of the window on.
 
-        Kept posts are counted only if the block was not finished before, so a call may be repeated.
+        Posts leave first: entries of finished blocks count towards `max_bucket_size`. Kept posts are counted only if
+        the block was not finished before, so a call may be repeated.
 
         Parameters
         ----------

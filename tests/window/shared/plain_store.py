@@ -70,7 +70,7 @@ class PlainStore:
     @atomic
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
         for record in records:
-            self.content.records[record.post.position] = record
+            self.content.records.setdefault(record.post.position, record)
         return self.hold(holders)
 
     @atomic

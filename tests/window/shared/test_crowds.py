@@ -6,8 +6,10 @@ the sender goes on with another window.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -29,27 +31,45 @@ LEASE = 0.05
 MOST_IN_BUCKET = CROWD_CONFIG["blocks"]["max_bucket_size"]
 
 
-class Breaks(PlainStore):
-    """Fails one of forty calls, before or after it is done."""
+CALLS = "take", "announce", "hold", "positions_of", "enter", "leave", "records", "change", "finish"
+
+
+class Unreliable(PlainStore):
+    """Does something else in place of a call now and then."""
 
     def __init__(self, content: PlainContent, words: int) -> None:
         super().__init__(content, words)
-        random = Random(id(self))  # noqa: S311  faults, not secrets
+        for number, name in enumerate(CALLS):
+            random = Random(f"{id(self)} {number}")  # noqa: S311  faults, not secrets
+            setattr(self, name, partial(self.instead, getattr(self, name), random))
 
-        def failing(call: Callable[..., Any]) -> Callable[..., Any]:
-            def fail(*given: Any) -> Any:
-                moment = random.random() * 80
-                if moment < 1:
-                    raise StoreError("the connection broke before")
-                answer = call(*given)
-                if moment < 2:
-                    raise StoreError("the connection broke after")
-                return answer
+    def instead(self, call: Callable[..., Any], random: Random, *given: Any) -> Any:
+        """Return the answer to a call."""
+        raise NotImplementedError
 
-            return fail
 
-        for name in ("take", "announce", "hold", "positions_of", "enter", "records", "change", "finish"):
-            setattr(self, name, failing(getattr(self, name)))
+class Breaks(Unreliable):
+    """Fails one of forty calls, before or after it is done."""
+
+    def instead(self, call: Callable[..., Any], random: Random, *given: Any) -> Any:
+        moment = random.random() * 80
+        if moment < 1:
+            raise StoreError("the connection broke before")
+        answer = call(*given)
+        if moment < 2:
+            raise StoreError("the connection broke after")
+        return answer
+
+
+class TriesAgain(Unreliable):
+    """Loses one of ten answers, and makes the call again."""
+
+    def instead(self, call: Callable[..., Any], random: Random, *given: Any) -> Any:
+        answer = call(*given)
+        if random.random() < 0.1:
+            time.sleep(random.choice([0.0, 0.01, 2 * LEASE]))
+            answer = call(*given)
+        return answer
 
 
 class GivesTextsAway(PlainStore):
@@ -116,7 +136,7 @@ class Reopened:
             raise
 
 
-@pytest.mark.parametrize("make", [PlainStore, Breaks])
+@pytest.mark.parametrize("make", [PlainStore, Breaks, TriesAgain])
 def test_of_a_crowd_one_of_each_group_is_kept(make: type[PlainStore], tmp_path: Path) -> None:
     """Whoever sends the posts, and whatever fails."""
     check_crowd(make, tmp_path, make_crowd(400, 1))
