@@ -78,17 +78,21 @@ POST = pack_post(StoredPost(7, "id", 1.0, "今天的天气真的非常好啊" * 
 EVIDENCE = pack_evidence(Evidence("id", 7, "near", 3, "edit", 0.9, 0.8, "7-20"))
 
 
-@pytest.mark.parametrize("damaged", [b"", POST[:20], POST[:-3], POST[:27] + b"garbage", POST[:24] + b"\xff" * 9])
+@pytest.mark.parametrize(
+    "damaged", [b"", POST[:20], POST[:-3], POST[:27] + b"garbage", POST[:24] + b"\xff" * 9], ids=range(5)
+)
 def test_a_damaged_post_is_an_error_of_the_store(damaged: bytes) -> None:
     """Which says what to do."""
-    with pytest.raises(StoreError, match=r"damaged: a post cannot be read.*Restore a backup"):
+    with pytest.raises(StoreError, match=r"damaged: cannot read a post.*Restore a backup"):
         unpack_post(damaged)
 
 
-@pytest.mark.parametrize("damaged", [b"", EVIDENCE[:-1], b"[1, 2]", b"7", b"{}", b"null", b"\xff" + EVIDENCE])
+@pytest.mark.parametrize(
+    "damaged", [b"", EVIDENCE[:-1], b"[1, 2]", b"7", b"{}", b"null", b"\xff" + EVIDENCE], ids=range(7)
+)
 def test_damaged_evidence_is_an_error_of_the_store(damaged: bytes) -> None:
     """Which says what to do."""
-    with pytest.raises(StoreError, match=r"damaged: the evidence of a duplicate cannot be read.*Restore a backup"):
+    with pytest.raises(StoreError, match=r"damaged: cannot read the evidence of a duplicate.*Restore a backup"):
         unpack_evidence(damaged)
 
 
