@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from hybriddup.errors import StoreError
 from hybriddup.window.shared import Block, Taken
-from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.window.shared.packing import damaged, refusing_damage
 from hybriddup_hbase.table import Place, Row, Table
 
 GROUP = 1024
@@ -127,10 +127,7 @@ class Blocks:
         ledgers, end = list(map(unpack_ledger, packed)), counter_in(common)
         group = end if taken is None else taken
         if ledgers[group % N_LEDGERS].has(group):
-            raise StoreError(
-                "the store is damaged: its counter of positions went back. Restore a backup of the table, or begin a "
-                "new window under another name."
-            )
+            raise damaged("the counter of positions, which went back")
         unfinished = sorted(one for ledger in ledgers for one in ledger.unfinished(end))
         return Taken(GROUP * group, watermark_in(common), tuple(Block(GROUP * one, GROUP) for one in unfinished))
 

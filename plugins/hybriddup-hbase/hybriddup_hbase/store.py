@@ -23,7 +23,14 @@ from collections.abc import Iterable, Sequence
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken
-from hybriddup.window.shared.packing import pack_evidence, pack_post, refusing_damage, unpack_evidence, unpack_post
+from hybriddup.window.shared.packing import (
+    damaged,
+    pack_evidence,
+    pack_post,
+    refusing_damage,
+    unpack_evidence,
+    unpack_post,
+)
 from hybriddup_hbase.blocks import GROUP, NEVER, Blocks
 from hybriddup_hbase.buckets import Buckets
 from hybriddup_hbase.names import Names
@@ -89,10 +96,7 @@ class HBaseStore:
             states += bytes(max(max(positions) % GROUP + 1 - len(states), 0))
             for position in positions:
                 if states[position % GROUP] != NOT_THERE:
-                    raise StoreError(
-                        "the store is damaged: it handed out the positions of other posts. Restore a backup of the "
-                        "table, or begin a new window under another name."
-                    )
+                    raise damaged("the counter of positions, which handed out those of other posts")
                 states[position % GROUP] = State.PENDING
             if self._table.swap(Place(row, STATES), held, packed_states(states)):
                 return

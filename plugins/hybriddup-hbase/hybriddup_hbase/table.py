@@ -101,8 +101,8 @@ class Table:
         """Raise the error of a server that does not answer."""
         raise StoreError(
             f"the Thrift server of HBase at {self._connection['host']}:{self._connection['port']} does not answer: "
-            f"{type(error).__name__}: {error}. Look to server and network, check that the table {self._name.decode()} "
-            "is enabled, and send the posts again."
+            f"{type(error).__name__}: {error}. Check the server and the network, and that the table "
+            f"{self._name.decode()} is enabled, and send the posts again."
         ) from error
 
     def each(self, function: Callable[[One], Other], items: Sequence[One]) -> list[Other]:

@@ -47,7 +47,7 @@ def test_what_cannot_be_meant_is_refused(address: str, told: str) -> None:
 def test_a_server_that_does_not_answer_is_named() -> None:
     """And what to look for."""
     port = free_port()
-    with pytest.raises(StoreError, match=f"127.0.0.1:{port} does not answer.*Look to server and network"):
+    with pytest.raises(StoreError, match=f"127.0.0.1:{port} does not answer.*Check the server and the network"):
         hybriddup.Window.open(f"hbase://127.0.0.1:{port}/a", config=CONFIG)
 
 

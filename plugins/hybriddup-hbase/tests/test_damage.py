@@ -66,7 +66,7 @@ def test_a_window_whose_counter_of_positions_is_lost_overwrites_nothing(servers:
             window.add({"id": number, "text": f"{TEXT}{number}"})
         with connected(servers) as connection:
             connection.table("counter").delete(b"m", [b"m:n"])
-        with pytest.raises(StoreError, match=r"counter of positions went back.*Restore a backup"):
+        with pytest.raises(StoreError, match=r"counter of positions, which went back.*Restore a backup"):
             window.add(NEARLY)
         assert [window.get(number).text for number in range(3)] == [f"{TEXT}{number}" for number in range(3)]  # type: ignore[union-attr]
 
