@@ -75,16 +75,22 @@ def split_address(url: str, form: str) -> SplitResult:
     >>> split_address("redis://:a%2Fb@host/0", "redis://[user:password@]host:port/0").password
     'a%2Fb'
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        parts = None
-    if parts is None or "@" in parts.path + parts.query + parts.fragment:
+    parts = parts_of(url)
+    if parts is None:
         raise ConfigError(
             "the address of the window cannot be read. In a user, a password or an option, write / ? # [ ] and @ as "
             f"%2F %3F %23 %5B %5D and %40. Allowed: {form}."
-        ) from None
+        )
     return parts
+
+
+def parts_of(url: str) -> SplitResult | None:
+    """Return the parts of a URL; None if it cannot be split, or an ``@`` follows its host."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return None if "@" in parts.path + parts.query + parts.fragment else parts
 
 
 @contextmanager
@@ -111,17 +117,16 @@ def secrets_of(url: str) -> list[str]:
     >>> secrets_of("redis://me:a%20b@host/0?window=tweets&token=t")
     ['a%20b', 'a b', 't']
     >>> secrets_of("redis://me:not/quoted#yet@host/0")
-    ['not/quoted#yet', 'quoted', 'not', 'yet']
+    ['redis://me:not/quoted#yet@host/0', 'not/quoted#yet', 'quoted', 'not', 'yet']
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # who can tell
-        return [url]
-    query = (pair.partition("=") for pair in parts.query.split("&"))
-    found = [parts.password or "", *(value for name, _, value in query if SECRET.search(name))]
-    if "@" in parts.path + parts.query + parts.fragment:  # perhaps the end of a password that is not quoted
-        password = url.partition("://")[2].rpartition("@")[0].partition(":")[2]
-        found += [password, *re.split("[/?#]", password)]
+    parts = parts_of(url)
+    if parts is None:  # any piece before the last @ may be one of the password, unless there is no host, as in file:///
+        rest = url.partition("://")[2]
+        password = "" if rest.startswith("/") else rest.rpartition("@")[0].partition(":")[2]
+        found = [url, password, *re.split(r"[/?#\[\]]", password)]
+    else:
+        query = (pair.partition("=") for pair in parts.query.split("&"))
+        found = [parts.password or "", *(value for name, _, value in query if SECRET.search(name))]
     return sorted({form for one in found if one for form in (one, unquote(one))}, key=len, reverse=True)
 
 

@@ -1,33 +1,36 @@
-"""The buckets of a window in HBase: who has a block key.
+"""The buckets of a window in HBase: the posts with a block key.
 
-A bucket is a row. A post that enters is a *single*: a column named by its position, with the rest of its entry as its
-value. HBase takes some microseconds for each cell that it reads, so whoever reads many singles *packs* them: writes a
-column with all of them, and then removes them. Where two do that at once, both of their packs stay, until the next one
-packs those; nothing is removed that does not stand elsewhere. Only posts that were long decided are packed, as the
-others may leave.
+A bucket is a row. A post that enters is a *single*: a column named by its position, with the rest of its entry as the
+value. HBase takes some microseconds for each cell that it reads, so whoever reads a bucket with many singles *packs*
+the oldest of them, 32 at a time: it writes a column with all of them, and then removes them. Only posts of finished
+blocks are packed, since others may leave. A pack never changes and is named by a digest of its content, so that two
+processes that pack the same entries write the same cell.
+
+A post that leaves a bucket later, because it was deleted, leaves a *mark*, which hides its entry in a pack.
+
+Entries that are older than the newest ones of finished blocks are removed, packs as a whole. The others are dropped by
+HBase when their time is over.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.window.shared import Entries, Keyed, Needs, entry_type
-from hybriddup.window.shared.packing import mix_keys
+from hybriddup.window.shared.packing import mix_keys, refusing_damage
 from hybriddup.window.shared.store import EntryArray
-from hybriddup_hbase.table import Place, Row, Table
+from hybriddup_hbase.table import Place, Row, Table, size_of
 
-SLACK = 64
-"""So many entries more than asked for a bucket holds, for posts that are being decided, and those that leave."""
-FEWEST_PACKED = 32
-"""Singles: fewer are left as they are."""
+PACKED = 32
+"""Singles in a pack."""
 SINGLE = len(b"d:") + 8
 """Bytes of the column of a single."""
-PACK = b"d:+"
+PACK, MARK = b"d:+", b"d:-"
 
 
 class Found(NamedTuple):
@@ -44,121 +47,141 @@ class Found(NamedTuple):
 
 
 class Buckets:
-    """Who has which block key.
+    """The posts with each block key.
 
     Parameters
     ----------
     table
-        The window's.
+        That of the window.
     needs
-        How many entries a bucket must hold, and of what.
+        Size of the buckets, and of fingerprints.
     """
 
     def __init__(self, table: Table, needs: Needs) -> None:
-        self._table = table
-        self._most = needs.max_bucket_size + SLACK if needs.max_bucket_size else 0
+        self._table, self._most = table, needs.max_bucket_size
         self._type = entry_type(needs.words)
         self._stored = np.dtype([("position", ">u8"), *entry_type(needs.words).descr[1:]])
-        """As bytes stand in HBase: first the position, as in the column of a single."""
+        """Of entries in HBase: first the position, as in the column of a single."""
 
     # ---- writing
 
-    def entries_of(self, texts: Keyed) -> dict[Place, bytes]:
-        """Return where the entries of posts stand as singles, and what stands there."""
-        size, packed = self._type.itemsize, texts.entries.tobytes()
-        rows, _ = np.nonzero(texts.keys != NO_KEY)
-        values = [packed[row * size + 8 : (row + 1) * size] for row in range(len(texts.entries))]
-        return {place: values[row] for place, row in zip(self._singles(texts), rows.tolist(), strict=True)}
+    def enter(self, texts: Keyed) -> None:
+        """Add posts to the buckets of their keys."""
+        self._table.put(self._singles(texts))
 
-    def _singles(self, texts: Keyed) -> Iterator[Place]:
+    def remove(self, texts: Keyed) -> None:
+        """Remove posts of an unfinished block from the buckets of their keys."""
+        singles = self._singles(texts)
+        self._table.delete(list(singles))
+        self._table.n_bytes -= size_of(singles)
+
+    def leave(self, texts: Keyed) -> None:
+        """Remove posts of any block from the buckets of their keys."""
+        self.remove(texts)
+        self._table.put({Place(row, MARK + column[2:]): b"1" for row, column in self._singles(texts)})
+
+    def _singles(self, texts: Keyed) -> dict[Place, bytes]:
+        size, packed = self._type.itemsize, texts.entries.tobytes()
         rows, columns = np.nonzero(texts.keys != NO_KEY)
-        positions = texts.entries["position"][rows].astype(">u8").tobytes()
-        for place, row in enumerate(bucket_rows(texts.keys[rows, columns])):
-            yield Place(row, b"d:" + positions[8 * place : 8 * place + 8])
+        names = bucket_rows(texts.keys[rows, columns])
+        positions = texts.entries["position"].astype(">u8").tobytes()
+        return {Place(name, b"d:" + positions[8 * row : 8 * row + 8]): packed[row * size + 8 : (row + 1) * size]
+                for name, row in zip(names, rows.tolist(), strict=True)}  # fmt: skip
 
     # ---- reading
 
-    def read(self, keys: UInt64s, oldest: int, decided: int) -> Entries:
-        """Return what buckets hold, the newest of them.
+    def read(self, keys: UInt64s, settled: int) -> Entries:
+        """Return the contents of buckets: the newest entries before the position ``settled``, and all others.
 
         Parameters
         ----------
         keys
-            uint64[n]: the buckets, each any number of times.
-        oldest
-            The position from which on entries are of any use.
-        decided
-            Posts before this position are decided: many of them in one bucket are packed.
+            uint64[n]: the buckets, each once.
+        settled
+            Posts before this position are of finished blocks: many of them in one bucket are packed.
         """
-        different, of_key = np.unique(keys, return_inverse=True)
-        names = bucket_rows(different)
+        names = bucket_rows(keys)
         rows = self._table.rows(names)
-        found = self._newest(self.parse([rows.get(name, {}) for name in names]), oldest)
-        self.tidy(names, rows, found, decided)
-        counts = np.bincount(found.bucket, minlength=len(names)).astype(np.int64)
-        first = np.cumsum(counts) - counts
-        asked = counts[of_key]
-        places = np.arange(asked.sum()) + np.repeat(first[of_key] - (np.cumsum(asked) - asked), asked)
-        return Entries(asked, found.entries[places])
+        found = self.parse([rows.get(name, {}) for name in names])
+        stays = self._stays(found, settled)
+        self._tidy(names, rows, found.take(stays), settled)
+        found = found.take(stays)
+        return Entries(np.bincount(found.bucket, minlength=len(names)).astype(np.int64), found.entries)
 
     def parse(self, rows: Sequence[Row]) -> Found:
-        """Return the entries of buckets as they were read, each once."""
-        parts = [b"".join([value if len(column) != SINGLE else column[2:] + value for column, value in row.items()])
+        """Return the entries of buckets, each once, without those that have a mark."""
+        cells = [[column[2:] + value if len(column) == SINGLE else value
+                  for column, value in row.items() if len(column) == SINGLE or column.startswith(PACK)]
                  for row in rows]  # fmt: skip
-        n = np.array([len(part) // self._type.itemsize for part in parts], np.int64)
-        entries = np.frombuffer(b"".join(parts), self._stored).astype(self._type)
+        n = np.array([sum(map(len, some)) for some in cells], np.int64) // self._type.itemsize
+        with refusing_damage("a bucket"):
+            if any(len(cell) % self._type.itemsize for some in cells for cell in some):
+                raise ValueError
+            entries = np.frombuffer(b"".join(cell for some in cells for cell in some), self._stored).astype(self._type)
         bucket = np.repeat(np.arange(len(rows)), n)
         order = np.lexsort((entries["position"], bucket))
         found = Found(bucket[order], entries[order])
         is_first = np.ones(len(order), np.bool_)
         is_first[1:] = (np.diff(found.bucket) != 0) | (np.diff(found.entries["position"]) != 0)
-        return found.take(is_first)
+        return without_marked(found.take(is_first), rows)
 
-    def _newest(self, found: Found, oldest: int) -> Found:
-        """Return those that are not too old, and of each bucket no more than are to be there."""
-        found = found.take(found.entries["position"] >= oldest)
+    def _stays(self, found: Found, settled: int) -> Bools:
+        """Return bool[n]: which entries stay, the newest of those that are settled and all others."""
+        is_settled = found.entries["position"] < settled
         if not self._most:
-            return found
-        ends = np.searchsorted(found.bucket, found.bucket, "right")
-        return found.take(ends - np.arange(len(ends)) <= self._most)
+            return np.ones_like(is_settled)
+        n_before = np.cumsum(is_settled)
+        n_settled = n_before[np.searchsorted(found.bucket, found.bucket, "right") - 1]
+        return ~is_settled | (n_settled - n_before < self._most)
 
     # ---- tidying
 
-    def tidy(self, names: Sequence[bytes], rows: Mapping[bytes, Row], found: Found, decided: int) -> None:
-        """Pack the singles of buckets that have many, and remove entries of which there are too many.
+    def _tidy(self, names: Sequence[bytes], rows: Mapping[bytes, Row], found: Found, settled: int) -> None:
+        """Pack singles of buckets that have many, and remove entries of which there are too many.
 
         Parameters
         ----------
         names
-            Those of the buckets, by their numbers.
+            The rows of the buckets, by their numbers.
         rows
-            As they were read.
+            The buckets as they were read.
         found
-            What is to stay of them.
-        decided
+            The entries that stay.
+        settled
             As `read` takes it.
         """
         removed: list[Place] = []
         packs: dict[Place, bytes] = {}
         for number, name in enumerate(names):
             row = rows.get(name, {})
-            if len(row) < FEWEST_PACKED:
+            if len(row) < PACKED:
                 continue
-            singles = sorted(column for column in row if len(column) == SINGLE)
-            done = [column for column in singles if position_of(column) < decided]
-            if len(done) >= FEWEST_PACKED:
-                gone = set(done)
-                first, last = np.searchsorted(found.bucket, [number, number + 1])
-                packs[Place(name, PACK + os.urandom(8))] = self._pack(found.entries[first:last], decided)
-                removed += [Place(name, column) for column in row if len(column) != SINGLE or column in gone]
-            elif self._most and len(singles) > 2 * self._most:
-                removed += [Place(name, column) for column in singles[: -self._most]]
-        self._table.put({place: pack for place, pack in packs.items() if pack})
+            entries = found.entries[slice(*np.searchsorted(found.bucket, [number, number + 1]))]
+            oldest = int(entries["position"].min(initial=settled))
+            singles = sorted(column for column in row if len(column) == SINGLE and position_in(column) < settled)
+            staying = [column for column in singles if position_in(column) >= oldest]
+            for first in range(0, len(staying) - PACKED + 1, PACKED):
+                packed = b"".join(column[2:] + row[column] for column in staying[first : first + PACKED])
+                packs[Place(name, PACK + hashlib.blake2b(packed, digest_size=8).digest())] = packed
+            gone = [*singles[: len(singles) - len(staying)], *staying[: len(staying) - len(staying) % PACKED]]
+            removed += [Place(name, column) for column in [*gone, *self._old_packs(row, oldest)]]
+        self._table.put(packs)
         self._table.delete(removed)
 
-    def _pack(self, entries: EntryArray, decided: int) -> bytes:
-        """Return those of the entries whose posts are decided as the value of a pack."""
-        return entries[entries["position"] < decided].astype(self._stored).tobytes()
+    def _old_packs(self, row: Row, oldest: int) -> list[bytes]:
+        """Return the columns of the packs whose entries are all before a position."""
+        return [column for column, value in row.items() if column.startswith(PACK) and len(column) != SINGLE
+                and position_in(b"d:" + value[-self._type.itemsize :]) < oldest]  # fmt: skip
+
+
+def without_marked(found: Found, rows: Sequence[Row]) -> Found:
+    """Return the entries of buckets but for those that have a mark."""
+    stays = np.ones(len(found.bucket), np.bool_)
+    for number, row in enumerate(rows):
+        for column in row:
+            if column.startswith(MARK) and len(column) != SINGLE:
+                stays &= (found.bucket != number) | (found.entries["position"] != position_in(b"d:" + column[3:]))
+    return found.take(stays)
 
 
 def bucket_rows(keys: UInt64s) -> list[bytes]:
@@ -167,6 +190,6 @@ def bucket_rows(keys: UInt64s) -> list[bytes]:
     return [b"b" + packed[first : first + 8] for first in range(0, len(packed), 8)]
 
 
-def position_of(column: bytes) -> int:
-    """Return the position of a single."""
-    return int.from_bytes(column[2:], "big")
+def position_in(column: bytes) -> int:
+    """Return the position that follows a family."""
+    return int.from_bytes(column[2:10], "big")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import re
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl
 
 from hybriddup.errors import ConfigError, StoreError, WindowError
 from hybriddup.window.opened import Asked
 from hybriddup.window.shared import Needs, open_shared
 from hybriddup.window.shared.opening import LEASE
+from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.window.urls import split_address
 from hybriddup.window.window import Window
 from hybriddup_hbase.store import SPARE, HBaseStore
 from hybriddup_hbase.table import Table
+from hybriddup_hbase.values import Values
 
 NAME = re.compile(r"(?:[A-Za-z0-9_]\w*:)?[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
 FORM = "hbase://host:9090/NAME?timeout=60"
@@ -22,7 +25,7 @@ TIMEOUT = 60.0
 FOREVER = 2**31 - 1
 """Seconds that HBase takes for no end."""
 OPTIONS = {"transport": ("buffered", "framed"), "protocol": ("binary", "compact")}
-VERSION = b"2"
+VERSION = b"3"
 
 
 class Address(NamedTuple):
@@ -46,12 +49,15 @@ class HBaseWindows:
 
 def address_of(url: str) -> Address:
     """Return what a URL says; ConfigError where it cannot be meant."""
+    parts = split_address(url, FORM)
     try:
-        parts = urlsplit(url)
         port = parts.port or 9090
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
-    except ValueError as error:
-        raise ConfigError(f"this is no address of HBase: {error}. Allowed: {FORM}.") from None
+    except ValueError:  # whose message may repeat a password
+        raise ConfigError(
+            "this is no address of HBase: its port must be a number from 1 to 65535, and each option NAME=VALUE, "
+            f"with & in between. Allowed: {FORM}."
+        ) from None
     check_parts(parts)
     allowed = {"timeout": TIMEOUT, "lease": LEASE, "connections": 4}
     if wrong := set(options) - set(allowed) - set(OPTIONS):
@@ -98,38 +104,41 @@ def choice_of(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def open_store(address: Address, needs: Needs) -> HBaseStore:
-    """Return the store of a window, whose table is made where there is none.
+    """Return the store of a window, whose table is created if there is none.
 
     Raises
     ------
     StoreError
-        It cannot be reached, or another version has made it, or something else.
+        It cannot be reached, is disabled, or was made by another version or something else.
     WindowError
         It was made for a shorter horizon.
     """
     table = Table(address.table, address.n_connections, address.connection)
     try:
-        ttl = make_table(table, address.table, needs.horizon)
-        store = HBaseStore(table, needs, ttl)
-        check_version(store.set_first("version", VERSION))
+        make_table(table, address.table, needs.horizon)
+        values = Values(table)
+        check_version(values.set_first("version", VERSION))
+        first = values.set_first("horizon", repr(needs.horizon).encode())
+        with refusing_damage("the value of horizon"):
+            horizon = float(first)
+        return HBaseStore(table, horizon, needs)
     except BaseException:
         table.close()
         raise
-    return store
 
 
 def check_version(version: bytes) -> None:
-    """Raise StoreError where another version has made the window."""
+    """Raise StoreError if another version has made the window."""
     if version != VERSION:
         raise StoreError(
-            f"the window was made by another version, with layout {version.decode()}; this one has "
+            f"the window was made by another version, with layout {version.decode('utf-8', 'replace')}; this one has "
             f"{VERSION.decode()}. Open it with that one, or begin a new window under another name."
         )
 
 
-def make_table(table: Table, name: str, horizon: float) -> float:
-    """Make the table of a window if there is none; return the seconds for which it holds posts."""
-    kinds = {"bloom_filter_type": "ROW", "max_versions": 1}
+def make_table(table: Table, name: str, horizon: float) -> None:
+    """Create the table of a window if there is none, and check that it holds posts for long enough."""
+    kinds = {"bloom_filter_type": "ROW", "max_versions": 1, "block_cache_enabled": True}
     found = table.make({"d": {**kinds, "time_to_live": min(math.ceil(SPARE * horizon), FOREVER)}, "m": kinds})
     if set(found) != {b"d", b"m"}:
         raise StoreError(
@@ -137,10 +146,8 @@ def make_table(table: Table, name: str, horizon: float) -> float:
             f"{', '.join(sorted(one.decode() for one in found))}. Choose another name."
         )
     seconds = found[b"d"]["time_to_live"]
-    ttl = math.inf if seconds == FOREVER else float(seconds)
-    if SPARE * horizon > ttl + 1:
+    if seconds != FOREVER and SPARE * horizon > seconds + 1:
         raise WindowError(
-            f"the window was made with a horizon of {ttl / SPARE:g} s, and cannot be opened with a longer one; got "
+            f"the window was made with a horizon of {seconds / SPARE:g} s, and cannot be opened with a longer one; got "
             f"{horizon:g} s. Open it with that, or begin a new one under another name."
         )
-    return ttl

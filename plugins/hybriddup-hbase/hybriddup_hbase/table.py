@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from queue import LifoQueue
-from time import sleep
-from typing import Any, NamedTuple, TypeVar
+from time import monotonic, sleep
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import happybase
-from Hbase_thrift import AlreadyExists, Mutation  # happybase makes this module of the server's description
+from Hbase_thrift import AlreadyExists, IllegalArgument, Mutation  # happybase makes this module of a description
 from Hbase_thrift import IOError as HBaseError
 from thriftpy2.thrift import TException
 
 from hybriddup.errors import StoreError
 
 FEWEST_ROWS = 128
-"""A connection is given at least so many rows of a call."""
+"""Rows of a call that a connection gets, at least."""
+ENABLED_WITHIN = 20.0
+"""Seconds for which a new table may be disabled while another process creates it."""
+CELL = 24
+"""Bytes that HBase needs for a cell besides its row, column and value."""
 
 Row = dict[bytes, bytes]
-"""Values by column, with its family before it."""
+"""Values by column, each with its family in front."""
 One = TypeVar("One")
 Other = TypeVar("Other")
 
 
 class Place(NamedTuple):
-    """Where a value stands."""
+    """The row and the column of a value."""
 
     row: bytes
     column: bytes
@@ -36,13 +39,19 @@ class Place(NamedTuple):
 class Table:
     """Reads and writes many rows at once; each row is atomic by itself.
 
-    All methods raise StoreError where HBase does not do what is asked, or the table is closed. They may be called from
-    several threads.
+    All methods raise StoreError if HBase refuses a call or does not answer, or the table is closed. They may be called
+    from several threads.
+
+    A Thrift server closes connections that were idle for a minute, and one that is started anew has none. So a call on
+    a connection that was open before is repeated once on a new one. The first call may have been carried out, or may be
+    carried out later; each method is safe against that, as it says.
 
     Parameters
     ----------
+    name
+        Name of the table.
     n_connections
-        So many connections share a call, so that the server uses several processors.
+        Number of connections that share a call, so that the server uses several processors.
     connection
         Arguments of `happybase.Connection`.
     """
@@ -53,63 +62,55 @@ class Table:
         # happybase's pool cannot be closed
         self._idle: LifoQueue[happybase.Connection] = LifoQueue()
         for _ in range(n_connections):
-            self._idle.put(happybase.Connection(**connection, autoconnect=False))
+            self._idle.put(self._new_connection())
         self._n = n_connections
         self._threads = ThreadPoolExecutor(n_connections, "hbase")
+        self.n_bytes = 0
+        """Bytes that were written, uncompressed."""
 
     # ---- connections
 
-    @contextmanager
-    def connected(self) -> Iterator[happybase.Connection]:
-        """Yield a connection; where it fails, it is replaced."""
+    def _new_connection(self) -> happybase.Connection:
+        return happybase.Connection(**self._connection, autoconnect=False)
+
+    def _call(self, function: Callable[[happybase.Connection], One]) -> One:
+        """Return what a function gets over a connection; it is called again if an idle connection was lost."""
         if self._is_closed:
             raise StoreError("the store is closed.")
         connection = self._idle.get()
         try:
-            connection.open()
-            yield connection
-        except HBaseError as error:
-            raise StoreError(
-                f"HBase does not do what is asked: {said_in(error)}. Look to its servers, and send the posts again."
-            ) from error
-        except (TException, OSError) as error:
-            connection.close()
-            connection = happybase.Connection(**self._connection, autoconnect=False)
-            raise StoreError(
-                f"the Thrift server of HBase at {connection.host}:{connection.port} does not answer: "
-                f"{type(error).__name__}: {error}. Look to server and network, and send the posts again."
-            ) from error
+            while True:
+                was_open = connection.transport.is_open()
+                try:
+                    connection.open()
+                    return function(connection)
+                except (HBaseError, IllegalArgument) as error:
+                    raise StoreError(
+                        f"HBase refused a call: {message_of(error)}. Check its servers and the table "
+                        f"{self._name.decode()}, and send the posts again."
+                    ) from error
+                except (TException, OSError) as error:
+                    connection.close()
+                    connection = self._new_connection()
+                    if not was_open or isinstance(error, TimeoutError):
+                        self._refuse(error)
         finally:
             self._idle.put(connection)
 
-    @contextmanager
-    def _table(self) -> Iterator[happybase.Table]:
-        with self.connected() as connection:
-            yield connection.table(self._name)
-
-    def make(self, families: Mapping[str, Mapping[str, Any]]) -> dict[bytes, dict[str, Any]]:
-        """Create the table if there is none; return the families that it has, and their settings."""
-        with self.connected() as connection:
-            if self._name not in connection.tables():
-                self._create(connection, families)
-            while not connection.is_table_enabled(self._name):  # another process is making it
-                sleep(0.1)
-            found: dict[bytes, dict[str, Any]] = connection.table(self._name).families()
-        return found
-
-    def _create(self, connection: happybase.Connection, families: Mapping[str, Mapping[str, Any]]) -> None:
-        try:
-            connection.create_table(self._name, families)
-        except (AlreadyExists, HBaseError):  # the server says it in both ways
-            if self._name not in connection.tables():
-                raise
+    def _refuse(self, error: Exception) -> NoReturn:
+        """Raise the error of a server that does not answer."""
+        raise StoreError(
+            f"the Thrift server of HBase at {self._connection['host']}:{self._connection['port']} does not answer: "
+            f"{type(error).__name__}: {error}. Check the server and the network, and that the table "
+            f"{self._name.decode()} is enabled, and send the posts again."
+        ) from error
 
     def each(self, function: Callable[[One], Other], items: Sequence[One]) -> list[Other]:
-        """Return what a function that asks HBase returns for each item, several at once."""
+        """Return what a function that calls HBase returns for each item, several at once."""
         if len(items) <= 1 or self._is_closed:
             return [function(item) for item in items]
-        asked = [self._threads.submit(function, item) for item in items]
-        return [one.result() for one in asked]
+        futures = [self._threads.submit(function, item) for item in items]
+        return [one.result() for one in futures]
 
     def _shares(self, items: Sequence[One]) -> list[Sequence[One]]:
         """Return the items in parts of about one size, one for each connection."""
@@ -124,64 +125,109 @@ class Table:
             for _ in range(self._n):
                 self._idle.get().close()
 
+    # ---- the table itself
+
+    def make(self, families: Mapping[str, Mapping[str, Any]]) -> dict[bytes, dict[str, Any]]:
+        """Create the table if there is none; return the families that it has, and their settings."""
+        if self._name not in self._call(lambda connection: connection.tables()):
+            self._call(lambda connection: self._create(connection, families))
+        ends = monotonic() + ENABLED_WITHIN
+        while not self._call(lambda connection: connection.is_table_enabled(self._name)):
+            if monotonic() > ends:
+                name = self._name.decode()
+                raise StoreError(f"the table {name} of HBase is disabled. In the shell of HBase: enable '{name}'.")
+            sleep(0.1)
+        return self._call(lambda connection: connection.table(self._name).families())
+
+    def _create(self, connection: happybase.Connection, families: Mapping[str, Mapping[str, Any]]) -> None:
+        """Create the table, unless another process does."""
+        try:
+            connection.create_table(self._name, families)
+        except (AlreadyExists, HBaseError):  # the server answers with one or the other
+            if self._name not in connection.tables():
+                raise
+
     # ---- reading
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        """Return those of the rows with these keys that there are; no key twice."""
+        """Return the rows with distinct keys, by key; without those that are not there."""
 
         def read(share: Sequence[bytes]) -> list[tuple[bytes, Row]]:
-            with self._table() as table:
-                return list(table.rows(share))
+            return self._call(lambda connection: list(connection.table(self._name).rows(share)))
 
         return {key: row for found in self.each(read, self._shares(keys)) for key, row in found}
 
     def row(self, key: bytes) -> Row:
-        """Return a row; an empty one where there is none."""
-        with self._table() as table:
-            found: Row = table.row(key)
-        return found
+        """Return a row; an empty one if it is not there."""
+        return self._call(lambda connection: connection.table(self._name).row(key))
 
     # ---- writing
 
     def put(self, values: Mapping[Place, bytes]) -> None:
-        """Write values, those of one row at once."""
+        """Write values, those of one row at once. Repeated, it changes nothing."""
 
         def write(share: Sequence[tuple[bytes, Row]]) -> None:
-            with self._table() as table, table.batch(transaction=True) as batch:
-                for key, row in share:
-                    batch.put(key, row)
+            self._call(lambda connection: write_rows(connection.table(self._name), share))
 
         rows: dict[bytes, Row] = defaultdict(dict)
         for (row, column), value in values.items():
             rows[row][column] = value
         self.each(write, self._shares(list(rows.items())))
+        self.n_bytes += size_of(values)
 
     def delete(self, places: Sequence[Place]) -> None:
-        """Remove values."""
+        """Remove values. Repeated, it changes nothing."""
 
         def remove(share: Sequence[Place]) -> None:
-            with self._table() as table, table.batch(transaction=True) as batch:
-                for row, column in share:
-                    batch.delete(row, [column])
+            self._call(lambda connection: delete_values(connection.table(self._name), share))
 
         self.each(remove, self._shares(places))
 
     def swap(self, place: Place, expected: bytes | None, value: bytes) -> bool:
-        """Write a value where another one is expected, None = none; return whether it was there. Atomic."""
-        change = Mutation(column=place.column, value=value)
-        with self.connected() as connection:
-            # happybase has no method for what its client can do; an empty value stands for none
+        """Write a value if the present one is as expected, None = there is none; return whether it was. Atomic.
+
+        If an answer was lost, the value tells whether the call was carried out: let it be one that no other call
+        writes.
+        """
+        change, n_calls = Mutation(column=place.column, value=value), 0
+
+        def swap_once(connection: happybase.Connection) -> bool:
+            nonlocal n_calls
+            n_calls += 1
+            # happybase has no method for what its client can do; to the client, an empty value is none
             client = connection.client
-            return bool(client.checkAndPut(self._name, place.row, place.column, expected or b"", change, {}))
+            if client.checkAndPut(self._name, place.row, place.column, expected or b"", change, {}):
+                return True
+            return n_calls > 1 and connection.table(self._name).row(place.row).get(place.column) == value
+
+        return self._call(swap_once)
 
     def add(self, place: Place, n: int) -> int:
-        """Add to a counter, and return what it is then. Atomic."""
-        with self._table() as table:
-            return int(table.counter_inc(*place, n))
+        """Add to a counter; return its value afterwards. Atomic. Repeated, it adds twice."""
+        return self._call(lambda connection: int(connection.table(self._name).counter_inc(*place, n)))
 
 
-def said_in(error: HBaseError) -> str:
-    """Return the first line of what a server says is wrong, without the trace that follows."""
-    message = error.message or ""
+def write_rows(table: happybase.Table, rows: Sequence[tuple[bytes, Row]]) -> None:
+    """Write rows in one call."""
+    with table.batch(transaction=True) as batch:
+        for key, row in rows:
+            batch.put(key, row)
+
+
+def delete_values(table: happybase.Table, places: Sequence[Place]) -> None:
+    """Remove values in one call."""
+    with table.batch(transaction=True) as batch:
+        for row, column in places:
+            batch.delete(row, [column])
+
+
+def message_of(error: Exception) -> str:
+    """Return the first line of a server's message, without the trace that follows."""
+    message = getattr(error, "message", None) or b""
     text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     return text.partition("\n")[0].strip()
+
+
+def size_of(values: Mapping[Place, bytes]) -> int:
+    """Return about how many bytes values take in HBase, uncompressed."""
+    return sum(CELL + len(place.row) + len(place.column) + len(value) for place, value in values.items())

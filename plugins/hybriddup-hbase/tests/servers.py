@@ -92,7 +92,8 @@ class HBase:
             "hbase.wal.provider": "filesystem",
             "hbase.zookeeper.quorum": "127.0.0.1",
             "hbase.zookeeper.property.clientPort": self.zookeeper_port,
-            "zookeeper.session.timeout": 4000,
+            # a server on a busy machine must not be taken for dead; where one is killed, another soon takes over
+            "zookeeper.session.timeout": 20_000 if self.n == 1 else 6000,
             "hbase.master.port": 0,
             "hbase.regionserver.port": 0,
             "hbase.master.ipc.address": "127.0.0.1",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import happybase
 import pytest
 from hybriddup_hbase.opening import VERSION
@@ -26,19 +28,26 @@ from hybriddup.testing.window_posts import CONFIG
         ("hbase://localhost/a?protocol=", "protocol must be binary or compact"),
         ("hbase://localhost:port/a", "no address of HBase"),
         ("hbase://me:hidden@localhost/a", "takes no user and password"),
+        ("hbase://me:hid/den@localhost/a", "write / .* as %2F"),
+        ("hbase://me:hid#den@localhost/a", "write / .* as %2F"),
+        ("hbase://me:hid?den@localhost/a", "write / .* as %2F"),
+        ("hbase://me:7/hid?den=1#den@localhost/a", "write / .* as %2F"),
+        ("hbase://me:hid[den@localhost/a", "write / .* as %2F"),
+        ("hbase://localhost:hidden/a", "its port must be a number"),
+        ("hbase://localhost/a?hidden", "each option NAME=VALUE"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(address: str, told: str) -> None:
     """With what is allowed, and without the password."""
     with pytest.raises(ConfigError, match=told) as caught:
         hybriddup.Window.open(address, config=CONFIG)
-    assert "hidden" not in str(caught.value)
+    assert not {"hidden", "hid", "den"} & set(re.findall(r"\w+", str(caught.value)))
 
 
 def test_a_server_that_does_not_answer_is_named() -> None:
     """And what to look for."""
     port = free_port()
-    with pytest.raises(StoreError, match=f"127.0.0.1:{port} does not answer.*Look to server and network"):
+    with pytest.raises(StoreError, match=f"127.0.0.1:{port} does not answer.*Check the server and the network"):
         hybriddup.Window.open(f"hbase://127.0.0.1:{port}/a", config=CONFIG)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import happybase
 import pytest
 from hybriddup_hbase.opening import address_of, open_store
 from servers import HBase
@@ -70,3 +73,52 @@ def without_positions(decisions: list[Any]) -> list[Any]:
     return [
         one._replace(position=0, evidence=one.evidence and one.evidence._replace(of_position=0)) for one in decisions
     ]
+
+
+def test_of_a_thousand_copies_of_a_text_one_is_kept(servers: HBase) -> None:
+    """However many come at once, and also if one was kept before."""
+    with hybriddup.Window.open(servers.url("copies"), config=CONFIG) as window:
+        for size in 1000, 1, 330:
+            answers = window.add_many(
+                [{"id": f"{size} {number}", "text": "转发微博：大家一起出去走走吧"} for number in range(size)]
+            )
+            assert [one.id for one in answers if one.kept] == (["1000 0"] if size == 1000 else [])
+        assert window.stats().n_kept_in_window == 1
+
+
+def test_ids_that_come_again_take_no_room(servers: HBase) -> None:
+    """A page that is crawled again and again leaves no records, states or entries."""
+    posts = [{"id": number, "text": f"第{number}条微博，今天去了{number}号公园散步"} for number in range(50)]
+    with hybriddup.Window.open(servers.url("again"), config=CONFIG) as window:
+        window.add_many(posts)
+        before = rows_of(servers, "again")
+        for _ in range(5):
+            assert all(one.repeated for one in window.add_many(posts))
+        assert rows_of(servers, "again") == before
+
+
+def rows_of(servers: HBase, name: str) -> set[bytes]:
+    """Return the keys of the rows of a window."""
+    with closing(happybase.Connection("127.0.0.1", servers.port)) as connection:
+        return {key for key, _ in connection.table(name).scan(columns=[b"d"])}
+
+
+def test_a_kept_post_matches_whatever_the_clock_of_a_sender_says(
+    servers: HBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A computer whose clock is years ahead looks at the posts of the others; times are those of the window's clock."""
+    now = time.time()
+    with hybriddup.Window.open(servers.url("clocks"), config=CONFIG, clock=lambda: now) as window:
+        assert window.add("你妈妈喊你回家吃饭哦，回家罗回家罗").kept
+        for seconds, text in (1e7, "另一条完全不同的微博在这里"), (1e8, "第三条说的又是别的事情了"):
+            monkeypatch.setattr("time.time", lambda ahead=now + seconds: ahead)
+            assert window.add(text).kept
+        assert not window.add("你妈妈叫你回家吃饭啦，回家罗回家罗").kept
+
+
+def test_what_is_read_often_stays_in_memory(servers: HBase) -> None:
+    """A table that a window makes has a block cache."""
+    hybriddup.Window.open(servers.url("cached"), config=CONFIG).close()
+    with closing(happybase.Connection("127.0.0.1", servers.port)) as connection:
+        families = connection.table("cached").families()
+    assert [one["block_cache_enabled"] for one in families.values()] == [True, True]

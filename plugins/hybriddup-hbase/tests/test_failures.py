@@ -64,7 +64,7 @@ def test_while_the_thrift_server_is_away_posts_are_refused(fragile: HBase) -> No
         posts = make_posts(20, 3)
         answers = window.add_many(posts)
         fragile.end("thrift")
-        with pytest.raises(StoreError, match=r"does not answer.*Look to server and network"):
+        with pytest.raises(StoreError, match=r"does not answer.*Check the server and the network"):
             window.add("away")
         fragile.start_thrift()
         fragile.wait_until_it_answers()
@@ -80,7 +80,7 @@ def test_a_server_that_is_slow_is_not_waited_for_longer_than_asked(servers: HBas
         thrift.send_signal(signal.SIGSTOP)
         try:
             began = time.monotonic()
-            with pytest.raises(StoreError, match="Look to server and network"):
+            with pytest.raises(StoreError, match="Check the server and the network"):
                 window.add("two")
             assert time.monotonic() - began < 10
         finally:

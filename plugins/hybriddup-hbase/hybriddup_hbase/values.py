@@ -1,0 +1,54 @@
+"""Values by name: what all processes of a window go by, such as its recipe."""
+
+from __future__ import annotations
+
+import os
+
+from hybriddup.window.shared.packing import refusing_damage
+from hybriddup_hbase.table import Place, Table
+
+PART = 2**20
+"""Bytes of the parts of large values: HBase refuses cells of 10 MB."""
+NAMED = b"m"
+"""The row that names the parts of each value: a token of 16 bytes, and their number."""
+
+
+class Values:
+    """The values of a window.
+
+    Parameters
+    ----------
+    table
+        That of the window.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, key: str) -> bytes | None:
+        """Return the value of a key, put together from its parts; None if it has none."""
+        named = self._table.row(NAMED).get(b"m:v" + key.encode())
+        if named is None:
+            return None
+        with refusing_damage(f"the value of {key}"):
+            rows = [place.row for place in parts_of(named[:16], int(named[16:]))]
+            found = self._table.rows(rows)
+            return b"".join(found[row][b"m:v"] for row in rows)
+
+    def set_first(self, key: str, value: bytes) -> bytes:
+        """Store a value if the key has none, first its parts, then what names them; return its value afterwards."""
+        stored = self.get(key)
+        if stored is not None:
+            return stored
+        token, parts = os.urandom(16), [value[first : first + PART] for first in range(0, len(value), PART)]
+        places = parts_of(token, len(parts))
+        for place, part in zip(places, parts, strict=True):
+            self._table.put({place: part})
+        if not self._table.swap(Place(NAMED, b"m:v" + key.encode()), None, token + b"%d" % len(parts)):
+            self._table.delete(places)
+        return self.get(key) or b""
+
+
+def parts_of(token: bytes, n: int) -> list[Place]:
+    """Return the places of the parts of a value."""
+    return [Place(b"v" + token + b"%d" % number, b"m:v") for number in range(n)]
