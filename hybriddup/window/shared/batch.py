@@ -13,9 +13,9 @@ from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
+from hybriddup.window.shared.contestants import Contestants
 from hybriddup.window.shared.encounter import Encounter
 from hybriddup.window.shared.packing import text_name
-from hybriddup.window.shared.protocol import Contestants
 from hybriddup.window.shared.store import Block, Entries, Keyed, Record, State, Taken, entry_type
 
 

@@ -259,10 +259,13 @@ return {found}
 """Returns the positions of the holders of names, empty without one. Arguments: the oldest position of use; of the keys,
 joined: fields of 15 bytes."""
 WRITE = """
-for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[i + 1], 'PX', ARGV[1]) end
+for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[i + 1], 'PX', ARGV[1], 'NX') end
 return {}
 """
-"""Writes records. Arguments: milliseconds until they expire; of each key: a record."""
+"""Writes records that are not there yet: a call that is repeated must not bring back a state from before.
+
+Arguments: milliseconds until they expire; of each key: a record.
+"""
 
 SAME_STORE = """
 local key, call = KEYS[1], redis.call

@@ -14,8 +14,9 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.shared.contestants import Contestants
 from hybriddup.window.shared.packing import id_name
-from hybriddup.window.shared.protocol import Call, Contestants
+from hybriddup.window.shared.protocol import Call
 from hybriddup.window.shared.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 
 ENTRY = entry_type(1)
