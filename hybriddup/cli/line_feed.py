@@ -53,7 +53,7 @@ class LineFeed:
         while part := self.parts.get():
             yield part
             self.free.release()
-        if self.error is not None:
+        if self.error is not None and self.stopped_by is None:  # a terminal that was closed cannot be read, either
             raise self.error
 
     def _read(self) -> None:

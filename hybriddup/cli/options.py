@@ -20,13 +20,14 @@ DEBUG = "hybriddup.debug"
 
 EXIT_BAD_LINES = 1
 EXIT_ERROR = 2
+EXIT_HUNG_UP = 129
 EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
 EXIT_TERMINATED = 143
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 done, but some lines were bad; 2 an error, nothing was written; 130 interrupted, nothing "
-    "was written (143: told to end by the system; 141: standard output was closed early)."
+    "was written (143: told to end by the system; 129: the terminal was closed; 141: standard output was closed early)."
 )
 
 NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+) *([a-zA-Z]*)")

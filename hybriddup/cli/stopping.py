@@ -23,6 +23,10 @@ T = TypeVar("T")
 
 MESSAGES = {signal.SIGINT: b"interrupted; nothing was written\n", signal.SIGTERM: b""}
 """What is said at the end, by the signals that stop the program."""
+HANGUP = getattr(signal, "SIGHUP", None)
+"""The terminal was closed; Windows has no such signal."""
+if HANGUP is not None:
+    MESSAGES[HANGUP] = b""
 NOTICED_WITHIN = 0.1
 """Seconds. A signal that the system hands to another thread does not wake the main one, which alone handles it."""
 SHOW_CURSOR = b"\x1b[?25h\n"
@@ -43,6 +47,8 @@ def _raise(number: int) -> NoReturn:
 class _Now:
     """What holds at the moment; a process has one set of signal handlers."""
 
+    has_terminal = False
+    """Whether standard error is a terminal."""
     answer: Callable[[int], object] = staticmethod(end)
     """Called by the handler of a signal."""
     on_stop: list[Callable[[int], bool]] = []  # noqa: RUF012  there is one
@@ -51,12 +57,15 @@ class _Now:
 
 def install_handlers() -> None:
     """Have signals to stop end the program from now on; one that is ignored, as in the background, stays so."""
+    _Now.has_terminal = os.isatty(2)
     for number in MESSAGES:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _handle)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the shape of a signal handler
+    if number == HANGUP and _Now.has_terminal:  # writing to a terminal that was closed would fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     _Now.answer(number)
 
 

@@ -81,7 +81,11 @@ def read_config(config: str | FilePath) -> Written:
     if isinstance(config, str) and config in shipped:
         return read_file(shipped_directory() / f"{config}.yaml", config)
     path = FilePath(config)
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError:  # such as a directory that may not be entered: reading it says why
+        is_there = True
+    if not is_there:
         raise ConfigError(
             f"config {str(config)!r} is neither a file nor a shipped configuration.{suggest(config, shipped)} "
             f"(shipped: {', '.join(shipped)})"

@@ -20,7 +20,7 @@ from hybriddup.errors import PluginError
 from hybriddup.plugin import spec
 from hybriddup.plugin.registered import BUILTINS, Owner, blamed_on
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.options import suggest
+from hybriddup.steps.options import quote, suggest
 
 if TYPE_CHECKING:
     import typer
@@ -89,7 +89,10 @@ class PluginManager:
         """
         if isinstance(modules, str):
             raise PluginError(f"plugins must be a list; got {modules!r}. A list with one plugin is [{modules!r}].")
-        for module in modules:
+        listed = list(modules) if isinstance(modules, Iterable) else [modules]
+        if wrong := [one for one in listed if not isinstance(one, (str, ModuleType))]:
+            raise PluginError(f"plugins must be a list of modules or of their names; got {quote(wrong[0])}.")
+        for module in listed:
             if not isinstance(module, str):
                 self._load(Owner(module.__name__), lambda module=module: module)  # type: ignore[misc]
             elif directory is not None and module.endswith(".py"):

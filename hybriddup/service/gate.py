@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from hybriddup.service.reading import BodyRoom
 from hybriddup.service.routes import OPEN_TO_ALL, route_name
 from hybriddup.steps.options import quote
 
+HOST = re.compile(r"(?:\[(?P<address>[0-9a-fA-F:.]+)\]|(?P<name>[^\s:@/\[\]]*))(?::[0-9]*)?")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -164,10 +166,9 @@ class Exchange:
 
 
 def host_name(header: str) -> str:
-    """Return the name in a Host header, without the port."""
-    if header.startswith("["):
-        return header[1:].partition("]")[0].lower()
-    return header.partition(":")[0].lower()
+    """Return the name in a Host header, without the port; all of a header that is not just these two."""
+    found = HOST.fullmatch(header)
+    return (header if found is None else found["address"] or found["name"]).lower()
 
 
 def log_line(scope: Scope, method: str, status: int, seconds: float) -> str:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hybriddup.errors import HybriddupError, InputError, UnsupportedError
+from hybriddup.errors import HybriddupError, InputError, StoreError, UnsupportedError
 from hybriddup.files.tables import json_line
 from hybriddup.steps.options import quote
 from hybriddup.window.records import PostId
@@ -75,7 +75,8 @@ def no_post(post_id: PostId) -> RequestError:
 def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
     """Return the problem of posts that are not allowed, or of a window that cannot do what is asked.
 
-    Of the request, ``n_decided`` posts were decided before.
+    Of the request, ``n_decided`` posts were decided before. An error that is not about the request may name paths and
+    servers, so only the log of the service has it.
     """
     if isinstance(error, InputError):
         return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")
@@ -84,8 +85,10 @@ def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
     before = f" The first {n_decided:,} posts of the request were decided." if n_decided else ""
     allowed = "send it again, later" + (" with the same ids" if n_decided else "")
     if is_disk_full(error):
-        return RequestError(507, "disk_full", f"{error}{before}", allowed, retry_after=5)
-    return RequestError(503, "window_failed", f"{error}{before}", allowed, retry_after=1)
+        return RequestError(507, "disk_full", f"the disk of the store is full.{before}", allowed, retry_after=5)
+    what = "the store could not be read or written" if isinstance(error, StoreError) else "the window failed"
+    message = f"{what}; the service's log says why.{before}"
+    return RequestError(503, "window_failed", message, allowed, retry_after=1)
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -172,7 +172,7 @@ async def health(_: Request) -> Response:
 async def ready(request: Request) -> Response:
     """Say whether the window is loaded and posts can be written."""
     service = service_of(request)
-    service.check_ready()
+    await service.check_ready()
     seconds_ahead = 0.0 if service.last_stats is None else service.last_stats.seconds_ahead
     return json_response({"status": service.status, "seconds_ahead": seconds_ahead})
 

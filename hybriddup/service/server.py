@@ -109,7 +109,9 @@ class Server:
 
         The event loop runs in a thread of its own: uvicorn leaves the signals alone there.
         """
-        numbers = signal.SIGINT, signal.SIGTERM
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
+            numbers.append(signal.SIGHUP)
         before = {number: signal.signal(number, self._end_by) for number in numbers}
         interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL)

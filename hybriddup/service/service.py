@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
-from hybriddup.errors import HybriddupError, StoreError
+from hybriddup.errors import HybriddupError, InputError, StoreError, UnsupportedError
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.latest import History, Latest
 from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
@@ -26,6 +27,9 @@ from hybriddup.window.records import PostId
 T = TypeVar("T")
 SECONDS_BETWEEN_TRIES = 1.0
 """After which it is tried again whether the disk can be written to."""
+SECONDS_TO_CHECK = 1.0
+"""For which a readiness probe waits for the store; a window that is busy for longer is as ready as it was."""
+LOG = logging.getLogger(__name__)
 
 
 class Service:
@@ -50,6 +54,9 @@ class Service:
         self.trouble: str | None = None
         """Why the last posts could not be written; None = they could."""
         self.recovering: asyncio.Task[None] | None = None
+        self.checking: asyncio.Task[None] | None = None
+        self.logged = ""
+        """The error that was logged last."""
         self.history = History()
         self.latest = Latest()
         self.queue = DecidingQueue(self._decide, limits.max_queue)
@@ -84,8 +91,8 @@ class Service:
         if self.opening is not None and not self.opening.done():
             return
         self.status = "ending"
-        if self.recovering is not None:
-            self.recovering.cancel()
+        for task in filter(None, (self.recovering, self.checking)):
+            task.cancel()
         await self.queue.close()
         self.looking.shutdown()
         if self.window is not None:
@@ -98,11 +105,25 @@ class Service:
             raise not_ready(self.status)
         return self.window
 
-    def check_ready(self) -> None:
-        """Raise RequestError where the window is not open, or the last posts could not be written."""
-        self.ready_window()
+    async def check_ready(self) -> None:
+        """Raise RequestError where the window is not open, or its store could not be read or written."""
+        window = self.ready_window()
+        if self.trouble is None and not self.queue.n_posts:  # posts that are being decided find out by themselves
+            if self.checking is None or self.checking.done():
+                self.checking = asyncio.create_task(self._check_store(window))
+            await asyncio.wait([self.checking], timeout=SECONDS_TO_CHECK)
         if self.trouble is not None:
             raise not_ready(self.trouble)
+
+    async def _check_store(self, window: AnyWindow) -> None:
+        """Note trouble where the store does not answer, such as one that was removed."""
+        try:
+            await asyncio.to_thread(window.get, "")
+        except StoreError as error:
+            self._log(error)
+            self._note_trouble("its store could not be read")
+        except HybriddupError:  # the window was closed meanwhile
+            return
 
     async def decide(self, request: Request) -> tuple[list[Decision], bool]:
         """Return the decisions about the posts of a request, and whether they came as an array.
@@ -122,15 +143,22 @@ class Service:
             client = request.client.host if request.client else ""
             decisions = await self.queue.submit(posts, self.limits.request_timeout, client)
         except RequestError as problem:
+            if isinstance(problem.__cause__, HybriddupError):
+                self._log(problem.__cause__)
             if isinstance(problem.__cause__, StoreError):
-                # whoever asks for it needs no token, so that no path of the store is in it
                 self._note_trouble("the disk is full" if problem.status == 507 else "posts could not be written")
             raise
         if not all(decision.repeated for decision in decisions):
-            self.trouble = None
+            self._recovered()
         self.history.add(decisions)
         self.latest.add(decisions)
         return decisions, is_array
+
+    def _log(self, error: HybriddupError) -> None:
+        """Log an error that is not about a request, once until another one comes or the service has recovered."""
+        if not isinstance(error, (InputError, UnsupportedError)) and str(error) != self.logged:
+            self.logged = str(error)
+            LOG.error("%s", error)
 
     def _note_trouble(self, trouble: str) -> None:
         """Be not ready, until posts or anything else can be written."""
@@ -138,12 +166,16 @@ class Service:
         if self.recovering is None or self.recovering.done():
             self.recovering = asyncio.create_task(self._recover())
 
+    def _recovered(self) -> None:
+        """Be ready again, and log the next error even if it is the same."""
+        self.trouble, self.logged = None, ""
+
     async def _recover(self) -> None:
         while self.trouble is not None:
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
             with suppress(OSError, StoreError):
                 await asyncio.to_thread(self._try_store)
-                self.trouble = None
+                self._recovered()
 
     def _try_store(self) -> None:
         """Raise OSError where nothing can be written, and StoreError where the store does not answer."""
@@ -204,6 +236,7 @@ class Service:
             seconds = f"{self.limits.request_timeout:g} s"
             raise RequestError(504, "timeout", f"no answer within {seconds}.", "send it again, later") from None
         except HybriddupError as error:
+            self._log(error)
             raise could_not(error) from None
 
     def _looked(self, asked: asyncio.Future[Any]) -> None:

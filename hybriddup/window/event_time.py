@@ -123,8 +123,10 @@ def event_time(place: int, post: Post) -> float:
 
 def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, clock: Callable[[], float]) -> WindowTime:
     """Return how posts get their time; parameters and errors are those of `hybriddup.Window.open`."""
-    if time_of not in get_args(TimeOf):
+    if not isinstance(time_of, str) or time_of not in get_args(TimeOf):
         raise ConfigError(f"time must be one of {', '.join(get_args(TimeOf))}; got {quote(time_of)}.")
+    if not callable(clock):
+        raise ConfigError(f"clock must be a function that returns seconds since 1970; got {quote(clock)}.")
     seconds = parse_length("horizon", horizon)
     step = min(LONGEST_STEP, seconds / 2) if max_step is None else parse_length("max_step", max_step)
     return WindowTime(time_of, seconds, clock, step)

@@ -37,8 +37,6 @@ MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
 
 def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
     """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
-    if limit < 0:
-        raise InputError(f"limit must be at least 0; got {limit}.")
     prepared = state.prepare([text])
     now = PostTimes(np.array([state.last_time]), np.array([state.watermark]))
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
@@ -153,8 +151,6 @@ def list_posts(
     of: PostId | None,
 ) -> PostList:
     """Return the posts that are wanted, of the posts at so many positions before one; see `hybriddup.Window.posts`."""
-    if limit < 1:
-        raise InputError(f"limit must be at least 1; got {limit}.")
     wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()
     is_search = bool(wanted) or of is not None
     while n_left:

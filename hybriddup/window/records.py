@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
+from hybriddup.data.fields import MISSING, is_missing
 from hybriddup.data.times import TIMES, parse_time
 from hybriddup.errors import InputError
 from hybriddup.steps.options import quote
@@ -232,7 +233,7 @@ def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) ->
 
     Where a window does not go by event time, ``timed``, ``created_at`` may hold anything and is left out.
     """
-    if isinstance(posts, (str, bytes, Mapping)):
+    if isinstance(posts, (str, bytes, Mapping, Post)) or not isinstance(posts, Iterable):
         raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")
     return [as_post(place, post, timed=timed) for place, post in enumerate(posts)]
 
@@ -243,16 +244,17 @@ def as_post(place: int, post: object, *, timed: bool = True) -> Post:
         return Post(post)
     text, post_id, created_at = post if isinstance(post, Post) else fields_of(place, post)
     if not isinstance(text, str):
-        given = "it has no 'text'" if text is None else f"its 'text' is {quote(text)}"
+        given = "it has no 'text'" if text is MISSING else f"its 'text' is {quote(text)}"
         raise InputError(f"post {place}: {WANTED}; {given}.")
     return Post(text, checked_id(place, post_id), seconds_of(place, created_at) if timed else None)
 
 
 def fields_of(place: int, post: object) -> tuple[object, object, object]:
-    """Return the fields of a mapping; InputError where it is none."""
+    """Return the fields of a mapping; InputError where it is none. A text without a value is empty, as in a run."""
     if not isinstance(post, (dict, Mapping)):  # a dictionary is told at once
         raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
-    return post.get("text"), post.get("id"), post.get("created_at")
+    text = post.get("text", MISSING)
+    return "" if text is None or is_missing(text) else text, post.get("id"), post.get("created_at")
 
 
 def made_id(position: int) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
 from urllib.request import url2pathname
 
 from hybriddup.errors import ConfigError, HybriddupError, StoreError
+from hybriddup.steps.options import quote
 
 URL = re.compile(r"([a-z][a-z0-9+.-]+)://|(memory):$|(file):/", re.IGNORECASE)
 """One letter is a drive, and other paths may have a colon."""
@@ -35,7 +36,12 @@ def url_of(path: str | Path | None) -> tuple[str, str]:
         return "memory", MEMORY
     found = URL.match(path) if isinstance(path, str) else None
     if found is None:
-        return "file", Path(path).absolute().as_uri()
+        try:
+            return "file", Path(path).absolute().as_uri()
+        except (TypeError, UnicodeEncodeError):
+            raise ConfigError(
+                f"a window is opened by the path of a directory, as text or as a Path, or by a URL; got {quote(path)}."
+            ) from None
     return found[found.lastindex or 1].lower(), str(path)
 
 

@@ -17,10 +17,11 @@ from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.errors import StoreError, WindowError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.study.explain import Explanation
+from hybriddup.window.arguments import checked_after, checked_limit, checked_post_id, checked_text
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.looking import count_window, explainer_of, list_posts, similar_posts
 from hybriddup.window.opened import AnyWindow, Asked
-from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats, as_post, as_posts
+from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats, as_posts
 from hybriddup.window.urls import secrets_hidden, url_of
 
 if TYPE_CHECKING:
@@ -131,16 +132,16 @@ class Window:
         Parameters
         ----------
         posts
-            Each is a text, or a mapping with ``text`` and perhaps ``id`` (text or a whole number of 64 bits) and
-            ``created_at``, a time as `hybriddup.data.times.parse_time` reads it: seconds or milliseconds since 1970,
-            ISO 8601, or a date as the APIs of Weibo and Twitter write it.
+            Each is a text, or a mapping with ``text`` (None counts as an empty text, as in a run) and perhaps ``id``
+            (text or a whole number of 64 bits) and ``created_at``, a time as `hybriddup.data.times.parse_time` reads
+            it: seconds or milliseconds since 1970, ISO 8601, or a date as the APIs of Weibo and Twitter write it.
 
         Raises
         ------
         InputError
             Something is no post; none of these posts is decided then.
         StoreError
-            The posts could not be written; none of them counts as sent.
+            The posts could not be written, or the store was removed or replaced; none of them counts as sent.
         WindowError
             The window is closed, or was opened by another process; or its clock does not say the time.
         """
@@ -225,14 +226,14 @@ class Window:
         Raises
         ------
         InputError
-            The text is none, or the limit is below 0.
+            The text is none, or the limit is no whole number or below 0.
         WindowError
             The window is closed.
         StoreError
             The store cannot be read, or is damaged.
         """
-        post = as_post(0, text)
-        return self._ask(lambda state: similar_posts(state, post.text, limit))
+        wanted, most = checked_text(text), checked_limit(limit, 0)
+        return self._ask(lambda state: similar_posts(state, wanted, most))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Return every step for a post of the window (``a``) and a text (``b``), and whether the text repeats the post.
@@ -255,8 +256,8 @@ class Window:
         StoreError
             The store cannot be read, or is damaged.
         """
-        post = as_post(0, text)
-        explainer = self._ask(lambda state: explainer_of(state, post.text, post_id))
+        later, earlier_id = checked_text(text), checked_post_id(post_id)
+        explainer = self._ask(lambda state: explainer_of(state, later, earlier_id))
         return undisturbed(explainer.explain)
 
     def get(self, post_id: PostId) -> StoredPost | None:
@@ -269,7 +270,8 @@ class Window:
         StoreError
             The store cannot be read, or is damaged.
         """
-        return self._ask(lambda state: state.post_with(post_id))
+        wanted = checked_post_id(post_id)
+        return self._ask(lambda state: state.post_with(wanted))
 
     def posts(
         self, limit: int = 100, *, after: int | None = None, text: str = "", of: PostId | None = None
@@ -293,7 +295,7 @@ class Window:
         Raises
         ------
         InputError
-            The limit is below 1.
+            The limit is no whole number or below 1, or another argument has the wrong type.
         UnsupportedError
             Several processes share the window.
 
@@ -306,7 +308,11 @@ class Window:
         ['Good night', 'good morning']
         """
         return list_posts(
-            lambda before, n: self._ask(lambda state: state.posts_before(before, n)), limit, after, text, of
+            lambda before, n: self._ask(lambda state: state.posts_before(before, n)),
+            checked_limit(limit, 1),
+            checked_after(after),
+            checked_text(text),
+            None if of is None else checked_post_id(of),
         )
 
     def delete(self, post_id: PostId) -> bool:
@@ -317,6 +323,9 @@ class Window:
         the post stays one, and when it is sent again gets the same answer, which names the post. To have it decided
         anew, delete it too, and send it again.
 
+        The text is then in no file of a window over a directory. If another process is reading the store at that
+        moment, it goes with the first call after that process has finished.
+
         Raises
         ------
         WindowError
@@ -325,7 +334,8 @@ class Window:
             It could not be written; the post is still there.
         """
         self._check_writes("deletes nothing")
-        return self._ask(lambda state: state.delete(post_id))
+        gone = checked_post_id(post_id)
+        return self._ask(lambda state: state.delete(gone))
 
     def stats(self) -> WindowStats:
         """Return counts of the window; errors are those of `get`."""

@@ -68,12 +68,16 @@ def hybriddup_register(registry):
 
 @pytest.mark.parametrize(
     ("number", "code", "message"),
-    [(signal.SIGINT, 130, "interrupted; nothing was written"), (signal.SIGTERM, 143, "")],
+    [
+        (signal.SIGINT, 130, "interrupted; nothing was written"),
+        (signal.SIGTERM, 143, ""),
+        (signal.SIGHUP, 129, ""),
+    ],
 )
 def test_a_run_told_to_stop_leaves_nothing_behind(
     start: Start, tmp_path: Path, number: int, code: int, message: str
 ) -> None:
-    """Not even while it writes; Ctrl-C and the system's request to end alike."""
+    """Not even while it writes; Ctrl-C, the system's request to end and a closed terminal alike."""
     (tmp_path / "slow_writer.py").write_text(SLOW_WRITER, "utf-8")
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
     process = start("dedupe", name, "--plugin", "slow_writer", "--quiet", PYTHONDONTWRITEBYTECODE="1")

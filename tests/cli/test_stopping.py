@@ -86,12 +86,21 @@ def ran(script: str) -> tuple[int, str, str]:
     [
         (AT_WORK.format(name="SIGINT"), (130, "undone 2 True\n", "interrupted; nothing was written\n")),
         (AT_WORK.format(name="SIGTERM"), (143, "undone 15 True\n", "")),
+        (AT_WORK.format(name="SIGHUP"), (129, "undone 1 True\n", "")),
         (ENDS_BY_ITSELF, (0, "ended by itself\n", "")),
         (TWICE, (130, "", "")),
         (AFTERWARDS, (0, "done\n", "")),
         (BEFORE, (143, "", "")),
     ],
-    ids=["Ctrl-C", "told to end", "work that ends by itself", "Ctrl-C twice", "after the work", "before the work"],
+    ids=[
+        "Ctrl-C",
+        "told to end",
+        "hung up",
+        "work that ends by itself",
+        "Ctrl-C twice",
+        "after the work",
+        "before the work",
+    ],
 )
 def test_a_signal_raises_nothing_in_the_work(script: str, outcome: tuple[int, str, str]) -> None:
     """What was begun is undone in the main thread, and the process ends without waiting for the work."""

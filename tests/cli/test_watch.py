@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import signal
 import subprocess
+import sys
+import termios
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +19,7 @@ import pytest
 
 from hybriddup.cli.watch_job import recall_line
 from hybriddup.window import AuditCounts, Window, WindowStats
-from tests.cli.support import NEARLY, OTHER, REPEATED, Start, distinct_texts, jsonl
+from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Start, distinct_texts, jsonl
 
 
 def answers(out: bytes) -> list[dict[str, Any]]:
@@ -115,6 +119,40 @@ def test_a_line_is_answered_though_no_other_comes(start: Start) -> None:
     assert finish(process) == ([], "", 0)
 
 
+def test_a_text_without_a_value_is_an_empty_one_as_in_a_run(start: Start, tmp_path: Path) -> None:
+    """What `dedupe` keeps of the same lines is kept here."""
+    lines = jsonl({"id": 1, "text": None}, {"id": 2, "text": REPEATED}, {"id": 3, "text": None}, {"id": 4, "text": ""})
+    got, _, code = finish(start("watch", stdin=subprocess.PIPE), lines)
+    kept = start("dedupe", "-", "--quiet", stdin=subprocess.PIPE).communicate(lines.encode(), timeout=120)[0]
+    assert code == 0
+    assert [answer["id"] for answer in got if answer["decision"] == "kept"] == [post["id"] for post in answers(kept)]
+    assert [answer["id"] for answer in got] == [1, 2, 3, 4]
+
+
+def test_a_terminal_that_is_closed_ends_it_in_order(tmp_path: Path) -> None:
+    """What was typed is in the store; nobody can be told so any more."""
+    pty = pytest.importorskip("pty")
+    terminal, other_end = pty.openpty()
+
+    def take_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(other_end, termios.TIOCSCTTY, 0)
+
+    command = [sys.executable, "-m", "hybriddup", "watch", "--store", str(tmp_path / "window")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), other_end)
+    process = subprocess.Popen(command, env=environment, preexec_fn=take_terminal, **streams)
+    os.close(other_end)
+    os.write(terminal, b'{"id": "typed", "text": "good morning"}\n')
+    shown = b""
+    while b"decision" not in shown:
+        shown += os.read(terminal, 4096)
+    os.close(terminal)
+    assert process.wait(60) == 0
+    with Window.open(tmp_path / "window") as window:
+        assert window.get("typed") is not None
+
+
 def test_strict_stops_at_the_first_bad_line(start: Start) -> None:
     """When those before it are answered."""
     process = start("watch", "--strict", stdin=subprocess.PIPE)
@@ -124,7 +162,7 @@ def test_strict_stops_at_the_first_bad_line(start: Start) -> None:
     assert code == 2
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)])
 def test_told_to_stop_it_answers_what_it_read(start: Start, tmp_path: Path, number: int, code: int) -> None:
     """Though the input is still open; what was answered is in the store."""
     process = start("watch", "--store", "window", stdin=subprocess.PIPE)

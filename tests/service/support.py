@@ -114,8 +114,14 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def serving(store: Path, *arguments: str, is_awaited: bool = True, **environment: str) -> Iterator[Served]:
-    """Yield a server on a free port, when its window is open unless that is not awaited."""
+def serving(
+    store: Path,
+    *arguments: str,
+    is_awaited: bool = True,
+    begin: Callable[[], object] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    **environment: str,
+) -> Iterator[Served]:
+    """Yield a server on a free port, when its window is open unless that is not awaited; it begins with a call."""
     process = subprocess.Popen(
         [sys.executable, "-m", "hybriddup", "serve", "--store", str(store), "--port", "0", *arguments],
         env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
@@ -123,7 +129,7 @@ def serving(store: Path, *arguments: str, is_awaited: bool = True, **environment
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=begin,
     )
     assert process.stderr is not None
     try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 from unittest.mock import AsyncMock
 
 import httpx
@@ -15,7 +16,7 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from hybriddup.errors import StoreError
+from hybriddup.errors import HybriddupError, PluginError, StoreError, WindowError
 from hybriddup.service.batching import POSTS_A_TURN, DecidingQueue
 from hybriddup.service.connections import Connections
 from hybriddup.service.gate import Exchange
@@ -273,30 +274,66 @@ def test_what_is_repeated_of_a_request_is_short(method: str, path: str, headers:
     assert len(answer.content) < LONGEST_MESSAGE
 
 
-def test_nobody_learns_where_the_store_is() -> None:
-    """Readiness needs no token, and says only what kind of trouble there is."""
+PLACE = "/secret/place/posts.sqlite3"
 
-    async def talk() -> str:
+
+def full() -> StoreError:
+    """The error of a full disk."""
+    error = StoreError(f"{PLACE}: the disk is full")
+    error.__cause__ = OSError(errno.ENOSPC, "No space left on device", PLACE)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "refusal", "trouble"),
+    [
+        (StoreError(f"cannot write to {PLACE}"), (503, "window_failed"), "posts could not be written"),
+        (full(), (507, "disk_full"), "the disk is full"),
+        (WindowError(f"{PLACE} was opened by another process"), (503, "window_failed"), None),
+        (PluginError(f"the tokenizer in {PLACE} failed"), (503, "window_failed"), None),
+    ],
+)
+def test_nobody_learns_where_the_store_is(
+    caplog: pytest.LogCaptureFixture, error: HybriddupError, refusal: tuple[int, str], trouble: str | None
+) -> None:
+    """Whatever fails, and whatever is asked; the log of the service has it once."""
+
+    async def talk() -> list[httpx.Response]:
         service = make_service()
         async with running(service) as client:
             assert service.window is not None
             service.window.close()
-            service.window = FailingWindow()  # type: ignore[assignment]
-            failed = await client.post("/v1/posts", json={"text": OTHER})
-            assert refused(failed) == (503, "window_failed")
-            assert "/secret/place" in failed.json()["message"]
-            assert failed.headers["retry-after"] == "1"
-            return (await client.get("/readyz")).text
+            service.window = FailingWindow(error)  # type: ignore[assignment]
+            sent = [await client.post("/v1/posts", json={"text": OTHER}) for _ in range(3)]
+            asked = [
+                await client.get("/v1/posts/a"),
+                await client.delete("/v1/posts/a"),
+                await client.get("/v1/posts"),
+                await client.get("/v1/stats"),
+                await client.post("/v1/match", json={"text": OTHER}),
+                await client.post("/v1/explain", json={"text": OTHER, "id": "a"}),
+            ]
+            assert {refused(answer) for answer in (*sent, *asked)} == {refusal}
+            assert all(int(answer.headers["retry-after"]) >= 1 for answer in (*sent, *asked))
+            return [*sent, *asked, await client.get("/readyz"), await client.get("/metrics")]
 
-    assert "/secret/place" not in (told := asyncio.run(talk()))
-    assert "could not be written" in told
+    *answers, ready, metrics = asyncio.run(talk())
+    assert not any("/secret" in answer.text for answer in (*answers, ready, metrics))
+    assert caplog.text.count(PLACE) == 1
+    if trouble is not None:
+        assert (ready.status_code, trouble in ready.text) == (503, True)
 
 
 class FailingWindow:
-    """Stands for one whose store fails."""
+    """Stands for one that fails whatever it is asked."""
 
-    def add_many(self, _: list[Post]) -> list[Decision]:
-        raise StoreError("cannot write to /secret/place/posts.sqlite3")
+    def __init__(self, error: HybriddupError) -> None:
+        self.error = error
+
+    def fail(self, *_: object, **__: object) -> NoReturn:
+        raise self.error
+
+    add_many = get = delete = match = explain = posts = stats = fail
 
     def close(self) -> None:
         return

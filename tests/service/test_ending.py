@@ -93,11 +93,12 @@ def post_slowly(served: Served, slow: Path) -> tuple[threading.Thread, list[http
     return thread, got
 
 
-def test_told_to_end_it_waits_for_the_answer_that_is_being_made(tmp_path: Path, slow: Path) -> None:
-    """And accepts nothing new."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end_it_waits_for_the_answer_that_is_being_made(tmp_path: Path, slow: Path, number: int) -> None:
+    """And accepts nothing new; so too when its terminal is closed."""
     with serving(tmp_path / "window", *ARGUMENTS) as served:
         thread, got = post_slowly(served, slow)
-        served.process.send_signal(signal.SIGTERM)
+        served.process.send_signal(number)
         time.sleep(0.5)
         parts = urlsplit(served.address)
         with pytest.raises(ConnectionRefusedError):
@@ -105,6 +106,18 @@ def test_told_to_end_it_waits_for_the_answer_that_is_being_made(tmp_path: Path, 
         slow.unlink()
         thread.join(60)
         assert [answer.status_code for answer in got] == [200]
+        assert served.end() == (0, "")
+
+
+def test_a_service_that_is_to_outlive_its_terminal_does(tmp_path: Path) -> None:
+    """As under nohup, which has it ignore the signal."""
+
+    def ignore() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    with serving(tmp_path / "window", begin=ignore) as served:
+        served.process.send_signal(signal.SIGHUP)
+        assert answers(served)[0] == "kept"
         assert served.end() == (0, "")
 
 

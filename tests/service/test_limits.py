@@ -156,11 +156,17 @@ def test_a_token_is_asked_for_where_posts_are_told_or_taken(authorization: str |
 
 @pytest.mark.parametrize(
     ("host", "status"),
-    [("localhost", 200), ("LOCALHOST:8077", 200), ("[::1]:8077", 200), ("evil.example", 421), ("", 421)],
+    [
+        *((name, 200) for name in ("localhost", "LOCALHOST:8077", "localhost:", "[::1]:8077", "[::1]")),
+        *((name, 421) for name in ("", "evil.example", "evil.example:8077", "localhost.evil.example")),
+        *((name, 421) for name in ("localhost:80@evil.example", "[::1]evil.example", "[::1].evil.example:80")),
+        *((name, 421) for name in ("localhost:80:80", "localhost:evil", "localhost/evil.example", "evil@localhost")),
+        *((name, 421) for name in ("[localhost]", "[::1", "::1]", "localhost localhost", "localhost:８０")),
+    ],
 )
 def test_without_a_token_only_the_own_names_are_answered(host: str, status: int) -> None:
     """A foreign name may lead to this machine, but its pages learn nothing."""
-    answer = ask(lambda client: client.get("/v1/stats", headers={"host": host}), hosts={"localhost", "::1"})
+    answer = ask(lambda client: client.get("/v1/stats", headers={"host": host.encode()}), hosts={"localhost", "::1"})
     assert answer.status_code == status
 
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import errno
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +20,8 @@ from hybriddup.window import AnyWindow, Window
 from hybriddup.window.derived import file_series
 from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile
 from hybriddup.window.derived.kept_log import FOLDER
+from hybriddup.window.records import StoredPost
+from hybriddup.window.stores.sqlite import SqliteStore
 from tests.posts import load_sample
 from tests.window.plugins import plugin, state_of
 from tests.window.reference_window import CONFIG
@@ -112,6 +120,131 @@ def test_nothing_is_left_of_the_text_of_a_deleted_post(tmp_path: Path, n_before:
         assert readable(window) == n_before * [True] + [False] + (n + 100 - n_before) * [True]
     check_gone(tmp_path / "w")
     assert all(holds(tmp_path / "w", text) for text in texts)
+
+
+SECRETS = [UNWANTED, UNWANTED + " 第二句" * 150, UNWANTED + " 第二句" * 600, UNWANTED + " 第二句" * 3000 + UNWANTED]
+"""Texts of some 60 bytes, 2, 7 and 33 kB in UTF-8."""
+
+
+def with_secret(folder: Path, unwanted: str) -> Window:
+    """An open window with a text in it, among others."""
+    window = Window.open(folder, CONFIG)
+    window.add_many(distinct(8, 100))
+    window.add({"id": "gone", "text": unwanted})
+    window.add_many(distinct(9, 100))
+    assert holds(folder, "secret")
+    return window
+
+
+@pytest.mark.parametrize("unwanted", SECRETS, ids=["short", "2 kB", "7 kB", "33 kB"])
+def test_when_a_deletion_returns_nothing_is_left_of_the_text(tmp_path: Path, unwanted: str) -> None:
+    """Not while the window is open, not after a crash at that moment, and not when more posts come."""
+    with with_secret(tmp_path / "w", unwanted) as window:
+        assert window.delete("gone")
+        check_gone(tmp_path / "w")
+        shutil.copytree(tmp_path / "w", tmp_path / "crashed")
+        window.add_many(distinct(10, 300))
+        check_gone(tmp_path / "w")
+    with Window.open(tmp_path / "crashed", CONFIG) as window:
+        assert window.get("gone") is None
+        check_gone(tmp_path / "crashed")
+
+
+NEXT: dict[str, Callable[[Window], Any]] = {
+    "add": lambda window: window.add("早上好，今天天气真不错"),
+    "get": lambda window: window.get("gone"),
+    "match": lambda window: window.match("早上好，今天天气真不错"),
+    "stats": lambda window: window.stats(),
+    "close": lambda window: window.close(),
+}
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """Have another program be in the middle of reading the store, which keeps what it reads in SQLite's log."""
+    with closing(sqlite3.connect(folder / "posts.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN")
+        assert other.execute("SELECT count(*) FROM posts").fetchone()[0] > 100
+        yield
+        other.execute("COMMIT")
+
+
+@pytest.mark.parametrize("call", NEXT.values(), ids=NEXT)
+def test_a_text_that_a_reader_needs_goes_with_the_next_call_after_that(
+    tmp_path: Path, call: Callable[[Window], Any]
+) -> None:
+    """Whatever call it is; the deletion itself does not wait for the reader to end."""
+    with with_secret(tmp_path / "w", LONG) as window:
+        with reading(tmp_path / "w"):
+            assert window.delete("gone")
+            assert window.get("gone") is None
+            assert holds(tmp_path / "w", "secret")
+        call(window)
+        check_gone(tmp_path / "w")
+
+
+def test_a_text_that_a_reader_needed_at_a_crash_goes_when_the_window_is_opened(tmp_path: Path) -> None:
+    """The deletion had returned."""
+    with with_secret(tmp_path / "w", LONG) as window, reading(tmp_path / "w"):
+        assert window.delete("gone")
+        shutil.copytree(tmp_path / "w", tmp_path / "crashed")
+    assert holds(tmp_path / "crashed", "secret")
+    with Window.open(tmp_path / "crashed", CONFIG):
+        check_gone(tmp_path / "crashed")
+
+
+DELETES = """
+import sys
+from hybriddup.window import Window
+from tests.window.test_deleting import CONFIG
+
+window = Window.open(sys.argv[1], CONFIG)
+assert window.delete("gone")
+print("deleted", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_nothing_is_left_of_a_deleted_text_after_a_kill(tmp_path: Path) -> None:
+    """As soon as the deletion has returned."""
+    with_secret(tmp_path / "w", LONG).close()
+    command = [sys.executable, "-c", DELETES, str(tmp_path / "w")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "deleted\n"
+        process.kill()
+    check_gone(tmp_path / "w")
+
+
+def test_nothing_is_left_of_texts_in_pages_that_are_free(tmp_path: Path) -> None:
+    """When posts are forgotten, SQLite moves those left to other pages: in a free one, a deletion would miss them."""
+    secrets = [f"secret {position:06} {'x' * (30 + position % 400)}" for position in range(2000)]
+    with closing(SqliteStore.open(tmp_path)) as store:
+        for first in range(0, 2000, 100):
+            texts = enumerate(secrets[first : first + 100], first)
+            store.append([StoredPost(position, position, 0.0, text, None) for position, text in texts])
+        store.forget_before(1900)
+        for _ in range(10):
+            store.append([])
+        for position in range(1900, 1910):
+            store.delete(position, {})
+    content = (tmp_path / "posts.sqlite3").read_bytes()
+    assert [position for position, text in enumerate(secrets) if text.encode() in content] == list(range(1910, 2000))
+
+
+@pytest.mark.parametrize("ending", ["", RECORDS, TEXTS])
+def test_a_post_can_be_deleted_when_somebody_has_removed_what_was_derived(tmp_path: Path, ending: str) -> None:
+    """All of it, or the files with one ending; what is left of it has no text of the post."""
+    with with_secret(tmp_path / "w", LONG) as window:
+        for path in (tmp_path / "w" / FOLDER).glob(f"*{ending}"):
+            path.unlink()
+        assert window.delete("gone")
+        check_gone(tmp_path / "w")
+        text = distinct(8, 100)[0]
+        assert window.match(text)[0].text == text
+        assert not window.add(text).kept
+    with Window.open(tmp_path / "w", CONFIG) as window:
+        assert not window.add(text).kept
 
 
 def test_a_text_is_erased_that_memory_has_forgotten_and_the_store_has_not(tmp_path: Path) -> None:

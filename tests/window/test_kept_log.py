@@ -263,27 +263,21 @@ def test_a_store_from_a_backup_does_not_go_with_a_later_log(folder: Path) -> Non
     assert answers(folder) == derived(folder)
 
 
-@pytest.mark.parametrize("has_some", [False, True], ids=["all of an opening", "some of it"])
-def test_posts_that_a_damaged_wal_has_lost_are_told_of(
-    folder: Path, caplog: pytest.LogCaptureFixture, *, has_some: bool
-) -> None:
-    """SQLite leaves out what it cannot read of its log without a word; what was derived still knows of it."""
-    with Window.open(folder, CONFIG, horizon=1e9) as window:
-        if has_some:
-            window.add("the store has this one in its file")
-            state_of(window).store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        n = window.add("this one is only in the log of SQLite").position
-        crashed = Path(shutil.copytree(folder, folder.with_name("crashed")))
-    wal = crashed / "posts.sqlite3-wal"
-    assert wal.stat().st_size > 0
-    wal.write_bytes(bytes(wal.stat().st_size))
-    with Window.open(crashed, CONFIG, horizon=1e9) as window:
-        assert window.add("a post that comes later").position == (n if has_some else 0)
-    said = [message for message in caplog.messages if "posts that were acknowledged are gone" in message]
-    assert len(said) == 1
-    assert ("of another time", f"from position {n} on")[has_some] in said[0]
+@pytest.mark.parametrize("fault", ["swapped", "of another store", "without about.json"])
+def test_the_log_says_that_records_are_not_believed(folder: Path, caplog: pytest.LogCaptureFixture, fault: str) -> None:
+    """Once: opening takes longer, and something has changed the files."""
+    with Window.open(folder.with_name("other"), CONFIG, horizon=1e9) as window:
+        window.add_many(texts_of(9, 200))
+    one, another = files_of(folder)[:2]
+    if fault == "without about.json":
+        (folder / FOLDER / ABOUT_FILE).unlink()
+    else:
+        shutil.copy(another if fault == "swapped" else files_of(folder.with_name("other"))[0], one)
+    answers(folder)
+    assert len(caplog.messages) == 1
+    assert "rebuilt from the store" in caplog.text
     caplog.clear()
-    answers(crashed)
+    answers(folder)
     assert caplog.messages == []
 
 

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from hybriddup.errors import StoreError
 from hybriddup.window.records import Evidence, StoredPost
-from hybriddup.window.stores import sqlite_file
+from hybriddup.window.stores import checkpoints, sqlite_file
+from hybriddup.window.stores.checkpoints import MOST_BEHIND, PAGE, SMALLEST_LARGE, STEP, Checkpoints
 from hybriddup.window.stores.sqlite import SqliteStore
-from hybriddup.window.stores.sqlite_file import MOST_BEHIND, PAGE, SMALLEST_LARGE, STEP, TABLES, Checkpoints
+from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import RowError, insert_posts, post_of, posts_at, row_of, text_from
 from tests.window.stores import post, posts
 
@@ -154,8 +155,8 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
     with closing(SqliteStore.open(tmp_path / "store")) as store:
         store.append(posts(0, 500))
         again = partial(sqlite3.connect, store._path, isolation_level=None, check_same_thread=False)
-        with closing(Checkpoints(again)) as moving:
-            moving.committed(store._connection, sqlite_file.STEP)  # type: ignore[arg-type]
+        with closing(Checkpoints(again, 5.0)) as moving:
+            moving.committed(store._connection, STEP)  # type: ignore[arg-type]
             assert moving._moving is not None
             assert moving._moving.result() > 0
         (tmp_path / "copy").mkdir()
@@ -172,7 +173,7 @@ def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
     def fail(_: Path) -> sqlite3.Connection:
         raise sqlite3.OperationalError("too many open files")
 
-    monkeypatch.setattr(sqlite_file, "STEP", 1)
+    monkeypatch.setattr(checkpoints, "STEP", 1)
     monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fail)
     with caplog.at_level("WARNING", "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
         fill(store, 20)

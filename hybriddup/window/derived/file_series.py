@@ -170,11 +170,13 @@ class FileSeries:
                     path.unlink(missing_ok=True)
 
     def delete_texts(self) -> None:
-        """Delete all files of texts, and use no pair any more."""
+        """Delete all files of texts, and use no pair any more; OSError if they cannot be listed or deleted."""
         self.close()
         self.pairs = []
-        for path in self.folder.glob(f"*{TEXTS}"):
-            path.unlink(missing_ok=True)
+        if self.folder.exists():
+            for path in self.folder.iterdir():  # `glob` passes over a directory that may not be read
+                if path.suffix == TEXTS:
+                    path.unlink(missing_ok=True)
 
     def use(self, path: Path, first_position: int) -> FilePair:
         """Keep the pair of a file that was found, after those kept so far."""

@@ -31,7 +31,7 @@ from pydantic import TypeAdapter
 from hybriddup.errors import StoreError
 from hybriddup.window.derived.file_series import FilePair, FileSeries, replace_file
 from hybriddup.window.derived.kept_posts import KeptColumns
-from hybriddup.window.derived.kept_records import WHAT_WAS_LOST, RecordForm, RecordsInFile, Sound, sound_records
+from hybriddup.window.derived.kept_records import RecordForm, RecordsInFile, Sound, sound_records
 from hybriddup.window.derived.text_files import NOWHERE, LoggedTexts
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.stores import LOG_TOKEN, WindowStore, stored_watermark
@@ -169,22 +169,27 @@ class KeptLog:
     def erase(self, position: int) -> None:
         """Have nothing left of the text of a kept post, on disk as well; StoreError where it cannot be overwritten."""
         try:
-            if self._form is None:  # nobody reads what is there
+            if self._form is None or not self._erase(position, self._form.dtype):
+                self.close()  # nobody finds a text in its file any more
                 self._series.delete_texts()
-            elif self._series.pairs:
-                self._erase(position, self._form.dtype)
         except OSError as error:
             raise StoreError(
                 f"{self._folder}: the text of the post cannot be overwritten, so it was not deleted. See that the disk "
                 f"works, and try again: {error}"
             ) from error
 
-    def _erase(self, position: int, dtype: np.dtype[np.void]) -> None:
+    def _erase(self, position: int, dtype: np.dtype[np.void]) -> bool:
+        """Overwrite the text of a kept post, if it has one; return False if somebody removed the records."""
+        if not self._series.pairs:
+            return True
         pair = self._series.pairs_of(np.array([position]))[0]
+        if not pair.records.path.exists():
+            return False
         for records in (RecordsInFile(pair.records.path, dtype), np.frombuffer(self._unwritten, dtype)):
             place = bisect_left(range(len(records)), position, key=lambda row: int(records[row]["position"]))
             if place < len(records) and records[place]["position"] == position and records[place]["text"] != NOWHERE:
                 pair.texts.erase(int(records[place]["text"]), int(records[place]["text_bytes"]))
+        return True
 
     def forget_before(self, position: int, watermark: float) -> None:
         """Delete the files whose posts are all before a position, which were forgotten at a watermark."""
@@ -219,10 +224,8 @@ class KeptLog:
             and about.watermark <= stored_watermark(self._store)
         ):
             return about, files[names.index(about.first) :]
-        if about is not None and about.made_with == form.made_with and any(path.stat().st_size for path in files):
-            logger.warning(
-                "%s is of another time than the store beside it, and is made anew. %s", self._folder, WHAT_WAS_LOST
-            )
+        if (about is None or about.made_with == form.made_with) and any(path.stat().st_size for path in files):
+            logger.warning("%s does not go with the store beside it, and is rebuilt from the store", self._folder)
         return About(form.made_with, self._series.next_name), []
 
     def _go_on_after(self, sound: dict[Path, Sound]) -> None:

@@ -30,11 +30,6 @@ NOT_FINDABLE = -1
 """Stands for the length of a text that has no near repeats."""
 READ_AT_ONCE = 2**16
 """Records that are read together."""
-ANY_POSITION = 2**63 - 1
-WHAT_WAS_LOST = (
-    "If no older copy of posts.sqlite3 was put back, the -wal file beside it was damaged, and posts that were "
-    "acknowledged are gone: they are decided anew when they are sent again."
-)
 
 Records = NDArray[np.void]
 logger = logging.getLogger("hybriddup")
@@ -228,20 +223,8 @@ def sound_records(
                 before = int(records["position"][n - 1])
                 yield path, records[:n]
             if n < len(records):
-                warn_of_lost_posts(path, records[n:], before, seed)
+                logger.warning("%s is damaged or of another store; what follows is rebuilt from the store", path)
                 return
-
-
-def warn_of_lost_posts(path: Path, records: Records, before: int, seed: np.uint64) -> None:
-    """Say in the log where records are sound, and only the store does not have their posts: it has lost some."""
-    n = n_sound(records, before, ANY_POSITION, seed)
-    if n:
-        logger.error(
-            "%s has kept posts from position %d on, which the store has not. %s",
-            path,
-            records["position"][0],
-            WHAT_WAS_LOST,
-        )
 
 
 def read_records(path: Path, dtype: np.dtype[np.void]) -> Iterator[Records]:

@@ -7,10 +7,15 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
+from zlib import crc32
 
 from hybriddup.errors import StoreError
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+NOBODY = 0
+"""In place of the number of a process."""
+LONGEST = 64
+"""Bytes of what the file of a lock says, at most."""
 LOCKED_BYTE = 1 << 30
 """Windows keeps others from reading what is locked, so the byte locked there is one after the process id."""
 
@@ -21,7 +26,11 @@ def open_private(path: str | Path, flags: int) -> int:
 
 
 class WriterLock:
-    """Holds the lock of a file, which says who holds it, until `release`; the system lets go when its holder ends."""
+    """Holds the lock of a file until `release`; the system lets go when the process ends.
+
+    The file says which process holds it, and where the store ended at the last acknowledgement. SQLite ends a damaged
+    log early without a word, so only something outside of it can say that posts are missing.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file: IO[bytes] | None = None
@@ -39,25 +48,44 @@ class WriterLock:
                 "this one in another directory, or to look only, with read_only=True"
             ) from None
         self._file = file
-        with suppress(OSError):  # a full disk: the lock holds without saying whose it is
-            file.truncate(0)
-            file.write(b"%d\n" % os.getpid())
+        _, self.end = _read(file)
+        """The next position of the store when posts were last acknowledged; 0 if that is not known."""
+        self.note(self.end)
+
+    def note(self, end: int) -> None:
+        """Note the next position of the store; a process that ends at any moment leaves this one or the one before."""
+        self.end = end
+        self._write(os.getpid())
 
     def release(self) -> None:
         """Let others have it; a second call does nothing. The file stays, as another may be waiting to lock it."""
         if self._file is not None:
-            with suppress(OSError):
-                self._file.truncate(0)
+            self._write(NOBODY)
             self._file.close()
             self._file = None
 
+    def _write(self, holder: int) -> None:
+        words = b"%-10d %-20d" % (holder, self.end)  # always as long, so that none is left of those before
+        if self._file is not None:
+            with suppress(OSError):  # a full disk: the lock holds without saying whose it is
+                self._file.seek(0)
+                self._file.write(b"%s %08x\n" % (words, crc32(words)))
+
+
+def _read(file: IO[bytes]) -> tuple[int, int]:
+    """Return the process that holds a lock and the noted position, `NOBODY` and 0 if the file does not say."""
+    file.seek(0)
+    words, _, checksum = file.read(LONGEST).partition(b"\n")[0].rpartition(b" ")
+    if checksum != b"%08x" % crc32(words):
+        return NOBODY, 0
+    holder, end = words.split()
+    return int(holder), int(end)
+
 
 def _holder(file: IO[bytes]) -> str:
-    file.seek(0)
-    words = file.read(32).split()
-    if not words or not words[0].isdigit():
+    number, _ = _read(file)
+    if number == NOBODY:
         return "another process"
-    number = int(words[0])
     return f"process {number}" + (", this one" if number == os.getpid() else "")
 
 

@@ -19,19 +19,25 @@ from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
 from hybriddup.window.stores import BATCH, FEWEST_CLEARED, check_consecutive, check_edge, check_held, check_ids_new
 from hybriddup.window.stores import sqlite_queries as queries
+from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
+from hybriddup.window.stores.opened_files import OpenedFiles
 from hybriddup.window.stores.private_files import WriterLock
 from hybriddup.window.stores.sqlite_file import (
+    BUSY_TIMEOUT,
     FILE,
     LOCK,
-    Checkpoints,
     connect,
     connect_again,
     damaged,
     explained,
+    files_of,
+    log_of,
     make_folder,
+    opened_files,
     snapshot,
     transaction,
+    warn_of_lost_posts,
 )
 
 BYTES_A_POST = 200
@@ -41,9 +47,10 @@ BYTES_A_POST = 200
 class SqliteStore:
     """Holds posts in the file ``posts.sqlite3`` of a directory; see `WindowStore` and `open`."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, files: OpenedFiles, lock: WriterLock | None) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = connection
+        self._files = files
         self._lock = lock
         """None = opened for reading."""
         self._first = self._next = 0
@@ -54,8 +61,8 @@ class SqliteStore:
         self._absent: dict[PostId, int] = {}
         """The hashes of the ids that were looked for last and not found; forgotten when posts are appended."""
         self._agrees = False
-        """Whether what is in memory is known to agree with the file."""
-        self._checkpoints = Checkpoints(partial(connect_again, path))
+        """Whether what is in memory is known to agree with the file: where no other process writes."""
+        self._checkpoints = Checkpoints(partial(connect_again, path), BUSY_TIMEOUT)
 
     @classmethod
     def open(cls, folder: str | Path, *, read_only: bool = False) -> SqliteStore:
@@ -67,23 +74,40 @@ class SqliteStore:
                 make_folder(path.parent)
                 lock = WriterLock(path.parent / LOCK)
                 undoing.callback(lock.release)
-            connection = connect(path, read_only=read_only)
+            files = opened_files(path, read_only=read_only)
+            with explained(path):
+                connection = connect(path, read_only=read_only)
             undoing.callback(connection.close)
-            store = cls(path, connection, lock)
+            store = cls(path, connection, files, lock)
             with store.reading():
                 pass  # now memory agrees with the file
+            if lock is not None:
+                store._begin_writing(lock, connection)
             undoing.pop_all()
             return store
+
+    def _begin_writing(self, lock: WriterLock, connection: sqlite3.Connection) -> None:
+        """Say if acknowledged posts are missing, and leave nothing in the log of a window that was not closed."""
+        if lock.end > self._next:
+            warn_of_lost_posts(self._path, self._next, lock.end)
+            lock.note(self._next)
+        if (log := log_of(self._path)).exists():  # not where the file system has no shared memory
+            self._files.add(log)
+        self._checkpoints.empty(connection)
 
     @property
     def first_position(self) -> int:
         """The first position that is not forgotten."""
+        if self._agrees:
+            return self._first
         with self.reading():
             return self._first
 
     @property
     def next_position(self) -> int:
         """The position of the next post to append."""
+        if self._agrees:
+            return self._next
         with self.reading():
             return self._next
 
@@ -100,6 +124,9 @@ class SqliteStore:
                 queries.insert_meta(connection, meta or {})
                 queries.delete_posts(connection, cleared)
                 queries.write_state(connection, self._first, end)
+                self._files.check()  # nothing is written to files that are gone
+            self._files.check()  # nor acknowledged, if they went meanwhile
+            self._lock.note(end)  # type: ignore[union-attr]  # `_writing` has looked
             self._next, self._cleared = end, cleared
             self._ids.add(hashes)
             self._ids.forget_before(self._first)
@@ -142,9 +169,10 @@ class SqliteStore:
     def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
         """Write a mark over a post; see `WindowStore`."""
         post = self.posts(np.array([position]))[0]
-        with self._writing() as connection, transaction(connection):
-            queries.overwrite_post(connection, mark_of(post))
+        with self._changing() as connection:
+            queries.replace_post(connection, mark_of(post))
             queries.insert_meta(connection, meta)
+        self._checkpoints.empty(connection)
 
     def meta(self, key: str) -> bytes | None:
         """Return the value under a key."""
@@ -153,13 +181,13 @@ class SqliteStore:
 
     def set_meta(self, values: Mapping[str, bytes]) -> None:
         """Have values on disk under their keys, all or none."""
-        with self._writing() as connection, transaction(connection):
+        with self._changing() as connection:
             queries.insert_meta(connection, values)
 
     def n_bytes(self) -> int:
         """Return how many bytes the files take."""
-        files = (self._path, *(self._path.with_name(self._path.name + ending) for ending in ("-wal", "-shm")))
-        return sum(file.stat().st_size for file in files if file.exists())
+        with self.reading():
+            return sum(file.stat().st_size for file in files_of(self._path) if file.exists())
 
     def close(self) -> None:
         """Close the file and let others write to it; a second call does nothing."""
@@ -167,11 +195,11 @@ class SqliteStore:
             return
         with suppress(StoreError):  # without this note, the posts forgotten last are found again: nothing is lost
             if self._lock is not None:
-                with self._writing() as connection, transaction(connection):
+                with self._changing() as connection:
                     queries.write_state(connection, self._first, self._next)
         self._checkpoints.close()
         self._connection.close()
-        self._connection = None
+        self._connection, self._agrees = None, False
         if self._lock is not None:
             self._lock.release()
 
@@ -183,7 +211,10 @@ class SqliteStore:
         """
         if self._connection is None:
             raise StoreError(f"{self._path}: the store is closed; open a new window")
+        self._files.check(1)  # of the log, only what is written depends
         with explained(self._path):
+            if not self._connection.in_transaction:
+                self._checkpoints.retry(self._connection)
             if not self._agrees and not self._connection.in_transaction:
                 with snapshot(self._connection):
                     self._read_changes(self._connection)
@@ -199,6 +230,15 @@ class SqliteStore:
             if self._lock is None:
                 raise StoreError(f"{self._path}: the store was opened for reading only")
             yield connection
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection in a transaction: what is done is at the path of the store, on disk, when it ends."""
+        with self._writing() as connection:
+            with transaction(connection):
+                yield connection
+                self._files.check()
+            self._files.check()
 
     def _read_changes(self, connection: sqlite3.Connection) -> None:
         """Read what the file holds and memory does not; all of it at first."""

