@@ -1,58 +1,57 @@
-"""What is checked after faults tells a window that broke a promise."""
+"""The check after faults finds a window that broke a promise."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import hybriddup
 from hybriddup.testing import ContractError
-from hybriddup.testing.faults import check_answers, make_posts
-from hybriddup.testing.window_posts import CONFIG
+from hybriddup.testing.crowds import CROWD_CONFIG, check_answers, make_crowd
+from hybriddup.window.window import Window
 
-N_TEXTS = 5
-
-
-def sent(store: Path, posts: list[dict[str, str]], config: Any = CONFIG) -> list[list[Any]]:
-    """Send posts to a window of one's own; return the answers as senders note them."""
-    with hybriddup.Window.open(store, config=config) as window:
-        return [[one.id, one.kept, one.evidence and one.evidence.of] for one in window.add_many(posts)]
+CROWD = make_crowd(12, 1)
 
 
-def noted(folder: Path, answers: list[list[Any]]) -> Path:
-    """Write what a sender noted."""
-    folder.mkdir()
-    (folder / "0.log").write_text("".join(json.dumps(one) + "\n" for one in answers))
-    return folder
+@pytest.fixture
+def window() -> Iterator[Window]:
+    """A window of one's own."""
+    with hybriddup.Window.open(config=CROWD_CONFIG) as opened:
+        yield opened
 
 
-def test_a_window_that_keeps_its_promises_passes(tmp_path: Path) -> None:
+def sent(window: Window, posts: list[dict[str, str]]) -> list[list[Any]]:
+    """Send posts; return the answers as senders note them."""
+    return [[one.id, one.kept, one.evidence and one.evidence.of] for one in window.add_many(posts)]
+
+
+def test_a_window_that_keeps_its_promises_passes(window: Window) -> None:
     """All posts sent, and all answers as they were given."""
-    answers = sent(tmp_path / "window", make_posts(N_TEXTS, 1))
-    check_answers(str(tmp_path / "window"), noted(tmp_path / "logs", answers), N_TEXTS)
+    answers = sent(window, CROWD.posts)
+    check_answers(window, CROWD, answers)
+    assert {answer[1] for answer in answers} == {True, False}
 
 
-def test_a_post_that_is_lost_is_told(tmp_path: Path) -> None:
+def test_a_post_that_is_lost_is_found(window: Window) -> None:
     """Though its sender got an answer."""
-    answers = sent(tmp_path / "window", make_posts(N_TEXTS, 1)[:-1])
+    answers = sent(window, CROWD.posts[:-1])
     with pytest.raises(ContractError, match="what was acknowledged is there"):
-        check_answers(str(tmp_path / "window"), noted(tmp_path / "logs", answers), N_TEXTS)
+        check_answers(window, CROWD, answers)
 
 
-def test_matching_posts_that_are_both_kept_are_told(tmp_path: Path) -> None:
+def test_matching_posts_that_are_both_kept_are_found() -> None:
     """Here by a window that finds equal texts only."""
-    config = {**CONFIG, "lengths": [{"exact_only": True}]}
-    answers = sent(tmp_path / "window", make_posts(N_TEXTS, 1), config)
-    with pytest.raises(ContractError, match="exactly one is kept"):
-        check_answers(str(tmp_path / "window"), noted(tmp_path / "logs", answers), N_TEXTS)
+    with hybriddup.Window.open(config={**CROWD_CONFIG, "lengths": [{"exact_only": True}]}) as window:
+        answers = sent(window, CROWD.posts)
+        with pytest.raises(ContractError, match="exactly one is kept"):
+            check_answers(window, CROWD, answers)
 
 
-def test_an_answer_that_did_not_last_is_told(tmp_path: Path) -> None:
+def test_an_answer_that_did_not_last_is_found(window: Window) -> None:
     """As senders have noted it."""
-    answers = sent(tmp_path / "window", make_posts(N_TEXTS, 1))
+    answers = sent(window, CROWD.posts)
     answers[3][1] = not answers[3][1]
     with pytest.raises(ContractError, match="an answer that was given stands"):
-        check_answers(str(tmp_path / "window"), noted(tmp_path / "logs", answers), N_TEXTS)
+        check_answers(window, CROWD, answers)
