@@ -1,4 +1,4 @@
-"""Positions, and what became of them: which blocks are unfinished, how many posts were kept, the time of the window.
+"""Positions and their blocks, finished or not; counts of kept posts; the time of the window.
 
 Positions come in groups of 1,024; a block is a group, so that the states of its posts are one cell. A counter hands out
 groups. A group is unfinished until it is in a *ledger*: each of eight has every eighth group. A ledger is one cell, so
@@ -78,7 +78,7 @@ def unpack_ledger(packed: bytes) -> Ledger:
 
 
 class Blocks:
-    """The blocks of a window, and what all its processes have in common.
+    """The blocks, the counts and the time of a window.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Blocks:
         return held
 
     def _read(self, *ledgers: Place) -> tuple[Row, list[bytes]]:
-        """Return the common row and ledgers; StoreError if they are those of another window."""
+        """Return the common row and ledgers; StoreError if the table is another window by now."""
         rows = self._table.rows([TOKEN.row, *(one.row for one in ledgers)])
         common = rows.get(TOKEN.row, {})
         if common.get(TOKEN.column) != self._token:

@@ -137,7 +137,7 @@ class Buckets:
     # ---- tidying
 
     def _tidy(self, names: Sequence[bytes], rows: Mapping[bytes, Row], found: Found, settled: int) -> None:
-        """Pack singles of buckets that have many, and remove entries of which there are too many.
+        """Pack the singles of buckets that have many, and remove entries that are too old.
 
         Parameters
         ----------

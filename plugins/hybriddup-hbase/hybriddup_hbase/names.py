@@ -13,9 +13,9 @@ by one compare-and-set:
 
 The holder of a name is the post whose claim has won and that no other winner replaced.
 
-Two claims to a free name never both win. Of two, one was written last, say that of B; B read the row after that, and
-found the claim of A. If A was undecided, B lost, or gave A up, so that A lost. If A was decided, B saw the outcome: if
-A had won, B found that the name has a holder. The same holds for two claims that replace one holder.
+Two claims to a free name never both win. Let the claim of batch B be the one that was written last. B read the row
+after that, and found the claim of batch A. If A was undecided, B lost, or B gave A up and A lost. If A was decided, B
+read the outcome, and lost if A had won. The same holds for two claims that replace one holder.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Claim(NamedTuple):
     replaces: int | None
 
     def has_won(self, outcome: bytes) -> bool:
-        """Return whether it has won; ``outcome`` is that of its transaction."""
+        """Return whether it has won; ``outcome`` is the outcome of its transaction."""
         return outcome != GIVEN_UP and self.number not in struct.unpack(f">{len(outcome) // 2}H", outcome[1:])
 
 

@@ -1,4 +1,4 @@
-"""Opening windows in HBase: what a URL says, and whether the table is a window."""
+"""Opening windows in HBase: the parts of a URL, and whether the table is a window."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERSION = b"3"
 
 
 class Address(NamedTuple):
-    """Where a window is, as its URL says."""
+    """The parts of a URL of a window."""
 
     table: str
     n_connections: int
@@ -48,7 +48,7 @@ class HBaseWindows:
 
 
 def address_of(url: str) -> Address:
-    """Return what a URL says; ConfigError where it cannot be meant."""
+    """Return the parts of a URL; ConfigError if it is not an address of a window."""
     parts = split_address(url, FORM)
     try:
         port = parts.port or 9090
@@ -86,7 +86,7 @@ def check_parts(parts: SplitResult) -> None:
 
 
 def number_of(name: str, value: object, least: float, most: float) -> float:
-    """Return a number; ConfigError where it is none, or too small or large."""
+    """Return a number; ConfigError if it is not a number, or too small or large."""
     try:
         number = float(str(value))
     except ValueError:
@@ -97,7 +97,7 @@ def number_of(name: str, value: object, least: float, most: float) -> float:
 
 
 def choice_of(name: str, value: str, choices: tuple[str, ...]) -> str:
-    """Return a value; ConfigError where it is none of those that are allowed."""
+    """Return a value; ConfigError if it is not one of the choices."""
     if value not in choices:
         raise ConfigError(f"{name} must be {' or '.join(choices)}; got {value!r}.")
     return value

@@ -1,15 +1,16 @@
 """The posts of a shared window in HBase.
 
-A window is a table. What expires by itself is in the family `d`, whose cells HBase drops when their time is over; what
-stays is in the family `m`. The first byte of a row's key says what it is:
+A window is a table. HBase drops the cells of the family `d` when their time is over; those of the family `m` stay. The
+first byte of a row's key is the kind of the row:
 
 - `b` and a block key: a bucket; see `hybriddup_hbase.buckets`.
 - `r` and a position, its bits in reverse, so that all servers have a share of the newest: the post itself, and why it
   is a duplicate.
-- `s` and the number of a group of positions, its bits in reverse: a byte for the state of each. A batch takes a group
-  of its own, so that its states change by one atomic call, of which HBase does some hundreds a second on a connection.
+- `s` and the number of a group of positions, its bits in reverse: a byte for the state of each. A batch has a group of
+  its own, so that its states change by one atomic call: HBase does some hundreds a second on a connection.
 - `n` and a digest of a name, `t` and a transaction: which post has an id or a text; see `hybriddup_hbase.names`.
-- `m` and `f`: what all processes have in common; see `hybriddup_hbase.blocks`.
+- `m` and `f`: the counter of positions, the time of the window, finished batches and counts; see
+  `hybriddup_hbase.blocks`.
 - `v`: values by name; see `hybriddup_hbase.values`.
 """
 
@@ -40,7 +41,7 @@ from hybriddup_hbase.values import Values
 logger = logging.getLogger("hybriddup")
 
 SPARE = 1.5
-"""Horizons for which HBase holds posts: a window whose time stands still for a while forgets nothing."""
+"""Horizons for which HBase holds posts: if the time of a window stops for a while, nothing is forgotten."""
 NOT_THERE = 0
 """The state of a position that no post has."""
 NONCE = 4
@@ -96,14 +97,14 @@ class HBaseStore:
             states += bytes(max(max(positions) % GROUP + 1 - len(states), 0))
             for position in positions:
                 if states[position % GROUP] != NOT_THERE:
-                    raise damaged("the counter of positions, which handed out those of other posts")
+                    raise damaged("the counter of positions, which handed out positions of other posts")
                 states[position % GROUP] = State.PENDING
             if self._table.swap(Place(row, STATES), held, packed_states(states)):
                 return
             held = self._table.row(row).get(STATES)
 
     def records(self, positions: Int64s) -> list[Record | None]:
-        """Return the records at these positions: the states first, as a state says that the rest is there."""
+        """Return the records at these positions; states are read first, as they are written after evidence."""
         asked = positions.tolist()
         rows = self._table.rows(list(by_group(asked)))
         groups = {row: states_in(found.get(STATES)) for row, found in rows.items()}
@@ -112,7 +113,7 @@ class HBaseStore:
         return [record_of(states[one], posts.get(row_of(b"r", one), {})) for one in asked]
 
     def change(self, changes: Sequence[Change]) -> list[State]:
-        """Store the reasons for duplicates, then change states, those of a group at once."""
+        """Store the reasons for duplicates, then change states, at once for each group."""
         self._table.put({Place(row_of(b"r", one.position), EVIDENCE): pack_evidence(one.evidence)
                          for one in changes if one.evidence is not None})  # fmt: skip
         wanted = {one.position: one for one in changes}

@@ -21,7 +21,7 @@ FEWEST_ROWS = 128
 ENABLED_WITHIN = 20.0
 """Seconds for which a new table may be disabled while another process creates it."""
 CELL = 24
-"""Bytes that HBase needs for a cell besides its row, column and value."""
+"""Bytes that HBase needs for a cell in addition to its row, column and value."""
 
 Row = dict[bytes, bytes]
 """Values by column, each with its family in front."""
@@ -44,7 +44,7 @@ class Table:
 
     A Thrift server closes connections that were idle for a minute, and one that is started anew has none. So a call on
     a connection that was open before is repeated once on a new one. The first call may have been carried out, or may be
-    carried out later; each method is safe against that, as it says.
+    carried out later: the docstring of each method has the consequence.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Table:
     # ---- writing
 
     def put(self, values: Mapping[Place, bytes]) -> None:
-        """Write values, those of one row at once. Repeated, it changes nothing."""
+        """Write values; each row atomically. Repeated, it changes nothing."""
 
         def write(share: Sequence[tuple[bytes, Row]]) -> None:
             self._call(lambda connection: write_rows(connection.table(self._name), share))
@@ -186,8 +186,8 @@ class Table:
     def swap(self, place: Place, expected: bytes | None, value: bytes) -> bool:
         """Write a value if the present one is as expected, None = there is none; return whether it was. Atomic.
 
-        If an answer was lost, the value tells whether the call was carried out: let it be one that no other call
-        writes.
+        If an answer was lost, the value in the table shows whether the call was carried out. So no other call should
+        write the same value.
         """
         change, n_calls = Mutation(column=place.column, value=value), 0
 

@@ -1,4 +1,4 @@
-"""Values by name: what all processes of a window go by, such as its recipe."""
+"""Values by name that all processes of a window use, such as its recipe."""
 
 from __future__ import annotations
 

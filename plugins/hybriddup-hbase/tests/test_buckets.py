@@ -1,4 +1,4 @@
-"""What stands in HBase where many posts share a block key, and values that are large."""
+"""Buckets in HBase that many posts share, and values that are large."""
 
 from __future__ import annotations
 

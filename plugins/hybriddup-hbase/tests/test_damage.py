@@ -1,4 +1,4 @@
-"""A window whose table is emptied, replaced, disabled or damaged says so, and what to do."""
+"""Errors of a window whose table is emptied, replaced, disabled or damaged: what happened, and what to do."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_window_whose_counter_of_positions_is_lost_overwrites_nothing(servers:
 
 
 def test_a_table_that_was_dropped_is_named(servers: HBase) -> None:
-    """With what HBase says."""
+    """With the message of HBase."""
     with open_window(servers, "dropped") as window:
         with connected(servers) as connection:
             connection.delete_table("dropped", disable=True)
@@ -104,7 +104,7 @@ DAMAGES = {
     "ledgers": (b"f", b"m:f", b"[1, 2"),
     "values": (b"m", b"m:vrecipe", b"short"),
 }
-"""For each kind of cell its row, its column, None = all, and what is put in its place."""
+"""For each kind of cell its row, its column, None = all, and the value that replaces it."""
 
 
 @pytest.mark.parametrize("what", DAMAGES)
@@ -142,7 +142,7 @@ def spoil(servers: HBase, name: str, prefix: bytes, column: bytes | None, damage
 
 
 def test_a_post_is_deleted_though_it_cannot_be_counted(servers: HBase, caplog: pytest.LogCaptureFixture) -> None:
-    """The deletion lasts, and the log says what is wrong."""
+    """The deletion lasts, and the log has a warning."""
     with open_window(servers, "uncounted") as window:
         window.add({"id": "a", "text": TEXT})
         spoil(servers, "uncounted", b"f", b"m:f", b"?")
