@@ -86,8 +86,11 @@ def place_of(url: str) -> Place:
     try:
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
         hosts = [host_of(one) for one in parts.netloc.rpartition("@")[2].split(",")]
-    except ValueError as error:
-        raise ConfigError(f"this is no address of Redis: {error}. Allowed: {FORMS}.") from None
+    except ValueError:
+        raise ConfigError(
+            "this is no address of Redis: each port must be a number from 1 to 65535, and each option NAME=VALUE, "
+            f"joined by &. Allowed: {FORMS}."
+        ) from None
     kind = parts.scheme.partition("-")[2] or "server"
     if wrong := set(options) - set(OPTIONS):
         allowed = ", ".join(OPTIONS)
