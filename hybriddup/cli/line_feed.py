@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 
+from hybriddup.cli.stopping import HANGUP, hang_up
 from hybriddup.files.sources import MAX_LINE_BYTES
 from hybriddup.files.text import whole_lines
 
@@ -25,6 +26,7 @@ class LineFeed:
 
     def __init__(self, descriptor: int, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self.descriptor = descriptor
+        self.is_terminal = os.isatty(descriptor)
         self.max_line_bytes = max_line_bytes
         """Of a longer line, the end may be missing."""
         self.parts: SimpleQueue[bytes | None] = SimpleQueue()
@@ -53,7 +55,7 @@ class LineFeed:
         while part := self.parts.get():
             yield part
             self.free.release()
-        if self.error is not None and self.stopped_by is None:  # a terminal that was closed cannot be read, either
+        if self.error is not None:
             raise self.error
 
     def _read(self) -> None:
@@ -62,4 +64,7 @@ class LineFeed:
                 self.parts.put(part)
         except OSError as error:
             self.error = error
+        if self.is_terminal and (self.error or not os.isatty(self.descriptor)):  # closed; its signal may come later
+            self.error, self.stopped_by = None, self.stopped_by or HANGUP
+            hang_up()
         self.parts.put(None)

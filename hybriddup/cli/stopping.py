@@ -64,9 +64,15 @@ def install_handlers() -> None:
 
 
 def _handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the shape of a signal handler
-    if number == HANGUP and _Now.has_terminal:  # writing to a terminal that was closed would fail
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    if number == HANGUP:
+        hang_up()
     _Now.answer(number)
+
+
+def hang_up() -> None:
+    """Say nothing more on a terminal, which was closed: writing to it would fail."""
+    if _Now.has_terminal:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def raise_signals() -> None:

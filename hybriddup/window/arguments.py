@@ -1,4 +1,4 @@
-"""What callers of a window ask with, checked: `hybriddup.errors.InputError` says what was given and what is allowed."""
+"""Checks of arguments to the methods of a window; `hybriddup.errors.InputError` names what was given and allowed."""
 
 from __future__ import annotations
 
