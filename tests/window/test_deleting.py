@@ -154,6 +154,7 @@ NEXT: dict[str, Callable[[Window], Any]] = {
     "add": lambda window: window.add("早上好，今天天气真不错"),
     "get": lambda window: window.get("gone"),
     "match": lambda window: window.match("早上好，今天天气真不错"),
+    "match none": lambda window: window.match("?"),
     "stats": lambda window: window.stats(),
     "close": lambda window: window.close(),
 }

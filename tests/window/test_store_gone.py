@@ -65,6 +65,7 @@ def questions(window: Any) -> list[Callable[[], Any]]:
     return [
         lambda: window.get("first"),
         lambda: window.match("abcdefghijkl"),
+        lambda: window.match("?"),
         lambda: window.explain("abcdefghijkl", "first"),
         window.posts,
         window.stats,

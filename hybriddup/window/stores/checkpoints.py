@@ -71,8 +71,9 @@ class Checkpoints:
 
     def retry(self, connection: sqlite3.Connection) -> None:
         """Empty the log if that is still to be done and nobody needs it; waits for nobody."""
-        if self.is_to_empty and (self._moving is None or self._moving.done()):
-            self._try_to_empty(connection, 0.0)
+        if not self.is_to_empty or connection.in_transaction or (self._moving is not None and not self._moving.done()):
+            return
+        self._try_to_empty(connection, 0.0)
 
     def _try_to_empty(self, connection: sqlite3.Connection, patience: float) -> None:
         try:

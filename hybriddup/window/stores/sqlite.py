@@ -98,8 +98,6 @@ class SqliteStore:
     @property
     def first_position(self) -> int:
         """The first position that is not forgotten."""
-        if self._agrees:
-            return self._first
         with self.reading():
             return self._first
 
@@ -145,10 +143,13 @@ class SqliteStore:
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
+        if not len(positions):
+            self._check_usable()
+            return []
         with self.reading() as connection:
             check_held(positions, self._first, self._next)
             wanted = positions.tolist()
-            found = queries.posts_at(connection, wanted) if wanted else {}
+            found = queries.posts_at(connection, wanted)
         missing = [position for position in wanted if position not in found]
         if missing:
             raise damaged(self._path, f"the post at position {missing[0]} is missing")
@@ -209,20 +210,24 @@ class SqliteStore:
 
         Where another process may write, all calls in the block go by one state of the file.
         """
+        connection = self._check_usable()
+        with explained(self._path):
+            if not self._agrees and not connection.in_transaction:
+                with snapshot(connection):
+                    self._read_changes(connection)
+                    if self._lock is None:
+                        yield connection
+                        return
+                self._agrees = True
+            yield connection
+
+    def _check_usable(self) -> sqlite3.Connection:
+        """Return the connection; StoreError if the store was closed, removed or replaced."""
         if self._connection is None:
             raise StoreError(f"{self._path}: the store is closed; open a new window")
         self._files.check(1)  # of the log, only what is written depends
-        with explained(self._path):
-            if not self._connection.in_transaction:
-                self._checkpoints.retry(self._connection)
-            if not self._agrees and not self._connection.in_transaction:
-                with snapshot(self._connection):
-                    self._read_changes(self._connection)
-                    if self._lock is None:
-                        yield self._connection
-                        return
-                self._agrees = True
-            yield self._connection
+        self._checkpoints.retry(self._connection)
+        return self._connection
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
