@@ -254,7 +254,9 @@ def fields_of(place: int, post: object) -> tuple[object, object, object]:
     if not isinstance(post, (dict, Mapping)):  # a dictionary is told at once
         raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
     text = post.get("text", MISSING)
-    return "" if text is None or is_missing(text) else text, post.get("id"), post.get("created_at")
+    if text is None or (not isinstance(text, str) and is_missing(text)):
+        text = ""
+    return text, post.get("id"), post.get("created_at")
 
 
 def made_id(position: int) -> str:
