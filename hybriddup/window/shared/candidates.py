@@ -81,7 +81,7 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequenc
     unfinished
         The blocks with undecided posts, as `may_be_undecided` takes them.
     """
-    rows, keys = np.nonzero(probes != NO_KEY)
+    rows, keys = map(np.ascontiguousarray, np.nonzero(probes != NO_KEY))  # kernels are compiled for one layout
     _, bucket = np.unique(probes[rows, keys], return_inverse=True)
     positions = found.entries["position"].astype(np.int64)
     ranks = ranks_from_newest(found.counts, np.where(may_be_undecided(positions, unfinished), -1, positions))
