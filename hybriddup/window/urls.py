@@ -133,7 +133,8 @@ def secrets_of(url: str) -> list[str]:
     else:
         query = (pair.partition("=") for pair in parts.query.split("&"))
         found = [parts.password or "", *(value for name, _, value in query if SECRET.search(name))]
-    return sorted({form for one in found if one for form in (one, unquote(one))}, key=len, reverse=True)
+    forms = {form for one in found if one for form in (one, unquote(one))}
+    return sorted(forms, key=lambda form: (-len(form), form))
 
 
 def chain_of(error: BaseException | None) -> Iterator[BaseException]:
