@@ -97,6 +97,8 @@ class Contestants(ABC):
 
         Those that follow a leading post of this batch come later, when it is decided.
         """
+        if len(self.leading) == len(self.open):
+            return {}
         leading = {self.position[place] for place in self.leading}
         holders = {place: self._text_holder[self.text_name(place)] for place in self.open if place not in self.leading}
         return {place: holder for place, holder in holders.items() if holder not in leading}

@@ -108,13 +108,15 @@ class Buckets:
         ``settled`` is the position before which posts are settled, ``oldest`` that before which they are of no use.
         """
         asked, added, pieces = names_of(keys), self._grouped(texts, texts.entries), Pieces(self._type)
-        row_of = {name: row for row, name in enumerate(asked)}
-        rows = np.array([row_of.get(name, -1) for name in added.names], np.int64)
+        row_of, rows = dict[bytes, int](), np.arange(len(asked))
+        if asked != added.names:
+            row_of = {name: row for row, name in enumerate(asked)}
+            rows = np.array([row_of.get(name, -1) for name in added.names], np.int64)
         full = np.flatnonzero(self._enter_shards(added, rows, oldest, pieces)).tolist()
         first = *self._first, self._ttl, oldest, self._most, settled
         overflows = self._overflows([added.names[place] for place in full])
         appending = overflows.calls("OVERFLOW", [added.items[place] for place in full], first=first)
-        others = list(set(asked).difference(added.names))
+        others = list(row_of.keys() - set(added.names))
         appended = self._read(others, np.array([row_of[name] for name in others], np.int64), pieces, appending.calls)
         pieces.add_overflows(rows[full], appending.in_one_column(appended))
         return pieces.entries(len(asked))
