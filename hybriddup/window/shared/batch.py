@@ -43,11 +43,6 @@ class SharedBatch(Contestants):
         self._decisions: dict[int, Decision] = {}
 
     @property
-    def undecided(self) -> set[int]:
-        """The positions of posts that are begun and not decided."""
-        return {self.position[place] for place in self.open if place in self.position}
-
-    @property
     def kept_times(self) -> list[float]:
         """The times of the kept posts of the last block."""
         first = self.blocks[-1].first
