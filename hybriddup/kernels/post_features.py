@@ -1,381 +1,375 @@
-"""Features of pairs of posts: how much they share, what one has and the other lacks, and where that stands.
+"""Features of pairs of posts: what they share, and what one has and the other lacks, by place.
 
-Of a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A word of one
-is *known* where the other has its stem, or one that begins with the same letters; words without weight are.
+Of a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A *difference*
+is what lies between two aligned tokens: some tokens of a, some of b. If it has both, one is replaced by the other.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
+from hybriddup.data.records import Float64s, Int32s, Int64s
+from hybriddup.kernels.alignments import (
+    ALL_ONES,
+    Alignment,
+    KeyCounts,
+    align,
+    count_keys,
+    count_of,
+    make_alignment,
+    make_counts,
+)
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.key_groups import SPREAD
-from hybriddup.kernels.popcount import HALF, ONE
-from hybriddup.kernels.post_words import PostWords
+from hybriddup.kernels.popcount import ONE, popcount
+from hybriddup.kernels.post_parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
 
-NAMES = (
-    "similar",
+FEATURES = (
+    "shared",
     "contained",
-    "length",
-    "added",
-    "lost",
-    "similar_as_sent",
-    "only_in_shorter",
-    "only_in_longer",
-    "only_in_both",
-    "words_contained",
-    "words_shared",
-    "words_contained_by_weight",
-    "words_shared_by_weight",
-    "weight",
-    "run",
-    "run_share",
-    "head",
-    "tail",
-    "middle",
-    "unknown_in_shorter",
-    "goes_on",
-    "is_headline",
+    "covered",
+    "letters_shared",
+    "letters_contained",
+    "replaced",
+    "largest_replaced",
+    "moved",
+    "added_before",
+    "added_within",
+    "added_after",
     "numbers_differ",
     "numbers_added",
-    "numbers_same",
-    "hashtags_shared",
     "hashtags_differ",
     "hashtags_of_one",
-    "little_said",
+    "comment",
+    "length",
+    "lacking",
+    "adding",
+    "sources_differ",
+    "source_of_one",
     "emoji_differ",
-    "same_words",
-    "rarity_in_longer",
-    "rarest_in_shorter",
-    "rarest_in_longer",
-    "rarity_shared",
+    "names_differ",
+    "goes_on",
 )
-"""In the order of the columns; `hybriddup.steps.verifiers.post` explains them."""
-LITTLE = 3.0
-"""Weight of the words of a post that says next to nothing."""
+"""In the order of the columns; `hybriddup.steps.verifiers.post.features` explains them."""
+(
+    SHARED,
+    CONTAINED,
+    COVERED,
+    LETTERS_SHARED,
+    LETTERS_CONTAINED,
+    REPLACED,
+    LARGEST_REPLACED,
+    MOVED,
+    ADDED_BEFORE,
+    ADDED_WITHIN,
+    ADDED_AFTER,
+    NUMBERS_DIFFER,
+    NUMBERS_ADDED,
+    HASHTAGS_DIFFER,
+    HASHTAGS_OF_ONE,
+    COMMENT,
+    LENGTH,
+    LACKING,
+    ADDING,
+    SOURCES_DIFFER,
+    SOURCE_OF_ONE,
+    EMOJI_DIFFER,
+    NAMES_DIFFER,
+    GOES_ON,
+) = range(len(FEATURES))
+REPEATED = 0.7
+"""Share of its weight that a word counts as known if the other post has it, but less often."""
+LIGHT = 0.8
+"""What is aligned between two replacements, and weighs no more, belongs to them."""
+NOTHING = 0.05
+"""Less weight is none."""
+SAME_SPELLING = 0.72
+"""Letters shared by two spellings of one word, at least."""
+LONGEST_SPELLING = 64
 
 
-class Table(NamedTuple):
-    """A set of numbers that is emptied by asking with another stamp."""
+class Side(NamedTuple):
+    """One post of a pair."""
 
-    values: UInt64s
-    stamps: UInt64s
-    """uint64[n], uint64[n]: n is a power of two, at least twice what is put in."""
-
-
-@njit(cache=True, nogil=True)
-def make_table(n: int) -> Table:
-    """Return a set with room for so many numbers."""
-    size = 4
-    while size < 2 * n:
-        size *= 2
-    return Table(np.zeros(size, np.uint64), np.zeros(size, np.uint64))
+    first: int
+    last: int
+    """Its tokens are ``first`` to before ``last``."""
+    counts: KeyCounts
+    stamp: np.uint64
+    ranks: Int32s
+    """int32[n]: how often the key of each token occurred before in the post."""
 
 
-@njit(cache=True, nogil=True, inner=True)
-def place_of(table: Table, value: np.uint64, stamp: np.uint64) -> np.uint64:
-    """Return where a number stands, or the free place where it belongs."""
-    mask = np.uint64(len(table.values) - 1)
-    place = (value * SPREAD >> HALF) & mask
-    while table.stamps[place] == stamp and table.values[place] != value:
-        place = (place + ONE) & mask
-    return place
+class Differences(NamedTuple):
+    """What lies between aligned tokens, in order."""
 
-
-@njit(cache=True, nogil=True, inner=True)
-def put(table: Table, value: np.uint64, stamp: np.uint64) -> bool:
-    """Put a number in; return whether it is new."""
-    place = place_of(table, value, stamp)
-    is_new = table.stamps[place] != stamp
-    table.values[place], table.stamps[place] = value, stamp
-    return bool(is_new)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def has(table: Table, value: np.uint64, stamp: np.uint64) -> bool:
-    """Return whether a number was put in."""
-    return bool(table.stamps[place_of(table, value, stamp)] == stamp)
-
-
-class WordSet(NamedTuple):
-    """The words of one post, to be asked for."""
-
-    keys: Table
-    heads: Table
-    """The words' keys, and those of the letters that they begin with."""
-    is_first: Bools
-    """bool[n]: which words have not stood in the post before."""
-
-
-@njit(cache=True, nogil=True)
-def make_word_set(n: int) -> WordSet:
-    """Return a set with room for the words of a post with so many."""
-    return WordSet(make_table(n), make_table(n), np.zeros(n, np.bool_))
-
-
-@njit(cache=True, nogil=True, inner=True)
-def put_words(words: PostWords, post: int, into: WordSet, stamp: np.uint64) -> None:
-    """Make a set that of the words of a post."""
-    first = words.offsets[post]
-    for word in range(first, words.offsets[post + 1]):
-        into.is_first[word - first] = put(into.keys, words.keys[word], stamp)
-        put(into.heads, words.prefixes[word], stamp)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def mark_known(words: PostWords, post: int, other: WordSet, stamp: np.uint64, known: Bools) -> None:
-    """Mark which words of a post are known to another one, by their beginnings: those of equal words are equal."""
-    first = words.offsets[post]
-    for word in range(first, words.offsets[post + 1]):
-        known[word - first] = words.weights[word] == 0 or has(other.heads, words.prefixes[word], stamp)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def weigh(words: PostWords, post: int, known: Bools, is_first: Bools) -> tuple[float, float]:
-    """Return the weight of a post's distinct words that are not known, and of all of them."""
-    unknown, total, first = 0.0, 0.0, words.offsets[post]
-    for word in range(first, words.offsets[post + 1]):
-        if is_first[word - first]:
-            total += words.weights[word]
-            unknown += 0.0 if known[word - first] else words.weights[word]
-    return unknown, total
-
-
-@njit(cache=True, nogil=True, inner=True)
-def unknown_places(words: PostWords, post: int, known: Bools) -> tuple[int, int, int]:
-    """Return how many words with weight are unknown before the first known one, after the last, and between."""
-    first = words.offsets[post]
-    head, between, middle, is_any = np.int64(0), np.int64(0), np.int64(0), False
-    for place in range(words.offsets[post + 1] - first):
-        if words.weights[first + place] == 0:
-            continue
-        if known[place]:
-            middle += between if is_any else 0
-            is_any, between = True, np.int64(0)
-        elif is_any:
-            between += 1
-        else:
-            head += 1
-    return head, between, middle
-
-
-@njit(cache=True, nogil=True, inner=True)
-def n_known_first(words: PostWords, post: int, known: Bools) -> int:
-    """Return how many words are known before the first that is not."""
-    n = words.offsets[post + 1] - words.offsets[post]
-    place = np.int64(0)
-    while place < n and known[place]:
-        place += 1
-    return place
-
-
-@njit(cache=True, nogil=True, inner=True)
-def longest_run(
-    words: PostWords, a: int, b: int, heads: Table, heads_stamp: np.uint64, pairs: Table, stamp: np.uint64
-) -> int:
-    """Return how many words of a stand in b one after another, by the beginnings of neighbors."""
-    for word in range(words.offsets[b], words.offsets[b + 1] - 1):
-        put(pairs, join_two(words.prefixes[word], words.prefixes[word + 1]), stamp)
-    run, longest, first = np.int64(0), np.int64(0), words.offsets[a]
-    for word in range(first, words.offsets[a + 1]):
-        if not has(heads, words.prefixes[word], heads_stamp):
-            run = np.int64(0)
-        elif run > 0 and has(pairs, join_two(words.prefixes[word - 1], words.prefixes[word]), stamp):
-            run += 1
-        else:
-            run = np.int64(1)
-        longest = max(longest, run)
-    return longest
-
-
-@njit(cache=True, nogil=True, inner=True)
-def join_two(one: np.uint64, next_one: np.uint64) -> np.uint64:
-    """Return a number for two words in their order."""
-    return one * SPREAD ^ next_one
-
-
-@njit(cache=True, nogil=True, inner=True)
-def count_shared(values: UInt64s, first: int, last: int, other: int, other_last: int) -> int:
-    """Return how many of the rising numbers from ``first`` to ``last`` stand among those from ``other`` on, too."""
-    n = np.int64(0)
-    while first < last and other < other_last:
-        one, another = values[first], values[other]
-        n += one == another
-        first += one <= another
-        other += another <= one
-    return n
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_before(words: PostWords, one: int, other: int) -> bool:
-    """Return whether a post has fewer letters than another one, or as many and earlier ones."""
-    start, end = words.letter_offsets[one], words.letter_offsets[one + 1]
-    other_start, other_end = words.letter_offsets[other], words.letter_offsets[other + 1]
-    if end - start != other_end - other_start:
-        return bool(end - start < other_end - other_start)
-    for i in range(end - start):
-        if words.letters[start + i] != words.letters[other_start + i]:
-            return bool(words.letters[start + i] < words.letters[other_start + i])
-    return True
+    bounds: Int64s
+    """int64[n, 4]: from and to in a, from and to in b; counted from the first token of each post."""
+    n: Int64s
+    """int64[1]: how many there are."""
 
 
 @njit(cache=True, nogil=True)
-def longest_post(words: PostWords) -> int:
-    """Return the words of the longest post."""
-    longest = np.int64(0)
-    for post in range(len(words.offsets) - 1):
-        longest = max(longest, words.offsets[post + 1] - words.offsets[post])
-    return longest
-
-
-@njit(cache=True, nogil=True)
-def compare_posts(
-    words: PostWords, lengths: Int64s, earlier: Int64s, later: Int64s, common_letters: Int64s, common: Int64s
-) -> Float64s:
-    """Return float64[n_pairs, n_features]: the features of each pair, as `NAMES` lists them.
+def compare_posts(posts: ParsedPosts, earlier: Int64s, later: Int64s, common_letters: Int64s) -> Float64s:
+    """Return float64[n_pairs, n_features]: the features of each pair, as `FEATURES` lists them.
 
     Parameters
     ----------
-    lengths
-        int64[n_posts]: code points of the posts as they were normalized.
     earlier, later
         int64[n_pairs]: posts.
-    common_letters, common
-        int64[n_pairs]: the longest common subsequence of their letters, and of the normalized posts.
+    common_letters
+        int64[n_pairs]: length of the longest common subsequence of their letters.
     """
-    n = longest_post(words)
-    known_earlier, known_later, pairs = np.zeros(n, np.bool_), np.zeros(n, np.bool_), make_table(n)
-    of_earlier, of_later = make_word_set(n), make_word_set(n)
-    features, stamp, later_stamp = np.zeros((len(earlier), len(NAMES)), np.float64), np.uint64(0), np.uint64(0)
+    n = longest_post(posts)
+    counts, others, ranks, other_ranks = make_counts(n), make_counts(n), np.empty(n, np.int32), np.empty(n, np.int32)
+    room, differences = make_alignment(n, len(counts.keys)), make_differences(n)
+    features = np.zeros((len(earlier), len(FEATURES)), np.float64)
     for pair in range(len(earlier)):
-        one, other = earlier[pair], later[pair]
-        stamp += ONE
-        put_words(words, one, of_earlier, stamp)
-        if pair == 0 or other != later[pair - 1]:
-            later_stamp = stamp
-            put_words(words, other, of_later, later_stamp)
-        mark_known(words, one, of_later, later_stamp, known_earlier)
-        mark_known(words, other, of_earlier, stamp, known_later)
-        only_one, weight_one = weigh(words, one, known_earlier, of_earlier.is_first)
-        only_other, weight_other = weigh(words, other, known_later, of_later.is_first)
-        row = features[pair]
-        if is_before(words, one, other):
-            note_letters_shared(words, lengths, one, other, common_letters[pair], common[pair], row)
-            note_words_shared(only_one, weight_one, only_other, weight_other, row)
-            run = longest_run(words, one, other, of_later.heads, later_stamp, pairs, stamp)
-            note_places(words, one, other, known_earlier, known_later, run, row)
-            note_numbers(words, one, other, row)
-            note_beside(words, one, other, weight_one, row)
-            note_rarity(words, one, other, of_earlier, stamp, of_later, later_stamp, row)
-        else:
-            note_letters_shared(words, lengths, other, one, common_letters[pair], common[pair], row)
-            note_words_shared(only_other, weight_other, only_one, weight_one, row)
-            run = longest_run(words, other, one, of_earlier.heads, stamp, pairs, stamp)
-            note_places(words, other, one, known_later, known_earlier, run, row)
-            note_numbers(words, other, one, row)
-            note_beside(words, other, one, weight_other, row)
-            note_rarity(words, other, one, of_later, later_stamp, of_earlier, stamp, row)
+        a, b = earlier[pair], later[pair]
+        if not is_before(posts, a, b):
+            a, b = b, a
+        stamp = np.uint64(pair) + ONE
+        one = count_side(posts, a, counts, stamp, ranks)
+        other = count_side(posts, b, others, stamp, other_ranks)
+        find_differences(posts, one, other, room, differences)
+        measure_sharing(posts, one, other, common_letters[pair], features[pair])
+        measure_differences(posts, one, other, room.partners, differences, features[pair])
+        measure_sets(posts, a, b, features[pair])
+        features[pair, COMMENT] = comment_of(posts, one, other, room.partners)
+        is_cut = posts.is_cut[a] and one.last > one.first
+        features[pair, GOES_ON] = np.float64(is_cut and begins_with(posts, one, other))
     return features
 
 
+@njit(cache=True, nogil=True)
+def differences_of(posts: ParsedPosts) -> Int64s:
+    """Return int64[n, 4]: the differences of the only two posts, as `Differences` has them."""
+    n = longest_post(posts)
+    counts, others, ranks, other_ranks = make_counts(n), make_counts(n), np.empty(n, np.int32), np.empty(n, np.int32)
+    room, differences = make_alignment(n, len(counts.keys)), make_differences(n)
+    one = count_side(posts, 0, counts, ONE, ranks)
+    other = count_side(posts, 1, others, ONE, other_ranks)
+    find_differences(posts, one, other, room, differences)
+    return differences.bounds[: differences.n[0]].copy()
+
+
 @njit(cache=True, nogil=True, inner=True)
-def note_letters_shared(
-    words: PostWords, lengths: Int64s, a: int, b: int, common_letters: int, common: int, row: Float64s
+def longest_post(posts: ParsedPosts) -> int:
+    """Return the tokens of the longest post."""
+    longest = np.int64(0)
+    for post in range(len(posts.offsets) - 1):
+        longest = max(longest, posts.offsets[post + 1] - posts.offsets[post])
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def make_differences(n: int) -> Differences:
+    """Return room for the differences of posts of up to ``n`` tokens."""
+    return Differences(np.empty((n + 1, 4), np.int64), np.zeros(1, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def count_side(posts: ParsedPosts, post: int, counts: KeyCounts, stamp: np.uint64, ranks: Int32s) -> Side:
+    """Return a post with its keys counted."""
+    first, last = posts.offsets[post], posts.offsets[post + 1]
+    count_keys(counts, posts.keys, first, last, stamp, ranks)
+    return Side(first, last, counts, stamp, ranks)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
+    """Return whether a post has fewer letters than another one, or as many and earlier ones."""
+    start, end = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[one + 1]]
+    other_start, other_end = posts.starts[posts.offsets[other]], posts.starts[posts.offsets[other + 1]]
+    if end - start != other_end - other_start:
+        return bool(end - start < other_end - other_start)
+    for i in range(end - start):
+        if posts.letters[start + i] != posts.letters[other_start + i]:
+            return bool(posts.letters[start + i] < posts.letters[other_start + i])
+    return True
+
+
+@njit(cache=True, nogil=True, inner=True)
+def weigh(posts: ParsedPosts, first: int, last: int) -> float:
+    """Return the weight of some tokens."""
+    weight = 0.0
+    for token in range(first, last):
+        weight += posts.weights[token]
+    return weight
+
+
+@njit(cache=True, nogil=True)
+def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into: Differences) -> None:
+    """Align two posts, and write what lies between aligned tokens."""
+    align(posts.keys, (a.first, a.last), (b.first, b.last), a.counts, a.stamp, room)
+    n_a, n_b, n = a.last - a.first, b.last - b.first, np.int64(0)
+    at_a, at_b = np.int64(0), np.int64(0)
+    while at_a < n_a or at_b < n_b:
+        next_a = at_a
+        while next_a < n_a and room.partners[next_a] < 0:
+            next_a += 1
+        next_b = np.int64(room.partners[next_a]) if next_a < n_a else n_b
+        if next_a > at_a or next_b > at_b:
+            n = put_difference(posts, a, into.bounds, n, at_a, next_a, at_b, next_b)
+        at_a, at_b = next_a + 1, next_b + 1
+        if next_a == n_a:
+            break
+    into.n[0] = n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def put_difference(
+    posts: ParsedPosts, a: Side, bounds: Int64s, n: int, from_a: int, to_a: int, from_b: int, to_b: int
+) -> int:
+    """Write a difference, or extend the last one if hardly anything lies between two replacements; return the count."""
+    extends = n > 0 and to_a > from_a and to_b > from_b
+    extends = extends and bounds[n - 1, 1] > bounds[n - 1, 0] and bounds[n - 1, 3] > bounds[n - 1, 2]
+    if extends and weigh(posts, a.first + bounds[n - 1, 1], a.first + from_a) <= LIGHT:
+        bounds[n - 1, 1], bounds[n - 1, 3] = to_a, to_b
+        return n
+    bounds[n, 0], bounds[n, 1], bounds[n, 2], bounds[n, 3] = from_a, to_a, from_b, to_b
+    return n + 1
+
+
+@njit(cache=True, nogil=True, inner=True)
+def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: int, row: Float64s) -> None:
+    """Write how much of each post the other has, whatever the order of words, and how long they are."""
+    row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, of_a, of_b)
+    row[COVERED], row[ADDING], _ = known_to(posts, of_b, of_a)
+    n_a = posts.starts[of_a.last] - posts.starts[of_a.first]
+    n_b = posts.starts[of_b.last] - posts.starts[of_b.first]
+    row[LETTERS_SHARED] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
+    row[LETTERS_CONTAINED] = common_letters / max(n_a, 1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float, float]:
+    """Return the share of a post's weight that another one has, and log(1 + weight) of what it lacks and of all."""
+    known, lacking, total = 0.0, 0.0, 0.0
+    for token in range(of_one.first, of_one.last):
+        weight, n = np.float64(posts.weights[token]), count_of(of_other.counts, posts.keys[token], of_other.stamp)
+        total += weight
+        known += weight if of_one.ranks[token - of_one.first] < n else REPEATED * weight if n > 0 else 0.0
+        lacking += weight if n == 0 else 0.0
+    return known / max(total, 0.5) if total > 0.0 else 1.0, np.log1p(lacking), np.log1p(total)
+
+
+@njit(cache=True, nogil=True)
+def measure_differences(
+    posts: ParsedPosts, a: Side, b: Side, partners: Int32s, differences: Differences, row: Float64s
 ) -> None:
-    """Write what the letters tell: columns 0 to 5."""
-    n_a = words.letter_offsets[a + 1] - words.letter_offsets[a]
-    n_b = words.letter_offsets[b + 1] - words.letter_offsets[b]
-    row[0] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
-    row[1] = common_letters / n_a if n_a > 0 else 0.0
-    row[2], row[3], row[4] = np.log1p(n_a), np.log1p(n_b - common_letters), np.log1p(n_a - common_letters)
-    row[5] = 2.0 * common / max(lengths[a] + lengths[b], 1)
+    """Write what is replaced, moved, and added before, within and after what both have."""
+    head, tail, shared = aligned_ends(posts, a, partners)
+    row[SHARED] = np.log1p(shared)
+    for i in range(differences.n[0]):
+        from_a, to_a, from_b, to_b = differences.bounds[i]
+        moved_a, only_a = split_moved(posts, a, b, from_a, to_a)
+        moved_b, only_b = split_moved(posts, b, a, from_b, to_b)
+        row[MOVED] += moved_a + moved_b
+        if only_a > NOTHING and only_b > NOTHING:
+            if not is_respelled(posts, a.first + from_a, a.first + to_a, b.first + from_b, b.first + to_b):
+                row[REPLACED] += min(only_a, only_b)
+                row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], min(only_a, only_b))
+        elif only_b > NOTHING:
+            row[ADDED_AFTER if from_a > tail else ADDED_BEFORE if to_a <= head else ADDED_WITHIN] += only_b
+    for column in (REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER):
+        row[column] = np.log1p(row[column])
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_words_shared(only_a: float, weight_a: float, only_b: float, weight_b: float, row: Float64s) -> None:
-    """Write what the words tell by their weight: columns 6 to 13."""
-    row[6], row[7], row[8] = np.log1p(only_a), np.log1p(only_b), np.log1p(min(only_a, only_b))
-    row[9] = 1.0 - only_a / max(weight_a, 1.0)
-    row[10] = 1.0 - (only_a + only_b) / max(weight_a + weight_b, 1.0)
-    row[11], row[12] = row[9] * np.log1p(weight_a), row[10] * np.log1p(weight_a + weight_b)
-    row[13] = np.log1p(weight_a)
+def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, int, float]:
+    """Return the first and last aligned token of a that weighs something, and the weight of all aligned ones."""
+    n = a.last - a.first
+    head, tail, shared = n, np.int64(n), 0.0
+    for token in range(n):
+        weight = np.float64(posts.weights[a.first + token])
+        if partners[token] >= 0 and weight > 0.0:
+            head, tail, shared = min(head, token), token, shared + weight
+    return (head, tail, shared) if shared > 0.0 else (-1, n, 0.0)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_places(words: PostWords, a: int, b: int, known_a: Bools, known_b: Bools, run: int, row: Float64s) -> None:
-    """Write where words stand that the other post lacks: columns 14 to 21."""
-    head, tail, middle = unknown_places(words, b, known_b)
-    row[14], row[15] = np.log1p(run), run / max(words.offsets[a + 1] - words.offsets[a], 1)
-    row[16], row[17], row[18] = np.log1p(head), np.log1p(tail), np.log1p(middle)
-    row[19] = np.log1p(sum(unknown_places(words, a, known_a)))
-    row[20] = row[17] if row[19] == 0.0 else 0.0
-    headline = max(words.headlines[a], words.headlines[b])
-    row[21] = np.float64(row[19] == 0.0 and n_known_first(words, b, known_b) >= headline > 0)
+def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
+    """Return the weight of some unaligned tokens that the other post has in another place, and that of the rest."""
+    moved, only = 0.0, 0.0
+    for token in range(one.first + first, one.first + last):
+        key = posts.keys[token]
+        if count_of(other.counts, key, other.stamp) >= count_of(one.counts, key, one.stamp):
+            moved += posts.weights[token]
+        else:
+            only += posts.weights[token]
+    return moved, only
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_numbers(words: PostWords, a: int, b: int, row: Float64s) -> None:
-    """Write whether the numbers agree: columns 22 to 24."""
-    first, last = words.number_offsets[a], words.number_offsets[a + 1]
-    other, other_last = words.number_offsets[b], words.number_offsets[b + 1]
-    shared = count_shared(words.numbers, first, last, other, other_last)
-    more_a, more_b = last - first > shared, other_last - other > shared
-    row[22], row[23] = np.float64(more_a and more_b), np.float64(more_a != more_b)
-    row[24] = np.float64(last > first and not more_a and not more_b)
+def is_respelled(posts: ParsedPosts, first: int, last: int, other: int, other_last: int) -> bool:
+    """Return whether what is replaced has nearly the letters of its replacement."""
+    start, end = posts.starts[first], posts.starts[last]
+    other_start, other_end = posts.starts[other], posts.starts[other_last]
+    n, n_other = end - start, other_end - other_start
+    if n > LONGEST_SPELLING or n_other > LONGEST_SPELLING:
+        return False
+    state = ALL_ONES
+    for i in range(other_start, other_end):
+        mask = np.uint64(0)
+        for j in range(n):
+            mask |= np.uint64(posts.letters[start + j] == posts.letters[i]) << np.uint64(j)
+        common = state & mask
+        state = (state + common) | (state - common)
+    return bool(2.0 * popcount(~state) >= SAME_SPELLING * (n + n_other))
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_beside(words: PostWords, a: int, b: int, weight_a: float, row: Float64s) -> None:
-    """Write whether hashtags and emoji agree, and whether the words do: columns 25 to 30."""
-    first, last = words.tag_offsets[a], words.tag_offsets[a + 1]
-    other, other_last = words.tag_offsets[b], words.tag_offsets[b + 1]
-    n_a, n_b = last - first, other_last - other
-    shared = count_shared(words.tags, first, last, other, other_last)
-    row[25] = shared / max(n_a + n_b - shared, 1)
-    row[26] = np.float64(n_a > shared and n_b > shared)
-    row[27] = np.float64((n_a > 0) != (n_b > 0))
-    row[28] = np.float64(weight_a < LITTLE)
-    row[29] = np.float64(weight_a < LITTLE and words.emoji[a] != words.emoji[b])
-    row[30] = np.float64(row[0] == 1.0 and words.letter_offsets[a + 1] > words.letter_offsets[a])
+def measure_sets(posts: ParsedPosts, a: int, b: int, row: Float64s) -> None:
+    """Write whether the numbers, hashtags, emoji, names and sources agree."""
+    row[NUMBERS_DIFFER], row[NUMBERS_ADDED] = compare_sets(posts, a, b, NUMBERS)
+    row[HASHTAGS_DIFFER], row[HASHTAGS_OF_ONE] = compare_sets(posts, a, b, TAGS)
+    row[SOURCES_DIFFER], row[SOURCE_OF_ONE] = compare_sets(posts, a, b, SOURCES)
+    row[EMOJI_DIFFER], _ = compare_sets(posts, a, b, EMOJIS)
+    row[NAMES_DIFFER], _ = compare_sets(posts, a, b, NAMES)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def note_rarity(
-    words: PostWords,
-    a: int,
-    b: int,
-    of_a: WordSet,
-    stamp_a: np.uint64,
-    of_b: WordSet,
-    stamp_b: np.uint64,
-    row: Float64s,
-) -> None:
-    """Write how rare the words are that one post lacks: columns 31 to 34."""
-    row[34] = 1.0
-    if words.is_han[a] or words.is_han[b]:
-        return
-    only_a, row[32], in_a = add_rarities(words, a, of_a.is_first, of_b, stamp_b)
-    only_b, row[33], in_b = add_rarities(words, b, of_b.is_first, of_a, stamp_a)
-    row[31] = np.log1p(only_b)
-    row[34] -= (only_a + only_b) / max(in_a + in_b, 1.0)
+def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float, float]:
+    """Return 1.0 if each post has a key that the other lacks, and 1.0 if only one has such a key; else 0.0."""
+    one, end = posts.set_offsets[N_SETS * a + which], posts.set_offsets[N_SETS * a + which + 1]
+    other, other_end = posts.set_offsets[N_SETS * b + which], posts.set_offsets[N_SETS * b + which + 1]
+    only_a, only_b = False, False
+    while one < end or other < other_end:
+        if other == other_end or (one < end and posts.set_keys[one] < posts.set_keys[other]):
+            only_a, one = True, one + 1
+        elif one == end or posts.set_keys[other] < posts.set_keys[one]:
+            only_b, other = True, other + 1
+        else:
+            one, other = one + 1, other + 1
+    return np.float64(only_a and only_b), np.float64(only_a != only_b)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def add_rarities(
-    words: PostWords, post: int, is_first: Bools, other: WordSet, stamp: np.uint64
-) -> tuple[float, float, float]:
-    """Return the rarity of a post's distinct words that another one lacks, of the rarest of these, and of all words.
+def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
+    """Return log(1 + weight) of the longer comment beside a quote that the other post lacks.
 
-    A word of which the other has only the beginning counts half. Words without weight count, too: *my* or *not* is
-    there or lacking.
+    Only if what the posts share is mostly the quote: a post may hold quotation marks for other reasons.
     """
-    lacking, rarest, total, first = 0.0, 0.0, 0.0, words.offsets[post]
-    for word in range(first, words.offsets[post + 1]):
-        if is_first[word - first]:
-            rarity = np.float64(words.rarities[word])
-            total += rarity
-            if not has(other.keys, words.keys[word], stamp):
-                rarity *= 0.5 if has(other.heads, words.prefixes[word], stamp) else 1.0
-                lacking, rarest = lacking + rarity, max(rarest, rarity)
-    return lacking, rarest, total
+    own_a, own_b, quoted, shared = 0.0, 0.0, 0.0, 0.0
+    for token in range(a.first, a.last):
+        weight = np.float64(posts.weights[token])
+        partner = partners[token - a.first]
+        if partner >= 0:
+            shared += weight
+            quoted += 0.0 if posts.is_own[token] or posts.is_own[b.first + partner] else weight
+        elif posts.is_own[token] and count_of(b.counts, posts.keys[token], b.stamp) == 0:
+            own_a += weight
+    for token in range(b.first, b.last):
+        if posts.is_own[token] and count_of(a.counts, posts.keys[token], a.stamp) == 0:
+            own_b += posts.weights[token]
+    return np.log1p(max(own_a, own_b)) if 2.0 * quoted > shared else 0.0
+
+
+@njit(cache=True, nogil=True, inner=True)
+def begins_with(posts: ParsedPosts, a: Side, b: Side) -> bool:
+    """Return whether the letters of b begin with those of a."""
+    start, end, other = posts.starts[a.first], posts.starts[a.last], posts.starts[b.first]
+    for i in range(end - start):  # noqa: SIM110  (numba has no all)
+        if posts.letters[start + i] != posts.letters[other + i]:
+            return False
+    return True

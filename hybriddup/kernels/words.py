@@ -1,82 +1,119 @@
-"""Words of texts whose characters do not change their neighbors: where they begin, and which of them say something."""
+"""Word boundaries of Unicode Standard Annex 29: where words begin, and which of them say something."""
 
 import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt8s, UInt32s
 from hybriddup.kernels.cache import njit
 
-OTHER = np.uint8(0)
-LETTER = np.uint8(1)
-NUMBER = np.uint8(2)
-KATAKANA = np.uint8(3)
-CONNECTOR = np.uint8(4)
-WITHIN_LETTERS = np.uint8(5)
-WITHIN_NUMBERS = np.uint8(6)
-WITHIN_BOTH = np.uint8(7)
-INVOLVED = np.uint8(8)
-"""Classes of characters, after the property Word_Break of Unicode: Other and all that always stands alone; ALetter;
-Numeric; Katakana; ExtendNumLet; MidLetter; MidNum; MidNumLet and Single_Quote; what needs more than these rules."""
+OTHER, LETTER, HEBREW, NUMBER, KATAKANA, CONNECTOR = (np.uint8(number) for number in range(6))
+WITHIN_LETTERS, WITHIN_NUMBERS, WITHIN_BOTH, APOSTROPHE, QUOTE = (np.uint8(number) for number in range(6, 11))
+FLAG_HALF, EXTENDER, JOINER, SPACE, PICTURE, RETURN, LINE_FEED, NEWLINE = (np.uint8(number) for number in range(11, 19))
+"""The values of the property Word_Break in the order of its rules: Other; ALetter; Hebrew_Letter; Numeric; Katakana;
+ExtendNumLet; MidLetter; MidNum; MidNumLet; Single_Quote; Double_Quote; Regional_Indicator; Extend and Format; ZWJ;
+WSegSpace; CR; LF; Newline. `PICTURE` is Other with the property Extended_Pictographic."""
+LETTER_OR_NUMBER = NUMBER
+"""Values from `LETTER` to this one are letters and digits."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
+def is_letter(value: np.uint8) -> bool:
+    """Return whether this is ALetter or Hebrew_Letter."""
+    return bool(value in (LETTER, HEBREW))
+
+
+@njit(cache=True, nogil=True, inner=True)
 def links(sides: np.uint8, middle: np.uint8) -> bool:
-    """Return whether a character of class ``middle`` links two characters of class ``sides``: don't, 3.14."""
-    if sides == LETTER:
-        return bool(middle in (WITHIN_LETTERS, WITHIN_BOTH))
-    return bool(sides == NUMBER and middle in (WITHIN_NUMBERS, WITHIN_BOTH))
+    """Return whether a character links two letters or two digits: don't, 3.14 (WB6, WB7, WB11, WB12)."""
+    if is_letter(sides):
+        return bool(middle in (WITHIN_LETTERS, WITHIN_BOTH, APOSTROPHE))
+    return bool(sides == NUMBER and middle in (WITHIN_NUMBERS, WITHIN_BOTH, APOSTROPHE))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
+def are_alike(one: np.uint8, other: np.uint8) -> bool:
+    """Return whether both are letters, or both are digits."""
+    return bool((is_letter(one) and is_letter(other)) or (one == NUMBER and other == NUMBER))
+
+
+@njit(cache=True, nogil=True, inner=True)
 def goes_on(earlier: np.uint8, before: np.uint8, here: np.uint8, after: np.uint8) -> bool:
-    """Return whether a word goes on from class ``before`` to class ``here``, given those around them.
+    """Return whether a word continues from ``before`` to ``here`` (WB5 to WB13b); extenders are left out of all four.
 
-    Rules WB5 to WB13b of Unicode Standard Annex 29, without those for Hebrew.
+    ``earlier`` and ``after`` are the characters around the two.
     """
     if before == OTHER or here == OTHER:
         return False
-    if before <= NUMBER and here <= NUMBER:
+    if LETTER <= before <= LETTER_OR_NUMBER and LETTER <= here <= LETTER_OR_NUMBER:
         return True
     if here == CONNECTOR:
-        return before <= CONNECTOR
+        return LETTER <= before <= CONNECTOR
     if before == CONNECTOR:
-        return here < CONNECTOR
+        return LETTER <= here < CONNECTOR
     if before == KATAKANA and here == KATAKANA:
         return True
-    return (before == after and links(before, here)) or (earlier == here and links(here, before))
+    if before == HEBREW and (here == APOSTROPHE or (here == QUOTE and after == HEBREW)):
+        return True
+    if here == HEBREW and before == QUOTE and earlier == HEBREW:
+        return True
+    return (are_alike(before, after) and links(before, here)) or (are_alike(earlier, here) and links(here, before))
 
 
 @njit(cache=True, nogil=True)
-def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools) -> Bools:
-    """Set ``begins`` where a word, or what stands between words, begins; return the texts that were left out.
+def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools) -> None:
+    """Set ``begins`` where a word, or a part between words, begins.
 
     Parameters
     ----------
     points, offsets
         The texts, as `hybriddup.data.records.EncodedTexts`.
     classes
-        uint8[0x110000]: the class of each code point.
+        uint8[0x110000]: the value of Word_Break of each code point, as above.
     begins
         bool[n_points], all False: changed in place.
-
-    Returns
-    -------
-    Bools
-        bool[n_texts]: True where a character is `INVOLVED`; nothing in ``begins`` is said of such a text.
     """
-    left_out = np.zeros(len(offsets) - 1, np.bool_)
     for text in range(len(offsets) - 1):
-        earlier, before = OTHER, OTHER
-        last = offsets[text + 1] - 1
-        for place in range(offsets[text], offsets[text + 1]):
+        earlier, before, raw, n_flags = OTHER, OTHER, NEWLINE, 0
+        end = offsets[text + 1]
+        for place in range(offsets[text], end):
             here = classes[points[place]]
-            if here == INVOLVED:
-                left_out[text] = True
-                begins[offsets[text] : place] = False
-                break
-            after = classes[points[place + 1]] if place < last else OTHER
-            begins[place] = not goes_on(earlier, before, here, after)
-            earlier, before = before, here
-    return left_out
+            if here < FLAG_HALF and raw < FLAG_HALF:  # the usual case
+                after = OTHER if here <= CONNECTOR and before <= CONNECTOR else next_class(points, place, end, classes)
+                begins[place] = not goes_on(earlier, before, here, after)
+            elif here in (EXTENDER, JOINER):
+                begins[place] = raw >= RETURN
+                if not begins[place]:
+                    raw = here
+                    continue
+            else:
+                n_flags = n_flags + 1 if here == FLAG_HALF and before == FLAG_HALF else 0
+                begins[place] = not stays_together(raw, here, n_flags) and not (
+                    raw < RETURN and goes_on(earlier, before, here, next_class(points, place, end, classes))
+                )
+            earlier, before, raw = before, here, here
+
+
+@njit(cache=True, nogil=True, inner=True)
+def next_class(points: UInt32s, place: int, end: int, classes: UInt8s) -> np.uint8:
+    """Return the class of the next character that is no extender; `OTHER` at the end of the text."""
+    place += 1
+    while place < end and classes[points[place]] in (EXTENDER, JOINER):
+        place += 1
+    return np.uint8(classes[points[place]] if place < end else OTHER)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def stays_together(raw: np.uint8, here: np.uint8, n_flags: int) -> bool:
+    """Return whether two characters that make no word stay together (WB3, WB3c, WB3d, WB15, WB16).
+
+    ``raw`` is the character directly before, ``n_flags`` the number of flag halves before this one.
+    """
+    if here == LINE_FEED:
+        return bool(raw == RETURN)
+    if here == SPACE:
+        return bool(raw == SPACE)
+    if here == PICTURE:
+        return bool(raw == JOINER)
+    return bool(here == FLAG_HALF and n_flags % 2 == 1 and raw < RETURN)
 
 
 @njit(cache=True, nogil=True)
@@ -106,7 +143,7 @@ def take_words(points: UInt32s, offsets: Int64s, begins: Bools, says_something: 
     return starts[:token].copy(), lengths[:token].copy(), token_offsets
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def put_word(starts: Int64s, lengths: Int32s, token: int, start: int, end: int, is_word: bool) -> int:
     """Put a part at place ``token`` if it is a word; return how many were put."""
     if is_word:

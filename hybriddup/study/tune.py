@@ -23,7 +23,7 @@ from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.steps.verifiers.post.features import pair_features
 from hybriddup.steps.verifiers.post.fitting import FOLDS, fit_to
 from hybriddup.steps.verifiers.post.model import shipped_models
-from hybriddup.steps.verifiers.post.verifier import BY_SCRIPT
+from hybriddup.steps.verifiers.post.verifier import DEFAULT_MODEL
 from hybriddup.study.evaluate import (
     LabeledPairs,
     Measures,
@@ -182,8 +182,8 @@ def ways_of(
     verifiers = [settings.lengths[band].verifier for band in single_bands(settings.lengths)]
     if any(not isinstance(one, SingleVerifier) or one.use != POST for one in verifiers):
         return ways
-    used = {str(one.options.get("model", BY_SCRIPT)) for one in verifiers if isinstance(one, SingleVerifier)}
-    for model in sorted({BY_SCRIPT, *shipped_models()} - used):
+    used = {str(one.options.get("model", DEFAULT_MODEL)) for one in verifiers if isinstance(one, SingleVerifier)}
+    for model in sorted(set(shipped_models()) - used):
         other = with_thresholds(settings, thresholds_of(settings), model=model)
         by_model = score_labeled(pairs, other, registry, workers)
         ways.append(by_thresholds(f"threshold of the model {model}", by_model, other, precision))
@@ -239,7 +239,7 @@ def threshold_between(scores: Float64s, labels: Bools, precision: float | None) 
 def by_new_model(scored: ScoredPairs, settings: Settings, precision: float | None) -> Way:
     """Return the way of fitting a new model of `post`."""
     reached = ~np.isnan(scored.scores) & ~scored.exact
-    features = pair_features(scored.texts.context.posts, *scored.positions[reached].T).values
+    features = pair_features(scored.texts.context.posts, *scored.positions[reached].T)
     values = np.zeros((len(scored.labels), features.shape[1]))
     values[reached] = features
     asked_precision = 0.0 if precision is None else precision

@@ -11,10 +11,9 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.kernels.words import INVOLVED
 from hybriddup.steps.tokenizers.jieba import MAX_RUN, Jieba, JiebaOptions
 from hybriddup.steps.tokenizers.meaning import is_word, meaningful_characters
-from hybriddup.steps.tokenizers.words import _SEGMENT, Words, word_classes, words_among_parts
+from hybriddup.steps.tokenizers.words import Words, words_among_parts
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,17 @@ def as_symbols(texts: EncodedTexts) -> SymbolTexts:
     return SymbolTexts(symbols, texts.offsets, n_symbols)
 
 
+def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
+    """Return int64[n_pairs]: how many characters the shorter text has in common with the other, in any order.
+
+    Where that is less than ``needed``, it is any smaller number.
+    """
+    lengths = texts.lengths
+    is_longer = lengths[earlier] > lengths[later]
+    shorter, longer = np.where(is_longer, later, earlier), np.where(is_longer, earlier, later)
+    return np.asarray(symbols_in_common(*as_symbols(texts), shorter, longer, needed))
+
+
 def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
     """Return int64[n_pairs]: the lengths in common, or any smaller number than ``needed`` if a length is smaller.
 

@@ -1,76 +1,76 @@
-"""What two posts share, as numbers.
+"""What two posts share, and what one has and the other lacks, as numbers.
 
-| feature | what it tells |
+| feature | meaning |
 |---|---|
-| similar | letters of the words in common and in order, as a share of both posts: 0 to 1 |
-| contained | the same as a share of the shorter post |
-| length, added, lost | letters of the shorter post; those that the longer one adds; those that it lacks (log) |
-| similar_as_sent | all characters in common and in order, hashtags and emoji too: 0 to 1 |
-| only_in_shorter, only_in_longer, only_in_both | weight of the words that the other lacks; the smaller one (log) |
-| words_contained, words_shared | share of the weight of the shorter post, and of both, that the other has: 0 to 1 |
-| words_contained_by_weight, words_shared_by_weight | the same times the weight (log) |
-| weight | of the words of the shorter post (log) |
-| run, run_share | words of the shorter post that stand in the longer one after another (log; as a share) |
-| head, tail, middle | words that only the longer post has: before what they share, after it, within (log) |
-| unknown_in_shorter | words of the shorter post that the longer one lacks (log) |
-| goes_on | words that the longer post has after the last that they share, where it has all of the shorter one (log) |
-| is_headline | 1 where the longer post adds words only after a headline of theirs, as in ``【headline】text`` |
-| numbers_differ | 1 where each has a number that the other lacks; 75,000 is 75000, three is 3, EP02 and 第二集 are 2 |
-| numbers_added, numbers_same | 1 where only one has such a number; 1 where both have the same ones |
-| hashtags_shared | hashtags of both, as a share of all of them: 0 to 1 |
-| hashtags_differ, hashtags_of_one | 1 where each has one that the other lacks; 1 where only one post has any |
-| little_said | 1 where the shorter post has hardly a word |
-| emoji_differ | 1 where that is so and the emoji differ |
-| same_words | 1 where the words are the same |
-| rarity_in_longer | how rare the words are that only the longer post has, all together (log) |
-| rarest_in_shorter, rarest_in_longer | the rarest word that only this post has: 0 to 8 |
-| rarity_shared | rarity of the words that both have, as a share of all: 0 to 1 |
+| shared | weight of the words that both have in the same order (log) |
+| contained, covered | share of the weight of the shorter post, and of the longer one, that the other has in any order |
+| letters_shared | letters of the words in common and in order, without spaces, as a share of both posts: 0 to 1 |
+| letters_contained | the same as a share of the shorter post |
+| replaced, largest_replaced | weight of words that are replaced by other ones, all and the largest run of them (log) |
+| moved | weight of the words that both have in another place (log) |
+| added_before, added_within, added_after | weight of the words that only the longer post has, by place (log) |
+| numbers_differ, numbers_added | 1 if each post has a number that the other lacks; 1 if only one has |
+| hashtags_differ, hashtags_of_one | the same for hashtags at the ends of the posts |
+| sources_differ, source_of_one | the same for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
+| comment | weight of own words beside a quote that the other post lacks (log) |
+| length | weight of the shorter post (log) |
+| lacking, adding | weight of the words that only the shorter post has, and only the longer one (log) |
+| emoji_differ, names_differ | 1 if each has an emoji, or a mention or link, that the other lacks |
+| goes_on | 1 if the shorter post is cut off and the longer one begins with it |
 
-*log* is the natural logarithm of one more than the number. Words of those who are quoted count where the own words hold
-no clause, and those of hashtags in posts without a Han character. The title of a link, as in ``支持 O你怎么看？``,
-counts where the post has hardly a word of its own. A word of letters is known to the other post where that has its
-stem, or one that begins with the same four; a particle, as 啦, where it has any particle. The rarity of a word is 8,
-or less if it is one of the frequent English ones in ``hybriddup/steps/posts/frequent_words.txt``. It counts half where
-the other post has the first four letters of the word, and not at all where one of the two has a Han character.
+*log* is the natural logarithm of one more than the number. A Han character weighs 1, a word a quarter for each letter
+up to 2, a number 1; interjections, laughter and particles weigh nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import numpy as np
-
-from hybriddup.data.records import Bools, EncodedTexts, Float64s, Int64s, encode_texts
-from hybriddup.kernels.post_features import NAMES, compare_posts
-from hybriddup.steps.posts.parts import words_of
+from hybriddup.data.records import Float64s, Int64s, encode_texts
+from hybriddup.kernels.post_features import FEATURES, compare_posts, differences_of
+from hybriddup.steps.posts.parts import letters_of, parse
 from hybriddup.steps.verifiers.characters import common_lengths
 
-__all__ = ["NAMES", "pair_features"]
+__all__ = ["FEATURES", "describe_differences", "pair_features"]
 
 
-class PairFeatures(NamedTuple):
-    """What pairs of posts share."""
-
-    values: Float64s
-    """float64[n_pairs, n_features], in the order of `NAMES`."""
-    is_han: Bools
-    """bool[n_pairs]: whether one of the two has a Han character."""
-
-
-def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s) -> PairFeatures:
-    """Return the features of pairs of normalized posts.
+def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:
+    """Return float64[n_pairs, n_features]: the features of pairs of normalized posts, in the order of `FEATURES`.
 
     Parameters
     ----------
     earlier, later
-        int64[n_pairs]: which posts; a pair has the same features the other way round. Pairs of one later post should
-        stand together.
+        int64[n_pairs]: which posts; a pair has the same features the other way round.
     """
-    encoded = encode_texts(posts)
-    words, lengths = words_of(encoded), encoded.lengths
-    common = common_lengths(encoded, earlier, later)
-    letters = EncodedTexts(words.letters.astype(np.uint32), words.letter_offsets)
-    common_letters = common_lengths(letters, earlier, later)
-    features: Float64s = compare_posts(words, lengths, earlier, later, common_letters, common)
-    return PairFeatures(features, words.is_han[earlier] | words.is_han[later])
+    parsed = parse(encode_texts(posts))
+    features: Float64s = compare_posts(parsed, earlier, later, common_lengths(letters_of(parsed), earlier, later))
+    return features
+
+
+def describe_differences(a: str, b: str) -> list[str]:
+    """Return what differs in the words of two normalized posts, in order, a line each.
+
+    Examples
+    --------
+    >>> describe_differences("你妈妈喊你回家吃饭哦", "今天你妈妈叫你回家吃饭啦")
+    ['added: 今天', 'replaced: 喊 by 叫', 'particle: 哦 by 啦']
+    """
+    parsed = parse(encode_texts([a, b]))
+    text, second = a + b, int(parsed.offsets[1])
+
+    def spanned(first: int, last: int) -> str:
+        return text[parsed.bounds[first, 0] : parsed.bounds[last - 1, 1]] if last > first else ""
+
+    lines = []
+    for from_a, to_a, from_b, to_b in differences_of(parsed).tolist():
+        of_a, of_b = (from_a, to_a), (second + from_b, second + to_b)
+        says_something = any(parsed.weights[slice(*span)].any() for span in (of_a, of_b))
+        lines.append(describe(spanned(*of_a), spanned(*of_b), "replaced" if says_something else "particle"))
+    return lines
+
+
+def describe(before: str, after: str, replaced: str) -> str:
+    """Return one difference in words."""
+    if not before or not after:
+        return f"added: {after}" if after else f"missing: {before}"
+    return f"{replaced}: {before} by {after}"

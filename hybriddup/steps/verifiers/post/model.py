@@ -15,7 +15,7 @@ import yaml
 from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
 from hybriddup.kernels.curves import Curves, sum_curves
-from hybriddup.kernels.post_features import NAMES
+from hybriddup.kernels.post_features import FEATURES
 
 Points = tuple[tuple[float, float], ...]
 
@@ -34,9 +34,9 @@ class PostModel:
 
     Examples
     --------
-    >>> model = PostModel(0.0, {"similar": ((0.5, -2.0), (1.0, 2.0))})
-    >>> features = np.zeros((2, len(NAMES)))
-    >>> features[:, 0] = 0.75, 1.0
+    >>> model = PostModel(0.0, {"letters_shared": ((0.5, -2.0), (1.0, 2.0))})
+    >>> features = np.zeros((2, len(FEATURES)))
+    >>> features[:, FEATURES.index("letters_shared")] = 0.75, 1.0
     >>> model.scores(features).round(3).tolist()
     [0.5, 0.881]
     """
@@ -53,8 +53,8 @@ class PostModel:
         ValueError
             It is none: the message says what is wrong, and what is allowed.
         """
-        if unknown := sorted(set(data) - {"intercept", *NAMES}):
-            raise ValueError(f"unknown feature {unknown[0]!r}; allowed: intercept, {', '.join(NAMES)}")
+        if unknown := sorted(set(data) - {"intercept", *FEATURES}):
+            raise ValueError(f"unknown feature {unknown[0]!r}; allowed: intercept, {', '.join(FEATURES)}")
         curves = {name: parse_points(name, points) for name, points in data.items() if name != "intercept"}
         intercept = data.get("intercept", 0.0)
         if not is_number(intercept):
@@ -69,19 +69,22 @@ class PostModel:
         }
 
     def contributions(self, features: Float64s) -> Float64s:
-        """Return float64[n_pairs, n_features]: what each feature adds; `features` are those of `NAMES`."""
+        """Return float64[n_pairs, n_features]: what each feature adds; `features` are those of `FEATURES`."""
         added = np.zeros(features.shape)
         for name, points in self.curves.items():
-            column = NAMES.index(name)
+            column = FEATURES.index(name)
             added[:, column] = np.interp(features[:, column], *np.array(points).T)
         return added
 
     def explain(self, features: Float64s) -> list[str]:
-        """Return what the features of a pair, float64[n_features], add to the sum: the strongest first, a line each."""
+        """Return the features of a pair, float64[n_features], that make its score another one than usual, a line each.
+
+        A curve is 0 on average over the pairs that a shipped model was fitted to: a contribution is relative to an
+        ordinary pair. The strongest comes first.
+        """
         added = self.contributions(features[None])[0]
-        strongest = sorted(np.flatnonzero(added).tolist(), key=lambda column: -abs(added[column]))
-        lines = [f"{NAMES[column]} {features[column]:.3g}: {added[column]:+.2f}" for column in strongest]
-        return [*lines, f"to begin with: {self.intercept:+.2f}"]
+        strongest = sorted(np.flatnonzero(added.round(2)).tolist(), key=lambda column: -abs(added[column]))
+        return [f"{FEATURES[column]} {features[column]:.3g}: {added[column]:+.2f}" for column in strongest]
 
     def scores(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: 0.0 to 1.0."""
@@ -92,8 +95,8 @@ class PostModel:
     @cached_property
     def _curves(self) -> Curves:
         """The curves as the kernel reads them."""
-        columns = sorted(map(NAMES.index, self.curves))
-        points = [np.array(self.curves[NAMES[column]]) for column in columns]
+        columns = sorted(map(FEATURES.index, self.curves))
+        points = [np.array(self.curves[FEATURES[column]]) for column in columns]
         offsets = np.cumsum([0, *map(len, points)], dtype=np.int64)
         values, added = np.concatenate([np.zeros((0, 2)), *points]).T.copy()
         return Curves(np.array(columns, np.int64), offsets, values, added)

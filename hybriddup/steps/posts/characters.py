@@ -1,0 +1,64 @@
+"""What is known of characters and words before any post is read."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import regex
+
+from hybriddup.data.records import UInt8s
+from hybriddup.kernels import post_tokens as kernel
+from hybriddup.steps.tokenizers.words import word_classes
+
+_KINDS = {
+    r"\p{L}\p{Nl}\p{No}": kernel.LETTER,
+    r"\p{Nd}": kernel.DIGIT,
+    r"\p{Extended_Pictographic}\p{Regional_Indicator}\p{Co}--[\u00a9\u00ae]": kernel.PICTURE,
+    r"\p{Han}": kernel.HAN,
+    r"\p{Hiragana}\p{Katakana}\u30fc": kernel.KANA,
+    r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}": kernel.CLUSTER,
+    r"\p{Hangul}": kernel.HANGUL,
+}
+"""Kinds of characters by their Unicode properties; of several that fit, the last one counts."""
+_BITS = {r"\w": kernel.IN_NAME, r"\p{WB=Extend}\p{WB=ZWJ}": kernel.EXTENDS}
+PARTICLES = "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额哇咯喽罗哒嘞趴叭鸭吗么呢嘛滴嗷呜嘤嘻嘿哈ㅋㅎㅠㅜ"
+"""Characters that carry a tone of voice, or laugh, and say nothing else."""
+_LAST_ASSIGNED = 0x40000
+
+
+@cache
+def load_characters() -> kernel.Characters:
+    """Return the tables for the kernels."""
+    return kernel.Characters(character_kinds(), word_classes(), np.array(sorted(map(hash_of, fillers())), np.uint64))
+
+
+def character_kinds() -> UInt8s:
+    """Return uint8[0x110000]: the kind of each code point, with further bits."""
+    kinds = np.zeros(0x110000, np.uint8)
+    characters = np.arange(_LAST_ASSIGNED, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    for properties, kind in _KINDS.items():
+        for run in regex.finditer(rf"[{properties}]++", characters, regex.V1):
+            kinds[run.start() : run.end()] = kind
+    for properties, bit in _BITS.items():
+        for run in regex.finditer(rf"[{properties}]++", characters, regex.V1):
+            kinds[run.start() : run.end()] |= bit
+    is_mark = (kinds & kernel.EXTENDS != 0) & (kinds & kernel.KIND != kernel.CLUSTER)
+    kinds[is_mark] &= ~kernel.KIND
+    kinds[list(map(ord, PARTICLES))] |= kernel.SAYS_LITTLE
+    return kinds
+
+
+def fillers() -> set[str]:
+    """Return the words of ``fillers.txt``."""
+    lines = (files(__package__) / "fillers.txt").read_text("utf-8").splitlines()
+    return {word for line in lines if not line.startswith("#") for word in line.partition(":")[2].split()}
+
+
+def hash_of(word: str) -> int:
+    """Return the hash by which kernels know a word."""
+    value = int(kernel.OFFSET_BASIS)
+    for letter in word:
+        value = (value ^ ord(letter)) * int(kernel.PRIME) % 2**64
+    return value
