@@ -148,7 +148,7 @@ class SharedBatch(Contestants):
         """Note that a post is decided, and count it."""
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
-        self._decisions[place] = decision_of(post._replace(evidence=evidence))
+        self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))
         if evidence is None:
             self.outcomes.append(("kept", self._own_bands[self._row_of[place]]))
         else:

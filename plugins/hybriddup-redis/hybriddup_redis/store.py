@@ -152,7 +152,8 @@ class RedisStore:
         return taken
 
     def _of_meta(self, kind: str, *arguments: Any) -> KeyedCall:
-        return KeyedCall(kind, COMMON, [self._meta], [self._token, *arguments])
+        partition = 0 if self._n_partitions == 1 else COMMON  # on one server, in order with all other calls
+        return KeyedCall(kind, partition, [self._meta], [self._token, *arguments])
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
         """Store records, then claim names."""
@@ -232,9 +233,8 @@ class RedisStore:
         slices = Counter(self._time_slice(time) for time in kept)
         oldest = self._time_slice(watermark - self._needs.horizon) - 1 if watermark > NEVER else NEVER
         numbers = [one for pair in slices.items() for one in pair]
-        self.leave(leaving)
         with self._reporting():
-            self._calls.run([self._of_meta("FINISH", first, repr(read), repr(watermark), oldest, *numbers)])
+            self._buckets.leave(leaving, self._of_meta("FINISH", first, repr(read), repr(watermark), oldest, *numbers))
 
     # ---- values and times
 
