@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,10 @@ SLACK = 64
 of their positions."""
 OVERFLOWS = 128
 """In the byte that describes a bucket: it continues in its overflow."""
+PROLONG = 2**15
+"""In the number of items of a bucket: its shard is to expire later."""
+PROLONGED = 8
+"""How often shards that are written to are told to expire later, in the time after which they expire."""
 
 RunInTurn = Callable[..., list[list[Any]]]
 
@@ -32,16 +37,26 @@ class Grouped(NamedTuple):
     items: NDArray[Any]
     """Bucket after bucket."""
 
+    marks: Int64s | int = 0
+    """int64[n], which is added to the numbers of their items in two bytes."""
+
+    @property
+    def numbers(self) -> NDArray[np.uint16]:
+        """The numbers of items of the buckets, as scripts get them."""
+        return (np.diff(self.bounds) + self.marks).astype("<u2")
+
     def joined(self, part: slice) -> list[list[bytes]]:
-        """Return the names of some buckets, the numbers of their items in two bytes, and the items, each joined."""
-        bounds = self.bounds[part.start : part.stop + 1]
-        counts = np.diff(bounds).astype("<u2").tobytes()
-        return [[joined_names(self.keys[part])], [counts], [self.items[bounds[0] : bounds[-1]].tobytes()]]
+        """Return the names of some buckets, the numbers of their items, and the items, each joined."""
+        first, last = self.bounds[part.start], self.bounds[part.stop]
+        return [[joined_names(self.keys[part])], [self.numbers[part].tobytes()], [self.items[first:last].tobytes()]]
 
     def columns(self) -> list[list[bytes]]:
         """Return the same three of all buckets, a list each."""
-        counts = np.diff(self.bounds).astype("<u2").tobytes()
-        return [names_of(self.keys), parts_of(counts, 2), self.items_of(range(len(self.keys)))]
+        return [
+            names_of(self.keys),
+            parts_of(self.numbers.tobytes(), 2),
+            self.items_of(range(len(self.keys))),
+        ]
 
     def items_of(self, rows: Iterable[int]) -> list[bytes]:
         """Return the items of some buckets."""
@@ -106,6 +121,8 @@ class Buckets:
         self._type = entry_type(needs.words)
         self._first = self._type.itemsize, self._begins[0]
         """What the arguments of all scripts begin with."""
+        self._prolonged = np.full(2**16, -np.inf)
+        """When each shard was told last by this client when it expires, in seconds of `time.monotonic`."""
         self._most = needs.max_bucket_size + SLACK if needs.max_bucket_size else 0
 
     def _calls(self, kind: str, grouped: Grouped, *first: Any) -> ByPartition:
@@ -170,9 +187,12 @@ class Buckets:
 
     def _enter_shards(self, added: Grouped, rows: Int64s, first: tuple[Any, ...], pieces: Pieces) -> Bools:
         """Add entries; return bool[n]: to which buckets none was added, since they overflow."""
-        entering = self._calls("ENTER", added, *first)
+        shards, now = (mix_keys(added.keys) >> np.uint64(48)).astype(np.int64), time.monotonic()
+        is_due = self._prolonged[shards] < now - self._ttl / 1000 / PROLONGED
+        entering = self._calls("ENTER", added._replace(marks=is_due * PROLONG), *first)
         overflows = np.zeros(len(rows), np.bool_)
         (answers,) = self._run_in_turn(entering.calls)
+        self._prolonged[shards[is_due]] = now
         for places, answer in zip(entering.places, answers, strict=True):
             overflows[places] = pieces.add_answer(rows[places], *answer)
         return overflows

@@ -12,8 +12,9 @@ each has so few buckets that Redis stores it as one block of memory. Redis does 
 bytes. A bucket that would be larger continues in a string of its own, its *overflow*, and its field ends with a plus
 sign. An overflow of more than the newest settled entries, and all that are not settled, is cut.
 
-Ids and texts are fields of hashes, too. What is before the oldest position of use is expired: it is removed by every
-64th new field of a hash, and with the hash when nothing was written there for a while.
+Ids and texts are fields of hashes, too. What is before the oldest position of use is expired: it is removed by about
+every 64th new field of a hash, and with the hash when nothing was written there for a while. A hash is never emptied, as
+it would lose the time when it expires: clients know when they set that last, and set it seldom.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ local names, sizes, entries, at = ARGV[7], ARGV[8], ARGV[9], 1
 for i = 1, #names / 8 do
   local key, field = shard_and_field(names, i)
   local low, high = string.byte(sizes, 2 * i - 1, 2 * i)
-  local n = (low + 256 * high) * size
+  local n = (low + 256 * (high % 128)) * size
   local held, rest = parts_of(call('HGET', key, field))
   local full, overflow = rest == 1 or #held + n > room, nil
   if full and rest == 0 then
@@ -100,12 +101,12 @@ for i = 1, #names / 8 do
   end
   if not full then
     call('HSET', key, field, held .. sub(entries, at, at + n - 1))
-    if held == '' and call('HLEN', key) % 64 == 0 then drop_expired(key) end
+    if held == '' and string.byte(entries, at) % 64 == 0 then drop_expired(key) end
   else
     if rest == 0 then call('HSET', key, field, held .. '+') end
     if is_whole then overflow = append(overflow_of(names, i), sub(entries, at, at + n - 1)) end
   end
-  call('PEXPIRE', key, ttl)
+  if high >= 128 then call('PEXPIRE', key, ttl) end
   at = at + n
   note(held, full, rest, overflow)
 end
@@ -118,7 +119,8 @@ With declared keys, it adds only to shards in which there is room: `OVERFLOW` ad
 
 Arguments: bytes of an entry, the beginning of the keys of shards, milliseconds until a shard or an overflow expires,
 the oldest position of use, the number of settled entries of an overflow that stay (0 = all), the position before which
-posts are settled; of the keys, joined: names, numbers of entries in two bytes, entries. Columns: a byte for each
+posts are settled; of the keys, joined: names, numbers of entries in two bytes, of which the highest bit says that the
+shard expires later, entries. Columns: a byte for each
 bucket, the number of its entries in the shard, and 128 if it overflows; these entries; without declared keys, the
 numbers of entries of the overflows in four bytes, and the entries.
 """
@@ -184,8 +186,10 @@ for i = 1, #names / 8 do
     if leaving[sub(held, at, at + 7)] then n = n - 1 else left[#left + 1] = sub(held, at, at + size - 1) end
   end
   local changed = table.concat(left) .. (rest == 1 and '+' or '')
-  if changed == '' then call('HDEL', key, field)
-  elseif changed ~= held then call('HSET', key, field, changed) end
+  if changed ~= held then
+    if changed == '' and call('HLEN', key) > 1 then call('HDEL', key, field)
+    else call('HSET', key, field, changed) end
+  end
   local in_overflow = rest == 1 and n > 0
   if in_overflow and is_whole then leave(overflow_of(names, i), leaving) end
   flags[i] = (in_overflow and not is_whole) and '+' or '-'
