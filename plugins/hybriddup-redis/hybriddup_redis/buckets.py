@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,19 +12,16 @@ from numpy.typing import NDArray
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.window.shared import Entries, Keyed, Needs, entry_type
 from hybriddup.window.shared.packing import mix_keys
-from hybriddup_redis.calls import MOST_KEYS, ByPartition, KeyedCall, Keys
+from hybriddup_redis.calls import MOST_KEYS, ByPartition, KeyedCall, Keys, RunInTurn, parts_of
+from hybriddup_redis.expiry import Expiry
 
 SLACK = 64
 """Settled entries that a bucket holds in addition: it is in the order in which posts entered, which is not quite that
 of their positions."""
 OVERFLOWS = 128
 """In the byte that describes a bucket: it continues in its overflow."""
-PROLONG = 2**15
+IS_DUE = 2**15
 """In the number of items of a bucket: its shard is to expire later."""
-PROLONGED = 8
-"""How often shards that are written to are told to expire later, in the time after which they expire."""
-
-RunInTurn = Callable[..., list[list[Any]]]
 
 
 class Grouped(NamedTuple):
@@ -121,8 +118,7 @@ class Buckets:
         self._type = entry_type(needs.words)
         self._first = self._type.itemsize, self._begins[0]
         """What the arguments of all scripts begin with."""
-        self._prolonged = np.full(2**16, -np.inf)
-        """When each shard was told last by this client when it expires, in seconds of `time.monotonic`."""
+        self._expiry = Expiry(2**16, ttl)
         self._most = needs.max_bucket_size + SLACK if needs.max_bucket_size else 0
 
     def _calls(self, kind: str, grouped: Grouped, *first: Any) -> ByPartition:
@@ -187,12 +183,12 @@ class Buckets:
 
     def _enter_shards(self, added: Grouped, rows: Int64s, first: tuple[Any, ...], pieces: Pieces) -> Bools:
         """Add entries; return bool[n]: to which buckets none was added, since they overflow."""
-        shards, now = (mix_keys(added.keys) >> np.uint64(48)).astype(np.int64), time.monotonic()
-        is_due = self._prolonged[shards] < now - self._ttl / 1000 / PROLONGED
-        entering = self._calls("ENTER", added._replace(marks=is_due * PROLONG), *first)
+        shards, since = (mix_keys(added.keys) >> np.uint64(48)).astype(np.int64), time.monotonic()
+        is_due = self._expiry.is_due(shards)
+        entering = self._calls("ENTER", added._replace(marks=IS_DUE * is_due), *first)
         overflows = np.zeros(len(rows), np.bool_)
         (answers,) = self._run_in_turn(entering.calls)
-        self._prolonged[shards[is_due]] = now
+        self._expiry.note(shards[is_due], since)
         for places, answer in zip(entering.places, answers, strict=True):
             overflows[places] = pieces.add_answer(rows[places], *answer)
         return overflows
@@ -244,8 +240,3 @@ def joined_names(keys: UInt64s) -> bytes:
 def names_of(keys: UInt64s) -> list[bytes]:
     """Return the names of buckets."""
     return parts_of(joined_names(keys), 8)
-
-
-def parts_of(packed: bytes, size: int) -> list[bytes]:
-    """Return parts of the same size."""
-    return [packed[at : at + size] for at in range(0, len(packed), size)]

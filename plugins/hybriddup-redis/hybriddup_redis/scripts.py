@@ -13,8 +13,8 @@ bytes. A bucket that would be larger continues in a string of its own, its *over
 sign. An overflow of more than the newest settled entries, and all that are not settled, is cut.
 
 Ids and texts are fields of hashes, too. What is before the oldest position of use is expired: it is removed by about
-every 64th new field of a hash, and with the hash when nothing was written there for a while. A hash is never emptied, as
-it would lose the time when it expires: clients know when they set that last, and set it seldom.
+every 64th new field of a hash, and with the hash when nothing was written there for a while. A hash is never
+emptied, as it would lose the time when it expires: clients set that seldom.
 """
 
 from __future__ import annotations
@@ -215,8 +215,9 @@ return {}
 positions."""
 CHANGE = """
 local states = {}
-for i, key in ipairs(KEYS) do
-  local to, expected, evidence = string.match(ARGV[i], '^(%d)(%d+),(.*)$')
+for i = 1, #ARGV - 1 do
+  local position, to, expected, evidence = string.match(ARGV[i + 1], '^(%d+) (%d)(%d+),(.*)$')
+  local key = KEYS[i] or ARGV[1] .. 'r' .. position
   local state = redis.call('GETRANGE', key, 0, 0)
   if state ~= '' and string.find(expected, state, 1, true) then
     if evidence == '' then
@@ -235,38 +236,45 @@ return {table.concat(states)}
 """
 """Changes states that are as expected. Returns a digit for each state afterwards, 0 without a record.
 
-Argument of each key: the digit of the new state, those of the expected ones, a comma, and evidence.
+Arguments: the beginning of the keys of records; of each key: the position in decimal digits, a space, the digit of the
+new state, those of the expected ones, a comma, and evidence.
 """
 HOLDERS = """
-local oldest = tonumber(ARGV[1])
+local begin, oldest, call, sub = ARGV[1], tonumber(ARGV[2]), redis.call, string.sub
+local function hash_and_field(names, at)
+  local kind, high, low = string.byte(names, at, at + 2)
+  return string.char(kind) .. (high * 256 + low) % 16384, sub(names, at + 2, at + 16)
+end
 local function holder_in(held)
-  if not held then return '' end
+  if not held then return false end
   if #held ~= 8 then error({err = 'HYBRIDDUP-DAMAGED'}) end
   local position = struct.unpack('<I8', held)
-  return position >= oldest and string.format('%.0f', position) or ''
+  return position >= oldest and position
 end
 """
 HOLD = (
     HOLDERS
     + """
-local found = {}
+local found, claims = {}, ARGV[4]
 local function drop_expired(key)
-  local all = redis.call('HGETALL', key)
+  local all = call('HGETALL', key)
   for i = 1, #all, 2 do
-    if holder_in(all[i + 1]) == '' then redis.call('HDEL', key, all[i]) end
+    if not holder_in(all[i + 1]) then call('HDEL', key, all[i]) end
   end
 end
-for i, key in ipairs(KEYS) do
-  local field, claim = string.sub(ARGV[i + 2], 1, 15), string.sub(ARGV[i + 2], 16)
-  local position, instead = string.match(claim, '^(%d+) (%d*)$')
-  local held = redis.call('HGET', key, field)
+for i = 1, #claims / 34 do
+  local at = 34 * i - 33
+  local hash, field = hash_and_field(claims, at)
+  local key, position = KEYS[i] or begin .. hash, sub(claims, at + 17, at + 24)
+  local instead, is_due = struct.unpack('<i8B', claims, at + 25)
+  local held = call('HGET', key, field)
   local holder = holder_in(held)
-  if holder == instead or holder == '' then
-    redis.call('HSET', key, field, struct.pack('<I8', tonumber(position)))
-    redis.call('PEXPIRE', key, ARGV[2])
-    if not held and redis.call('HLEN', key) % 64 == 0 then drop_expired(key) end
-    holder = position
+  if not holder or holder == instead then
+    call('HSET', key, field, position)
+    if not held and string.byte(position) % 64 == 0 then drop_expired(key) end
+    holder = struct.unpack('<I8', position)
   end
+  if is_due == 1 then call('PEXPIRE', key, ARGV[3]) end
   found[i] = holder
 end
 return {found}
@@ -274,28 +282,34 @@ return {found}
 )
 """Claims names; returns the positions of their holders.
 
-Arguments: the oldest position of use, milliseconds until a hash expires; of each key: a field of 15 bytes, the position
-in decimal digits, a space, and the position of the holder that may be replaced, if any.
+Arguments: the beginning of the keys of hashes, the oldest position of use, milliseconds until a hash expires; of the
+names, joined: the kind of name, 16 bytes of a digest, the position in eight bytes, that of the holder that may be
+replaced, -1 = none, and 1 if the hash is to expire later.
 """
 HELD = (
     HOLDERS
     + """
-local found = {}
-for i, key in ipairs(KEYS) do
-  found[i] = holder_in(redis.call('HGET', key, string.sub(ARGV[2], 15 * i - 14, 15 * i)))
+local found, names = {}, ARGV[3]
+for i = 1, #names / 17 do
+  local hash, field = hash_and_field(names, 17 * i - 16)
+  found[i] = holder_in(call('HGET', KEYS[i] or begin .. hash, field))
 end
 return {found}
 """
 )
-"""Returns the positions of the holders of names, empty without one. Arguments: the oldest position of use; of the keys,
-joined: fields of 15 bytes."""
+"""Returns the positions of the holders of names, nothing without one. Arguments: the beginning of the keys of hashes,
+the oldest position of use; of the names, joined: the kind of name, 16 bytes of a digest."""
 WRITE = """
-for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[i + 1], 'PX', ARGV[1], 'NX') end
+for i = 1, #ARGV - 2 do
+  local record = ARGV[i + 2]
+  local key = KEYS[i] or string.format('%sr%.0f', ARGV[1], struct.unpack('<I8', record, 6))
+  redis.call('SET', key, record, 'PX', ARGV[2], 'NX')
+end
 return {}
 """
 """Writes records that are not there yet: a call that is repeated must not bring back a state from before.
 
-Arguments: milliseconds until they expire; of each key: a record.
+Arguments: the beginning of the keys of records, milliseconds until they expire; of each key: a record without evidence.
 """
 
 SAME_STORE = """
