@@ -152,20 +152,32 @@ return {found}
 Arguments: the first six of `ENTER`; of each key: entries.
 """
 LEAVING = """
-local function leave(key, leaving)
-  local held, left = call('GET', key) or '', {}
-  if #held % size ~= 0 then error(damaged) end
+local function without_many(held, positions)
+  local leaving, left = {}, {}
+  for at = 1, #positions, 8 do leaving[sub(positions, at, at + 7)] = true end
   for at = 1, #held, size do
     if not leaving[sub(held, at, at + 7)] then left[#left + 1] = sub(held, at, at + size - 1) end
   end
-  local changed = table.concat(left)
+  return table.concat(left)
+end
+local function without(held, positions)
+  if #positions > 64 then return without_many(held, positions) end
+  for first = 1, #positions, 8 do
+    local position, from = sub(positions, first, first + 7), 1
+    repeat
+      local at = string.find(held, position, from, true)
+      from = at and at + 1
+      if at and (at - 1) % size == 0 then held, from = sub(held, 1, at - 1) .. sub(held, at + size), at end
+    until not from
+  end
+  return held
+end
+local function leave(key, positions)
+  local held = call('GET', key) or ''
+  if #held % size ~= 0 then error(damaged) end
+  local changed = without(held, positions)
   if changed == '' then call('DEL', key)
   elseif #changed < #held then call('SET', key, changed, 'KEEPTTL') end
-end
-local function set_of(positions, first, n)
-  local leaving = {}
-  for at = first, first + 8 * n - 1, 8 do leaving[sub(positions, at, at + 7)] = true end
-  return leaving
 end
 """
 LEAVE = (
@@ -178,19 +190,15 @@ for i = 1, #names / 8 do
   local key, field = shard_and_field(names, i)
   local low, high = string.byte(counts, 2 * i - 1, 2 * i)
   local n = low + 256 * high
-  local leaving = set_of(positions, first, n)
+  local leaving = sub(positions, first, first + 8 * n - 1)
   first = first + 8 * n
   local held, rest = parts_of(call('HGET', key, field))
-  local left = {}
-  for at = 1, #held - rest, size do
-    if leaving[sub(held, at, at + 7)] then n = n - 1 else left[#left + 1] = sub(held, at, at + size - 1) end
-  end
-  local changed = table.concat(left) .. (rest == 1 and '+' or '')
+  local changed = without(held, leaving)
   if changed ~= held then
     if changed == '' and call('HLEN', key) > 1 then call('HDEL', key, field)
     else call('HSET', key, field, changed) end
   end
-  local in_overflow = rest == 1 and n > 0
+  local in_overflow = rest == 1 and #held - #changed < n * size
   if in_overflow and is_whole then leave(overflow_of(names, i), leaving) end
   flags[i] = (in_overflow and not is_whole) and '+' or '-'
 end
@@ -207,7 +215,7 @@ LEAVE_OVERFLOW = (
     BUCKETS
     + LEAVING
     + """
-for i, key in ipairs(KEYS) do leave(key, set_of(ARGV[i + 2], 1, #ARGV[i + 2] / 8)) end
+for i, key in ipairs(KEYS) do leave(key, ARGV[i + 2]) end
 return {}
 """
 )
