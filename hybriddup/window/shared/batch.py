@@ -128,10 +128,10 @@ class SharedBatch(Contestants):
     def verdicts(self) -> dict[int, Evidence | None]:
         """Return the verdicts on the leading posts, against the kept candidates and each other."""
         found, records = self._encounter.verdicts(self.report)
-        places = sorted(self.leading)
+        places, rows = sorted(self.leading), self._leading_rows()
+        records += [self._records[row] for row in rows.tolist()]
         keepers = [(one.post.id, one.post.position) for one in records]
-        keepers += [(self._id_of(place), self.position[place]) for place in places]
-        lengths = self._prepared.lengths[self._leading_rows()]
+        lengths = self._prepared.lengths[rows]
         evidence = found.evidence(dict(enumerate(keepers)), self._steps.components.bands, lengths)
         return {place: evidence.get(row) for row, place in enumerate(places)}
 

@@ -128,11 +128,20 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
         int64[n_entries]: -1 = the entry has rank 1 and does not count for others.
     """
     bucket = np.repeat(np.arange(len(counts)), counts)
-    order = np.lexsort((-positions, bucket))
+    order = np.argsort(-positions)
+    order = order[stable_order(bucket[order], len(counts))]
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[bucket] + 1
     ranks[positions < 0] = 1
     return ranks
+
+
+def stable_order(numbers: Int64s, n: int) -> Int64s:
+    """Return int64[n_numbers]: the order of numbers from 0 to ``n`` - 1, equal ones as they come.
+
+    NumPy sorts integers of 16 bits by their digits, in a fifth of the time.
+    """
+    return np.argsort(numbers.astype(np.uint16) if n <= 2**16 else numbers, kind="stable")
 
 
 def near_meetings(texts: LiveTexts, met: Buckets, bands: Bands, most: int) -> NearMeetings:
