@@ -34,13 +34,12 @@ class Grouped(NamedTuple):
     """int64[n + 1]: where the items of each bucket begin, and where the last ones end."""
     items: NDArray[Any]
     """Bucket after bucket."""
-
     marks: Int64s | int = 0
-    """int64[n], which is added to the numbers of their items in two bytes."""
+    """int64[n]: what is added to the numbers of items when scripts get them."""
 
     @property
     def numbers(self) -> NDArray[np.uint16]:
-        """The numbers of items of the buckets, as scripts get them."""
+        """The number of items of each bucket, in two bytes, as scripts get it."""
         return (np.diff(self.bounds) + self.marks).astype("<u2")
 
     def joined(self, part: slice) -> list[list[bytes]]:
@@ -50,11 +49,8 @@ class Grouped(NamedTuple):
 
     def columns(self) -> list[list[bytes]]:
         """Return the same three of all buckets, a list each."""
-        return [
-            names_of(self.keys),
-            parts_of(self.numbers.tobytes(), 2),
-            self.items_of(range(len(self.keys))),
-        ]
+        counts = parts_of(self.numbers.tobytes(), 2)
+        return [names_of(self.keys), counts, self.items_of(range(len(self.keys)))]
 
     def items_of(self, rows: Iterable[int]) -> list[bytes]:
         """Return the items of some buckets."""
@@ -150,11 +146,8 @@ class Buckets:
 
         ``settled`` is the position before which posts are settled, ``oldest`` that before which they are of no use.
         """
-        added, pieces, first = (
-            grouped(texts, texts.entries),
-            Pieces(self._type),
-            (self._ttl, oldest, self._most, settled),
-        )
+        added, pieces = grouped(texts, texts.entries), Pieces(self._type)
+        first = self._ttl, oldest, self._most, settled
         rows, others = rows_of(added.keys, keys)
         full = np.flatnonzero(self._enter_shards(added, rows, first, pieces)).tolist()
         overflows = self._overflows(names_of(added.keys[full]))
