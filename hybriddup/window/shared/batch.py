@@ -128,10 +128,10 @@ class SharedBatch(Contestants):
     def verdicts(self) -> dict[int, Evidence | None]:
         """Return the verdicts on the leading posts, against the kept candidates and each other."""
         found, records = self._encounter.verdicts(self.report)
-        places = sorted(self.leading)
+        places, rows = sorted(self.leading), self._leading_rows()
+        records += [self._records[row] for row in rows.tolist()]
         keepers = [(one.post.id, one.post.position) for one in records]
-        keepers += [(self._id_of(place), self.position[place]) for place in places]
-        lengths = self._prepared.lengths[self._leading_rows()]
+        lengths = self._prepared.lengths[rows]
         evidence = found.evidence(dict(enumerate(keepers)), self._steps.components.bands, lengths)
         return {place: evidence.get(row) for row, place in enumerate(places)}
 
@@ -148,7 +148,7 @@ class SharedBatch(Contestants):
         """Note that a post is decided, and count it."""
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
-        self._decisions[place] = decision_of(post._replace(evidence=evidence))
+        self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))
         if evidence is None:
             self.outcomes.append(("kept", self._own_bands[self._row_of[place]]))
         else:

@@ -59,6 +59,7 @@ class Wait(NamedTuple):
 Steps = Generator[Call | Wait, Any, None]
 States = dict[int, State]
 """States of posts, by place."""
+PENDING = frozenset({State.PENDING})
 
 
 def call(method: str, *arguments: Any) -> Call:
@@ -135,7 +136,7 @@ def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Cal
         asked = asked[[one is not None and one.state in UNDECIDED for one in records]]  # the others stay as they are
         pending = [one for one, state in rivals.items() if one > first and state is State.PENDING]
         if pending:
-            challenges = [Change(one, frozenset({State.PENDING}), State.CHALLENGED) for one in pending]
+            challenges = [Change(one, PENDING, State.CHALLENGED) for one in pending]
             if any(state is State.KEPT for state in (yield call("change", challenges))):
                 continue
         awaited = tuple(one for one in rivals if one < first)
@@ -176,7 +177,7 @@ def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Gener
 def change_of(position: int, evidence: Evidence | None) -> Change:
     """Return the change of a verdict: a challenged post may become a duplicate, and may not be kept."""
     if evidence is None:
-        return Change(position, frozenset({State.PENDING}), State.KEPT)
+        return Change(position, PENDING, State.KEPT)
     return Change(position, UNDECIDED, State.DUPLICATE, evidence)
 
 

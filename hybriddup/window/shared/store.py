@@ -33,6 +33,8 @@ class State(IntEnum):
     GONE = 5
     """It was given up, or is not there: it takes part in nothing."""
 
+    __hash__ = int.__hash__  # that of an enumeration is a call of Python, for each look into a set of states
+
 
 UNDECIDED = frozenset({State.PENDING, State.CHALLENGED})
 

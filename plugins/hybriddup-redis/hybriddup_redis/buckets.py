@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+import time
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,27 +11,51 @@ from numpy.typing import NDArray
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.window.shared import Entries, Keyed, Needs, entry_type
+from hybriddup.window.shared.candidates import stable_order
 from hybriddup.window.shared.packing import mix_keys
-from hybriddup_redis.calls import KeyedCall, Keys
+from hybriddup_redis.calls import MOST_KEYS, ByPartition, KeyedCall, Keys, RunInTurn, parts_of
+from hybriddup_redis.expiry import Expiry
 
 SLACK = 64
 """Settled entries that a bucket holds in addition: it is in the order in which posts entered, which is not quite that
 of their positions."""
 OVERFLOWS = 128
 """In the byte that describes a bucket: it continues in its overflow."""
-
-RunInTurn = Callable[..., list[list[Any]]]
+IS_DUE = 2**15
+"""In the number of items of a bucket: its shard is to expire later."""
 
 
 class Grouped(NamedTuple):
-    """Items of posts, grouped by bucket."""
+    """Items of posts, grouped by bucket: the entries of posts, or their positions."""
 
-    names: list[bytes]
-    """The names of the buckets, each once."""
-    counts: list[bytes]
-    """The number of items of each, in two bytes."""
-    items: list[bytes]
-    """The items of each: the entries of posts, or their positions."""
+    keys: UInt64s
+    """The distinct block keys of the buckets, rising."""
+    bounds: Int64s
+    """int64[n + 1]: where the items of each bucket begin, and where the last ones end."""
+    items: NDArray[Any]
+    """Bucket after bucket."""
+    marks: Int64s | int = 0
+    """int64[n]: what is added to the numbers of items when scripts get them."""
+
+    @property
+    def numbers(self) -> NDArray[np.uint16]:
+        """The number of items of each bucket, in two bytes, as scripts get it."""
+        return (np.diff(self.bounds) + self.marks).astype("<u2")
+
+    def joined(self, part: slice) -> list[list[bytes]]:
+        """Return the names of some buckets, the numbers of their items, and the items, each joined."""
+        first, last = self.bounds[part.start], self.bounds[part.stop]
+        return [[joined_names(self.keys[part])], [self.numbers[part].tobytes()], [self.items[first:last].tobytes()]]
+
+    def columns(self) -> list[list[bytes]]:
+        """Return the same three of all buckets, a list each."""
+        counts = parts_of(self.numbers.tobytes(), 2)
+        return [names_of(self.keys), counts, self.items_of(range(len(self.keys)))]
+
+    def items_of(self, rows: Iterable[int]) -> list[bytes]:
+        """Return the items of some buckets."""
+        packed, bounds = self.items.tobytes(), (self.items.dtype.itemsize * self.bounds).tolist()
+        return [packed[bounds[row] : bounds[row + 1]] for row in rows]
 
 
 class Pieces:
@@ -42,12 +66,17 @@ class Pieces:
         self._rows: list[Int64s] = []
         self._held: list[bytes] = []
 
-    def add_flagged(self, rows: Int64s, flags: bytes, held: bytes) -> Bools:
-        """Add what a script returned of some buckets; return bool[n]: which of these overflow."""
+    def add_answer(self, rows: Int64s, flags: bytes, held: bytes, counts: bytes, larger: bytes) -> Bools:
+        """Add what a script returned of some buckets; return bool[n]: which of these have an overflow to be read."""
         described = np.frombuffer(flags, np.uint8)
+        overflows = np.asarray(described >= OVERFLOWS)
         self._rows.append(np.repeat(rows, described % OVERFLOWS))
         self._held.append(held)
-        return np.asarray(described >= OVERFLOWS)
+        if not counts:
+            return overflows
+        self._rows.append(np.repeat(rows[overflows], np.frombuffer(counts, "<u4")))
+        self._held.append(larger)
+        return np.zeros_like(overflows)
 
     def add_overflows(self, rows: Int64s, held: Iterable[bytes | None]) -> None:
         """Add overflows; None = there is none."""
@@ -60,9 +89,9 @@ class Pieces:
         rows = np.concatenate([np.zeros(0, np.int64), *self._rows])
         # chosen as bytes: field by field it takes four times as long
         held = np.frombuffer(b"".join(self._held), np.dtype((np.void, self._type.itemsize)))
-        order = np.argsort(rows, kind="stable")
-        order = order[np.searchsorted(rows[order], 0) :]
-        return Entries(np.bincount(rows[order], minlength=n_rows), held[order].view(self._type))
+        counts = np.bincount(rows + 1, minlength=n_rows + 1)
+        order = stable_order(rows + 1, n_rows + 1)[counts[0] :]
+        return Entries(counts[1:], held[order].view(self._type))
 
 
 class Buckets:
@@ -86,12 +115,22 @@ class Buckets:
         self._type = entry_type(needs.words)
         self._first = self._type.itemsize, self._begins[0]
         """What the arguments of all scripts begin with."""
+        self._expiry = Expiry(2**16, ttl)
         self._most = needs.max_bucket_size + SLACK if needs.max_bucket_size else 0
 
+    def _calls(self, kind: str, grouped: Grouped, *first: Any) -> ByPartition:
+        """Return the calls of a script over the shards of buckets; on one server, scripts make the keys."""
+        first = *self._first, *first
+        if len(self._begins) > 1:
+            columns = grouped.columns()
+            return self._shards(columns[0]).calls(kind, *columns, first=first)
+        n = len(grouped.keys)
+        parts = [slice(begin, min(begin + MOST_KEYS, n)) for begin in range(0, n, MOST_KEYS)]
+        calls = [KeyedCall(kind, 0, [], first, grouped.joined(part)) for part in parts]
+        return ByPartition([np.arange(part.start, part.stop) for part in parts], calls)
+
     def _shards(self, names: Sequence[bytes]) -> Keys:
-        """Return the keys of the shards of buckets; on one server, scripts make them."""
-        if len(self._begins) == 1:
-            return Keys(np.zeros(len(names), np.int64), [])
+        """Return the keys of the shards of buckets."""
         partitions = np.fromiter((name[0] for name in names), np.int64, len(names)) % len(self._begins)
         begins = map(self._begins.__getitem__, partitions.tolist())
         return Keys(partitions, [begin + name[:2] for begin, name in zip(begins, names, strict=True)])
@@ -107,75 +146,91 @@ class Buckets:
 
         ``settled`` is the position before which posts are settled, ``oldest`` that before which they are of no use.
         """
-        asked, added, pieces = names_of(keys), self._grouped(texts, texts.entries), Pieces(self._type)
-        row_of, rows = dict[bytes, int](), np.arange(len(asked))
-        if asked != added.names:
-            row_of = {name: row for row, name in enumerate(asked)}
-            rows = np.array([row_of.get(name, -1) for name in added.names], np.int64)
-        full = np.flatnonzero(self._enter_shards(added, rows, oldest, pieces)).tolist()
-        first = *self._first, self._ttl, oldest, self._most, settled
-        overflows = self._overflows([added.names[place] for place in full])
-        appending = overflows.calls("OVERFLOW", [added.items[place] for place in full], first=first)
-        others = list(row_of.keys() - set(added.names))
-        appended = self._read(others, np.array([row_of[name] for name in others], np.int64), pieces, appending.calls)
+        added, pieces = grouped(texts, texts.entries), Pieces(self._type)
+        first = self._ttl, oldest, self._most, settled
+        rows, others = rows_of(added.keys, keys)
+        full = np.flatnonzero(self._enter_shards(added, rows, first, pieces)).tolist()
+        overflows = self._overflows(names_of(added.keys[full]))
+        appending = overflows.calls("OVERFLOW", added.items_of(full), first=(*self._first, *first))
+        appended = self._read(keys, others, pieces, appending.calls)
         pieces.add_overflows(rows[full], appending.in_one_column(appended))
-        return pieces.entries(len(asked))
+        return pieces.entries(len(keys))
 
     def read(self, keys: UInt64s) -> Entries:
         """Read the buckets of ``keys``, which are distinct."""
         pieces = Pieces(self._type)
-        self._read(names_of(keys), np.arange(len(keys)), pieces, [])
+        self._read(keys, np.arange(len(keys)), pieces, [])
         return pieces.entries(len(keys))
 
-    def leave(self, texts: Keyed) -> None:
-        """Remove posts from their buckets."""
-        leaving, first = self._grouped(texts, texts.entries["position"].copy()), self._first
-        names, positions = leaving.names, leaving.items
-        asked = self._shards(names).calls("LEAVE", names, leaving.counts, positions, first=first)
+    def leave(self, texts: Keyed, *after: KeyedCall) -> None:
+        """Remove posts from their buckets, then run other calls."""
+        leaving = grouped(texts, texts.entries["position"].copy())
+        asked = self._calls("LEAVE", leaving)
+        if len(self._begins) == 1:
+            self._run_in_turn(asked.calls, after)
+            return
         flags = asked.in_one_column(*self._run_in_turn(asked.calls))
         larger = [place for place, flag in enumerate(flags) if flag == ord("+")]
-        keys = self._overflows([names[place] for place in larger])
-        self._run_in_turn(keys.calls("LEAVE_OVERFLOW", [positions[place] for place in larger], first=first).calls)
+        keys = self._overflows(names_of(leaving.keys[larger]))
+        removing = keys.calls("LEAVE_OVERFLOW", leaving.items_of(larger), first=self._first)
+        self._run_in_turn(removing.calls, after)
 
-    def _grouped(self, texts: Keyed, items: NDArray[Any]) -> Grouped:
-        """Return items of posts, grouped by the buckets of their posts."""
-        rows, columns = np.nonzero(texts.keys != NO_KEY)
-        keys = texts.keys[rows, columns]
-        order = np.argsort(keys, kind="stable")
-        distinct, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
-        packed, size = items[rows[order]].tobytes(), items.dtype.itemsize
-        bounds = (size * np.append(first, len(rows))).tolist()
-        packed_counts = counts.astype("<u2").tobytes()
-        return Grouped(
-            names_of(distinct),
-            [packed_counts[at : at + 2] for at in range(0, len(packed_counts), 2)],
-            [packed[begin:end] for begin, end in pairwise(bounds)],
-        )
-
-    def _enter_shards(self, added: Grouped, rows: Int64s, oldest: int, pieces: Pieces) -> Bools:
-        """Add entries in shards that have room; return bool[n]: which buckets overflow."""
-        keys, first = self._shards(added.names), (*self._first, self._ttl, oldest)
-        entering = keys.calls("ENTER", added.names, added.counts, added.items, first=first)
-        overflows = np.zeros(len(added.names), np.bool_)
+    def _enter_shards(self, added: Grouped, rows: Int64s, first: tuple[Any, ...], pieces: Pieces) -> Bools:
+        """Add entries; return bool[n]: to which buckets none was added, since they overflow."""
+        shards, since = (mix_keys(added.keys) >> np.uint64(48)).astype(np.int64), time.monotonic()
+        is_due = self._expiry.is_due(shards)
+        entering = self._calls("ENTER", added._replace(marks=IS_DUE * is_due), *first)
+        overflows = np.zeros(len(rows), np.bool_)
         (answers,) = self._run_in_turn(entering.calls)
-        for places, (flags, held) in zip(entering.places, answers, strict=True):
-            overflows[places] = pieces.add_flagged(rows[places], flags, held)
+        self._expiry.note(shards[is_due], since)
+        for places, answer in zip(entering.places, answers, strict=True):
+            overflows[places] = pieces.add_answer(rows[places], *answer)
         return overflows
 
-    def _read(self, names: list[bytes], rows: Int64s, pieces: Pieces, before: Sequence[KeyedCall]) -> list[Any]:
-        """Read buckets, by row, after other calls; return the answers of these."""
-        reading = self._shards(names).calls("READ", names, first=self._first)
+    def _read(self, keys: UInt64s, rows: Int64s, pieces: Pieces, before: Sequence[KeyedCall]) -> list[Any]:
+        """Read the buckets of some keys, by row, after other calls; return the answers of these."""
+        names = names_of(keys[rows])
+        reading = self._calls("READ", nothing_in(keys[rows]))
         answers_before, answers = self._run_in_turn(before, reading.calls)
         larger: list[int] = []
-        for places, (flags, held) in zip(reading.places, answers, strict=True):
-            larger += places[pieces.add_flagged(rows[places], flags, held)].tolist()
+        for places, answer in zip(reading.places, answers, strict=True):
+            larger += places[pieces.add_answer(rows[places], *answer)].tolist()
         overflows = self._overflows([names[place] for place in larger]).calls("MGET")
         (held_there,) = self._run_in_turn(overflows.calls)
         pieces.add_overflows(rows[larger], overflows.in_order(held_there))
         return answers_before
 
 
-def names_of(keys: UInt64s) -> list[bytes]:
+def grouped(texts: Keyed, items: NDArray[Any]) -> Grouped:
+    """Return items of posts, grouped by the buckets of their posts."""
+    rows, columns = np.nonzero(texts.keys != NO_KEY)
+    keys = texts.keys[rows, columns]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return Grouped(keys[first], np.append(first, len(keys)), items[rows[order]])
+
+
+def nothing_in(keys: UInt64s) -> Grouped:
+    """Return buckets without items."""
+    return Grouped(keys, np.zeros(len(keys) + 1, np.int64), np.zeros(0, np.int64))
+
+
+def rows_of(keys: UInt64s, among: UInt64s) -> tuple[Int64s, Int64s]:
+    """Return int64[n]: the row of each key among others, -1 = none; and the rows of the others. Both are distinct."""
+    if np.array_equal(keys, among):
+        return np.arange(len(keys)), np.zeros(0, np.int64)
+    rows = np.full(len(keys), -1, np.int64)
+    _, of_keys, of_among = np.intersect1d(keys, among, assume_unique=True, return_indices=True)
+    rows[of_keys] = of_among
+    return rows, np.delete(np.arange(len(among)), of_among)
+
+
+def joined_names(keys: UInt64s) -> bytes:
     """Return the names of buckets, 8 bytes each, whose first bits are evenly spread."""
-    packed = mix_keys(keys).astype(">u8").tobytes()
-    return [packed[first : first + 8] for first in range(0, len(packed), 8)]
+    return mix_keys(keys).astype(">u8").tobytes()
+
+
+def names_of(keys: UInt64s) -> list[bytes]:
+    """Return the names of buckets."""
+    return parts_of(joined_names(keys), 8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from itertools import chain
 from operator import add
@@ -26,8 +26,9 @@ MOVING_FOR = 10.0
 MOVING = AskError, TryAgainError, ClusterError
 """Errors of a call of several keys while their slot is moved to another server."""
 
-
-PACKED = frozenset({"ENTER", "READ", "LEAVE", "HELD"})
+RunInTurn = Callable[..., list[list[Any]]]
+"""Runs parts of calls, those of one part after all of the part before; returns the answers of each part."""
+PACKED = frozenset({"ENTER", "READ", "LEAVE", "HOLD", "HELD"})
 """Scripts whose arguments are joined, column by column: the client takes longer to send many than few."""
 
 
@@ -192,3 +193,8 @@ class Keys(NamedTuple):
                 found.places.append(places[at * MOST_KEYS : (at + 1) * MOST_KEYS])
                 found.calls.append(part)
         return found
+
+
+def parts_of(packed: bytes, size: int) -> list[bytes]:
+    """Return parts of the same size."""
+    return [packed[at : at + size] for at in range(0, len(packed), size)]

@@ -9,7 +9,14 @@ from __future__ import annotations
 import struct
 
 from hybriddup.window.shared import Record, State
-from hybriddup.window.shared.packing import pack_evidence, pack_post, refusing_damage, unpack_evidence, unpack_post
+from hybriddup.window.shared.packing import (
+    UNREADABLE,
+    pack_evidence,
+    pack_post,
+    unpack_evidence,
+    unpack_post,
+    unreadable,
+)
 
 HEAD = struct.Struct("<cI")
 STATES = {b"%d" % state: state for state in State}
@@ -24,8 +31,10 @@ def pack_record(record: Record) -> bytes:
 
 def unpack_record(packed: bytes) -> Record:
     """Return the record of some bytes; StoreError if they are damaged."""
-    with refusing_damage("a record"):
+    try:
         digit, n_evidence = HEAD.unpack_from(packed)
         begins = HEAD.size + n_evidence
         evidence = unpack_evidence(packed[HEAD.size : begins]) if n_evidence else None
         return Record(STATES[digit], *unpack_post(packed[begins:], evidence))
+    except UNREADABLE as error:
+        raise unreadable("a record", error) from error

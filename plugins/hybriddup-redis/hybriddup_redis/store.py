@@ -9,11 +9,11 @@ some texts; `b` is a shard of buckets, or an overflow. `hybriddup_redis.scripts`
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -36,14 +36,13 @@ from hybriddup.window.shared import (
 )
 from hybriddup.window.shared.packing import damaged, pack_evidence, refusing_damage
 from hybriddup_redis.buckets import Buckets
-from hybriddup_redis.calls import COMMON, ByPartition, Calls, KeyedCall, Keys
+from hybriddup_redis.calls import COMMON, Calls, KeyedCall, Keys
+from hybriddup_redis.names import Names
 from hybriddup_redis.packing import pack_record, unpack_record
 from hybriddup_redis.scripts import DAMAGED, LOST
 
 logger = logging.getLogger("hybriddup")
 
-HOLDER_HASHES = 2**14
-"""Number of hashes of ids, and of texts: with two million of each, Redis stores each hash as one block of memory."""
 SLICES = 64
 """Slices of time in a horizon, by which kept posts are counted."""
 NEVER = float("-inf")
@@ -83,6 +82,7 @@ class RedisStore:
         self._meta, self._values = meta_key(name), meta_prefix(name) + b"v"
         self._calls = Calls(client)
         self._buckets = Buckets(self._run_in_turn, self._prefixes, self._ttl, needs)
+        self._names = Names(self._run_in_turn, self._prefixes, self._ttl)
         self._settled, self._oldest = 0, 0
         """The position before which posts were settled, and that before which they were of no use, when positions were
         taken last."""
@@ -93,19 +93,10 @@ class RedisStore:
     def _record_key(self, position: int) -> bytes:
         return b"%sr%d" % (self._prefixes[position % self._n_partitions], position)
 
-    def _records(self, positions: Int64s) -> Keys:
-        """Return the keys of records."""
-        return Keys(positions % self._n_partitions, list(map(self._record_key, positions.tolist())))
-
-    def _holders(self, names: Iterable[bytes]) -> tuple[Keys, list[bytes]]:
-        """Return the keys of the hashes that have names, and their fields there."""
-        digests = [name[:1] + hashlib.blake2b(name, digest_size=16).digest() for name in names]
-        numbers = np.array([int.from_bytes(one[1:3]) % HOLDER_HASHES for one in digests], np.int64)
-        partitions = numbers % self._n_partitions
-        begins = map(self._prefixes.__getitem__, partitions.tolist())
-        keys = [begin + one[:1] + b"%d" % number
-                for begin, one, number in zip(begins, digests, numbers.tolist(), strict=True)]  # fmt: skip
-        return Keys(partitions, keys), [one[2:] for one in digests]
+    def _records(self, positions: Int64s, are_made: bool = False) -> Keys:
+        """Return the keys of records, or none that scripts make."""
+        keys = [] if are_made and self._n_partitions == 1 else list(map(self._record_key, positions.tolist()))
+        return Keys(positions % self._n_partitions, keys)
 
     # ---- calls
 
@@ -152,35 +143,26 @@ class RedisStore:
         return taken
 
     def _of_meta(self, kind: str, *arguments: Any) -> KeyedCall:
-        return KeyedCall(kind, COMMON, [self._meta], [self._token, *arguments])
+        partition = 0 if self._n_partitions == 1 else COMMON  # on one server, in order with all other calls
+        return KeyedCall(kind, partition, [self._meta], [self._token, *arguments])
 
     def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
         """Store records, then claim names."""
         positions = np.array([one.post.position for one in records], np.int64)
-        writes = self._records(positions).calls("WRITE", list(map(pack_record, records)), first=[self._ttl])
-        claims = self._claims(holders)
+        packed, first = list(map(pack_record, records)), (self._prefixes[0], self._ttl)
+        writes = self._records(positions, are_made=True).calls("WRITE", packed, first=first)
         with self._reporting():
-            _, answers = self._run_in_turn(writes.calls, claims.calls)
-        return list(map(int, claims.in_one_column(answers)))
+            return self._names.claim(holders, self._oldest, writes.calls)
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
         """Claim names; return their holders."""
-        claims = self._claims(holders)
         with self._reporting():
-            return list(map(int, claims.in_one_column(self._calls.run(claims.calls))))
-
-    def _claims(self, holders: Sequence[Holder]) -> ByPartition:
-        keys, fields = self._holders(one.name for one in holders)
-        claims = [b"%s%d %s" % (field, one.position, b"" if one.instead_of is None else b"%d" % one.instead_of)
-                  for one, field in zip(holders, fields, strict=True)]  # fmt: skip
-        return keys.calls("HOLD", claims, first=[self._oldest, self._ttl])
+            return self._names.claim(holders, self._oldest)
 
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
         """Return the position of the holder of each name."""
-        keys, fields = self._holders(names)
-        asked = keys.calls("HELD", fields, first=[self._oldest])
         with self._reporting():
-            return [int(one) if one else None for one in asked.in_one_column(self._calls.run(asked.calls))]
+            return self._names.holders(names, self._oldest)
 
     def records(self, positions: Int64s) -> list[Record | None]:
         """Return the records at these positions."""
@@ -192,11 +174,10 @@ class RedisStore:
     def change(self, changes: Sequence[Change]) -> list[State]:
         """Change states that are as expected; return the states afterwards."""
         arguments = [
-            b"%d%s,%s" % (one.to, b"".join(b"%d" % state for state in sorted(one.expected)), evidence_of(one))
-            for one in changes
+            b"%d %d%s,%s" % (one.position, one.to, digits_of(one.expected), evidence_of(one)) for one in changes
         ]
-        keys = self._records(np.array([one.position for one in changes], np.int64))
-        asked = keys.calls("CHANGE", arguments)
+        keys = self._records(np.array([one.position for one in changes], np.int64), are_made=True)
+        asked = keys.calls("CHANGE", arguments, first=(self._prefixes[0],))
         with self._reporting():
             digits = asked.in_one_column(self._calls.run(asked.calls))
         with refusing_damage("the state of a post"):
@@ -232,9 +213,8 @@ class RedisStore:
         slices = Counter(self._time_slice(time) for time in kept)
         oldest = self._time_slice(watermark - self._needs.horizon) - 1 if watermark > NEVER else NEVER
         numbers = [one for pair in slices.items() for one in pair]
-        self.leave(leaving)
         with self._reporting():
-            self._calls.run([self._of_meta("FINISH", first, repr(read), repr(watermark), oldest, *numbers)])
+            self._buckets.leave(leaving, self._of_meta("FINISH", first, repr(read), repr(watermark), oldest, *numbers))
 
     # ---- values and times
 
@@ -300,6 +280,12 @@ def lost(name: str) -> StoreError:
         "restarted without its data, or replaced. Nothing was decided. Restore the data, or open the window anew to "
         "begin with an empty one."
     )
+
+
+@cache
+def digits_of(states: frozenset[State]) -> bytes:
+    """Return states as digits."""
+    return b"".join(b"%d" % state for state in sorted(states))
 
 
 def evidence_of(change: Change) -> bytes:
