@@ -28,6 +28,7 @@ TEXT_IS_SPECIAL = np.uint8(1)
 TEXT_HAS_LITERAL = np.uint8(2)
 
 SPACE, QUESTION = np.uint32(0x20), np.uint32(0x3F)
+DOT, ELLIPSIS, IDEOGRAPHIC_STOP = np.uint32(0x2E), np.uint32(0x2026), np.uint32(0x3002)
 
 
 class FoldingTable(NamedTuple):
@@ -44,6 +45,14 @@ class FoldingTable(NamedTuple):
     drops_questions: bool
     """Whether question marks between two spaces, or a space and the end, are left out; the space then stands once, and
     ends a literal."""
+    joins_dots: bool
+    """Whether two dots or more become an ellipsis; dots then stand once, and end a literal."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_dot(point: np.uint32) -> bool:
+    """Return whether a character is a dot or an ellipsis."""
+    return point in (DOT, ELLIPSIS, IDEOGRAPHIC_STOP)
 
 
 @njit(cache=True, nogil=True)
@@ -109,7 +118,7 @@ def fold_texts(
     -----
     The state `TEXT_HAS_LITERAL` says that a literal stands in the folded text.
     """
-    entries, several, literals, literal_bounds, drops_questions = table
+    entries, several, literals, literal_bounds, drops_questions, joins_dots = table
     bounds = np.zeros(len(offsets), np.int64)
     states = np.zeros(len(offsets) - 1, np.uint8)
     strip = entries[SPACE] & STANDS_ONCE != 0
@@ -127,6 +136,9 @@ def fold_texts(
                     if drops_questions and several[part] & POINT == SPACE:
                         end = end_before_questions(folded, start, end)
                         before = folded[end - 1] if end > start else SPACE
+                    if joins_dots and is_dot(several[part] & POINT) and is_dot(before):
+                        folded[end - 1] = before = ELLIPSIS
+                        continue
                     end = put(several[part], folded, end, before)
                     before = several[part] & POINT
                     if several[part] & ENDS_LITERAL and ends_with_any(
@@ -141,6 +153,9 @@ def fold_texts(
                 if drops_questions and entry & POINT == SPACE:
                     end = end_before_questions(folded, start, end)
                     before = folded[end - 1] if end > start else SPACE
+                if joins_dots and is_dot(entry & POINT) and is_dot(before):
+                    folded[end - 1] = before = ELLIPSIS
+                    continue
                 end = put(entry, folded, end, before)
                 before = entry & POINT
                 if entry & ENDS_LITERAL and ends_with_any(entry, folded, start, end, literals, literal_bounds):
