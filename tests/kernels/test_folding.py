@@ -52,7 +52,8 @@ def make_table(once: str, literals: tuple[str, ...], joins_dots: bool = False) -
     entries[[ord(character) for character in SPECIALS]] |= SPECIAL
     bounds = np.cumsum([0, *map(len, literals)], dtype=np.int64)
     points = encode_texts(["".join(literals)]).code_points
-    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, False, joins_dots)
+    states = np.full(len(literals), TEXT_HAS_LITERAL)
+    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, states, False, joins_dots)
 
 
 def plain_fold(text: str, once: str) -> str:
@@ -77,7 +78,8 @@ def kernel_fold(
     """The folded texts by the kernel, and their states."""
     points, offsets = encode_texts(texts)
     folded = np.full(MAX_SEVERAL * len(points), 0x3F, np.uint32)
-    bounds, states = fold_texts(points, offsets, make_table(once, literals), fold_special, folded)
+    found = np.zeros(len(literals), np.bool_)
+    bounds, states = fold_texts(points, offsets, make_table(once, literals), fold_special, found, folded)
     return as_strings(folded, bounds.tolist()), states.tolist()
 
 
@@ -109,7 +111,7 @@ def test_two_dots_or_more_become_an_ellipsis(texts: list[str]) -> None:
     """Of whatever script, and one dot stays."""
     points, offsets = encode_texts(texts)
     folded = np.empty(MAX_SEVERAL * len(points), np.uint32)
-    bounds, _ = fold_texts(points, offsets, make_table("", (), joins_dots=True), True, folded)
+    bounds, _ = fold_texts(points, offsets, make_table("", (), joins_dots=True), True, np.zeros(0, np.bool_), folded)
     expected = [re.sub("[.。…]{2,}", "…", plain_fold(text, "")) for text in texts]
     assert as_strings(folded, bounds.tolist()) == expected
 

@@ -13,6 +13,7 @@ from hybriddup.steps.normalizers.decoration import MENTIONS_WHERE, Said, said_in
 from hybriddup.steps.normalizers.markup import without_markup
 from hybriddup.steps.normalizers.microblog import MASKS
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
+from hybriddup.steps.normalizers.mojibake import repair
 from hybriddup.steps.normalizers.patterns import CUT, Pattern, Replacement
 from hybriddup.steps.normalizers.spellings import spellings
 from hybriddup.steps.normalizers.tables import simplified_characters
@@ -20,10 +21,17 @@ from hybriddup.steps.normalizers.tables import simplified_characters
 
 def normalize_slowly(text: str, options: MicroblogOptions) -> str:
     """The text as `microblog` must leave it; it holds no `patterns.BOUNDARY`."""
-    if options.markup == "keep":
-        return normalize_plain_slowly(text, options)
-    text = normalize_plain_slowly(without_markup(text), options)
-    return text if without_markup(text) == text else normalize_plain_slowly(without_markup(text), options)
+    text = normalize_plain_slowly(clean_slowly(text, options), options)
+    cleaned = clean_slowly(text, options)
+    return text if cleaned == text else normalize_plain_slowly(cleaned, options)
+
+
+def clean_slowly(text: str, options: MicroblogOptions) -> str:
+    """The text without markup and mojibake, of four layers at most."""
+    for _ in range(4):
+        text = without_markup(text) if options.markup == "drop" else text
+        text = repair(text) if options.mojibake == "repair" else text
+    return text
 
 
 def normalize_plain_slowly(text: str, options: MicroblogOptions) -> str:
@@ -84,11 +92,11 @@ RULES: list[tuple[str, *tuple[Pattern, ...]]] = [
     ("emoji", patterns.EMOJI),
     ("reposts", *patterns.REPOST_MARKERS),
     ("cross_posts", *patterns.CROSS_POSTS),
-    ("mentions", patterns.MENTION, patterns.MENTIONS),
     ("residue", *patterns.RESIDUE),
     ("urls", patterns.WORD_LINK),
     ("reposts", *patterns.REPOST_COMMENTS),
-    ("mentions", patterns.MENTIONS),
+    ("mentions", patterns.MENTION, patterns.MENTIONS),
+    ("residue", patterns.QUESTIONS),
 ]
 """The part of a post that each rule is about, in order."""
 

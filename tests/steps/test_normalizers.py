@@ -22,6 +22,7 @@ NOTHING = {
     "traditional": "keep",
     "spelling": "keep",
     "markup": "keep",
+    "mojibake": "keep",
     "urls": "keep",
     "mentions": "keep",
     "reposts": "keep",
@@ -46,6 +47,8 @@ CASES = [
     ("spelling", "keep", "عَام ёлка İ ’", "عَام ёлка İ ’"),
     ("markup", "drop", "<p>Tom &amp;amp; <b>K</b>ay <3</p>", " Tom & Kay <3 "),
     ("markup", "keep", "<p>a &amp; b</p>", "<p>a &amp; b</p>"),
+    ("mojibake", "repair", "donâ€™t ðŸŽ‰ cafÃ© 5\\u20ac", "don’t 🎉 café 5€"),
+    ("mojibake", "keep", "donâ€™t", "donâ€™t"),
     ("urls", "drop", "看http://t.cn/A6Zg5cuw太好了", "看 太好了"),
     ("urls", "drop_decoration", "New on my blog http://x.org/A", "New on my blog http://x.org/A"),
     (

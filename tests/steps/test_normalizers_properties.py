@@ -25,7 +25,9 @@ PLAIN_PIECES = """
 … - _ · <url> < > 0 12 ١ 转发微博 轉發微博 收起全文d 展开全文c L新华网的秒拍视频 l 的微博视频
 2内江 2内江·威远 2 月底 回复@ 名字 媽 后 苧 a B ß ſ ﬁ İ ΐ ᾳ e ｶ ﾞ ᄀ \u1161 \u11a8 가 👍 🇨 🇳 1 ´ שלום
 (x-post xpost) crosspost r/a
-<b> </b> <br/> <img alt=[doge]> &amp; &lt; lt; < & 全文 展开 网页链接 via … . 。 ё İ ı ʼ ’ “ क़ न ् त ँ ि เ ํ ่ ـ َ ا أ ة
+<b> </b> <br/> <img alt=[doge]> &amp; &lt; lt; < & 全文 展开 网页链接
+via … . 。 ё İ ı ʼ ’ “ क़ न ् त ँ ि เ ํ ่ ـ َ ا أ ة â€™ Ã ©
+\\xe2 \\x80 \\u20ac
 @anna @tom hello mt ٣ ി ന
 """
 PIECES = [
@@ -131,7 +133,7 @@ def test_no_pattern_matches_without_its_literal(text: str) -> None:
 
 
 def fold(text: str, folding: Folding) -> str:
-    return Folder(folding).fold([text])[0][0]
+    return Folder(folding).fold([text]).texts[0]
 
 
 @settings(max_examples=100, deadline=None)

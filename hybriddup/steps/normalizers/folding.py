@@ -30,6 +30,7 @@ from hybriddup.kernels.folding import (
     SPECIAL,
     STANDS_ONCE,
     TEXT_HAS_LITERAL,
+    TEXT_HAS_SIGN,
     TEXT_IS_SPECIAL,
     FoldingTable,
     fold_texts,
@@ -124,10 +125,7 @@ class Folding(NamedTuple):
             unicodedata.category(character)[0] in "LNPSM"  # no white space
             and unicodedata.is_normalized("NFKC", character)
             and character.casefold() == character
-            and not self._may_join(character)
-            and character not in simplified_characters()
-            and character not in spellings().becomes
-            and not invisible().match(character)
+            and character not in _never_plain()
         )
 
     def _fold_alone(self, character: str) -> str:
@@ -141,6 +139,17 @@ class Folding(NamedTuple):
             or character in _drawn_to_the_one_before()
             or (self.spelling and character in spellings().together)
         )
+
+
+@cache
+def _never_plain() -> frozenset[str]:
+    """Return the characters that no folding may take for plain, though Unicode's forms leave them alone."""
+    basic_plane = "".join(map(chr, range(0x10000)))
+    return frozenset(
+        {*simplified_characters(), *spellings().becomes, *spellings().together, *invisible().findall(basic_plane)}
+        | _drawn_to_the_one_before()
+        | set(filter(unicodedata.combining, basic_plane))
+    )
 
 
 class FoldedCharacters(NamedTuple):
@@ -185,11 +194,23 @@ _ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x10000), (0x1F000, 0x20000))
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 
+class Folded(NamedTuple):
+    """Folded texts."""
+
+    texts: list[str]
+    has_literal: Bools
+    """bool[n_texts]"""
+    has_sign: Bools
+    """bool[n_texts]"""
+    literals: set[str]
+    """The literals and signs that any of the texts holds."""
+
+
 class Folder:
     """Folds texts, each as if it stood alone.
 
     ``once`` are characters, as they are after folding, that are left out after themselves; with a space among them, a
-    text has none at its ends either. ``literals``, at most 128 and none empty, are what `fold` looks for.
+    text has none at its ends either. ``literals`` and ``signs``, at most 128 and none empty, are what `fold` looks for.
     ``drops_questions`` leaves out question marks that stand alone, between two spaces, or a space and the end; the
     space must stand once. ``joins_dots`` makes an ellipsis of two dots or more, and needs NFKC.
     """
@@ -200,30 +221,36 @@ class Folder:
         *,
         once: Collection[str] = (),
         literals: Collection[str] = (),
+        signs: Collection[str] = (),
         drops_questions: bool = False,
         joins_dots: bool = False,
     ) -> None:
         self._folding = folding
         flags = np.zeros(0x110000, np.uint32)
         flags[[ord(character) for character in once]] |= STANDS_ONCE
-        by_end = sorted(literals, key=lambda literal: literal[::-1])
+        by_end = sorted({*literals, *signs}, key=lambda literal: literal[::-1])
+        states = [TEXT_HAS_LITERAL * (one in literals) | TEXT_HAS_SIGN * (one in signs) for one in by_end]
         for number, literal in reversed(list(enumerate(by_end))):  # the first with an end comes last, and is kept
             flags[ord(literal[-1])] = flags[ord(literal[-1])] & STANDS_ONCE | ENDS_LITERAL | number << NUMBER_SHIFT
         looked_at = [SPACE] * drops_questions + [DOT, ELLIPSIS, IDEOGRAPHIC_STOP] * joins_dots
         for point in looked_at:
             if not flags[point] & ENDS_LITERAL:
                 flags[point] |= ENDS_LITERAL | len(by_end) << NUMBER_SHIFT  # of no literal
-        self._table = _folding_table(folding, flags, by_end, drops_questions, joins_dots)
+        self._literals = by_end
+        table = _folding_table(folding, flags, by_end, drops_questions, joins_dots)
+        self._table = table._replace(literal_states=np.array(states, np.uint8))
 
-    def fold(self, texts: Sequence[str]) -> tuple[list[str], Bools]:
-        """Return the folded texts, in the same order, one for each, and bool[n_texts]: which hold a literal."""
-        folded, states = self._fold(texts, fold_special=False)
+    def fold(self, texts: Sequence[str]) -> Folded:
+        """Return the folded texts, in the same order, one for each, and what is in them."""
+        found = np.zeros(len(self._literals), np.bool_)
+        folded, states = self._fold(texts, False, found)
         special = np.flatnonzero(states & TEXT_IS_SPECIAL).tolist()
         if special:
-            again, states[special] = self._fold(self._fold_special([texts[place] for place in special]), True)
+            again, states[special] = self._fold(self._fold_special([texts[place] for place in special]), True, found)
             for place, text in zip(special, again, strict=True):
                 folded[place] = text
-        return folded, states & TEXT_HAS_LITERAL != 0
+        literals = {literal for literal, is_found in zip(self._literals, found.tolist(), strict=True) if is_found}
+        return Folded(folded, states & TEXT_HAS_LITERAL != 0, states & TEXT_HAS_SIGN != 0, literals)
 
     def _fold_special(self, texts: Sequence[str]) -> list[str]:
         """Return the texts after what depends on neighbors, done for all of them together."""
@@ -232,10 +259,10 @@ class Folder:
             return folded
         return [self._folding.fold_text(text) for text in texts]  # one holds the boundary itself
 
-    def _fold(self, texts: Sequence[str], fold_special: bool) -> tuple[list[str], UInt8s]:
+    def _fold(self, texts: Sequence[str], fold_special: bool, found: Bools) -> tuple[list[str], UInt8s]:
         points, offsets = encode_texts(texts)
         room = np.empty(MAX_SEVERAL * len(points), np.uint32)
-        bounds, states = fold_texts(points, offsets, self._table, fold_special, room)
+        bounds, states = fold_texts(points, offsets, self._table, fold_special, found, room)
         joined = str(room[: bounds[-1]].data, _UTF_32, "surrogatepass")
         return [joined[start:end] for start, end in pairwise(bounds.tolist())], states
 
@@ -258,4 +285,5 @@ def _folding_table(
         entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
         several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
     points, bounds = encode_texts(literals)
-    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, drops_questions, joins_dots)
+    states = np.zeros(len(literals), np.uint8)
+    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, states, drops_questions, joins_dots)

@@ -30,32 +30,20 @@ _ENTITY = re.compile(
     r"&(?:(?:amp|#38|#x26);)*+((?:amp|#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)?+", re.IGNORECASE
 )
 """An ampersand, escaped any number of times, and the name of a character after it."""
-MAX_LAYERS = 4
-"""Tags may be escaped, and escaped again."""
-
-
-def has_markup(text: str) -> bool:
-    """Return whether a text may have tags or entities."""
-    return "&" in text or "<" in text
+SIGNS_OF_MARKUP = ("&", "<")
+"""A text with markup holds one of them."""
 
 
 def without_markup(text: str) -> str:
-    """Return a text without tags, and with what its entities stand for.
+    """Return a text without tags, and with what its entities stand for, of one layer.
 
     Examples
     --------
     >>> without_markup('Tom &amp;amp; Kay<br />are <b>back</b> <3 <img alt="[doge]" src="x.png">')
     'Tom & Kay are back <3 [doge]'
     """
-    for _ in range(MAX_LAYERS):
-        before = text
-        if "<" in text:
-            text = TAG.sub(_left_by, text)
-        if "&" in text:
-            text = _ENTITY.sub(_character, text)
-        if text == before:
-            break
-    return text
+    text = TAG.sub(_left_by, text) if "<" in text else text
+    return _ENTITY.sub(_character, text) if "&" in text else text
 
 
 def has_tags(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from hybriddup.data.records import text_lengths
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.decoration import MENTIONS_WHERE, Said, said_in
-from hybriddup.steps.normalizers.folding import Folder, Folding, shared_folder
-from hybriddup.steps.normalizers.markup import has_markup, without_markup
+from hybriddup.steps.normalizers.cleaning import Cleaner
+from hybriddup.steps.normalizers.decoration import LITTLE_LENGTH, MENTIONS_WHERE, Said, said_in
+from hybriddup.steps.normalizers.folding import Folded, Folder, Folding, shared_folder
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Replacement, Rule, rules
 from hybriddup.steps.normalizers.residue import dropper
@@ -29,6 +29,9 @@ MASKS = {
     "digits": "0",
 }
 """What stands for a masked part, by option. The spaces keep it apart from marks that it would run into."""
+
+LATER = ("", CUT)
+"""What rules may need without it being in a folded text."""
 
 BATCH_CHARACTERS = 1 << 15
 """Texts are folded up to about this many characters together: enough to forget the cost of a call, few enough for the
@@ -70,39 +73,47 @@ class MicroblogNormalizer:
         return [text for slice_ in _slices(texts) for text in self._normalize_slice(slice_)]
 
     def _normalize_slice(self, texts: Sequence[str]) -> list[str]:
-        if self.options.markup == "keep":
-            return self._normalize_plain(texts)
-        normalized = self._normalize_plain([without_markup(text) if has_markup(text) else text for text in texts])
-        # folding may make markup of full-width signs
-        again = [place for place, text in enumerate(normalized) if has_markup(text) and without_markup(text) != text]
-        if again:
-            plain = self._normalize_plain([without_markup(normalized[place]) for place in again])
-            normalized = put_at(again, plain, normalized)
-        return normalized
+        folded = self._folder.fold(texts)
+        signs = np.flatnonzero(folded.has_sign).tolist()
+        places, cleaned = self._cleaned(signs, texts)
+        if places:
+            again = self._folder.fold(cleaned)
+            put_at(places, again.texts, folded.texts)
+            folded.has_literal[places] = again.has_literal
+            folded.literals.update(again.literals)
+        normalized = self._normalize_folded(folded)
+        places, cleaned = self._cleaned(signs, normalized)  # full-width signs are markup only now
+        return put_at(places, self._normalize_slice(cleaned), normalized) if places else normalized
 
-    def _normalize_plain(self, texts: Sequence[str]) -> list[str]:
-        """Return the normalized texts of texts without markup."""
-        folded, has_literal = self._folder.fold(texts)
+    def _cleaned(self, places: Sequence[int], texts: Sequence[str]) -> tuple[list[int], list[str]]:
+        """Return at which of the places cleaning changes a text, and what becomes of it."""
+        cleaned = [(place, self._cleaner.clean(texts[place])) for place in places]
+        changed = [(place, text) for place, text in cleaned if text != texts[place]]
+        return [place for place, _ in changed], [text for _, text in changed]
+
+    def _normalize_folded(self, folded: Folded) -> list[str]:
+        texts, has_literal = folded.texts, folded.has_literal
         if self._drop_residue is not None:
-            shortened = list(map(self._drop_residue, folded))
-            has_literal |= np.array([new != old for new, old in zip(shortened, folded, strict=True)], np.bool_)
-            folded = shortened
+            shortened = list(map(self._drop_residue, texts))
+            has_literal |= np.array([new != old for new, old in zip(shortened, texts, strict=True)], np.bool_)
+            texts = shortened
         places = range(len(texts)) if self._literals is None else np.flatnonzero(has_literal).tolist()
-        return put_at(places, self._rewrite([folded[place] for place in places]), folded)
+        rules = {said: rules_that_may_match(rules, folded.literals) for said, rules in self._rules.items()}
+        return put_at(places, self._rewrite(rules, [texts[place] for place in places]), texts)
 
-    def _rewrite(self, texts: Sequence[str]) -> list[str]:
+    def _rewrite(self, rules: dict[Said, list[Rule]], texts: Sequence[str]) -> list[str]:
         """Return folded texts after the rules, which are others where little is said."""
-        rewritten = self._rewrite_by(self._rules, texts)
+        rewritten = self._rewrite_by(rules[Said.ENOUGH], texts)
         if "drop_decoration" not in (self.options.urls, self.options.mentions):
             return rewritten
-        by_said: dict[Said, list[int]] = {Said.LITTLE: [], Said.NOTHING: [], Said.ENOUGH: []}
+        by_said: dict[Said, list[int]] = {said: [] for said in Said}
         for place, (text, rest) in enumerate(zip(texts, rewritten, strict=True)):
-            if rest and rest != text and ("@" in text or "/" in text or "www." in text):
+            may_be_little = rest and (len(rest) <= LITTLE_LENGTH or not rest[0].isalnum())
+            if may_be_little and rest != text and ("@" in text or "/" in text or "www." in text):
                 by_said[said_in(rest)].append(place)
         for said in (Said.LITTLE, Said.NOTHING):
-            places = by_said[said]
-            again = self._rewrite_by(self._rules_where(said), [texts[place] for place in places])
-            rewritten = put_at(places, again, rewritten)
+            again = self._rewrite_by(rules[said], [texts[place] for place in by_said[said]])
+            put_at(by_said[said], again, rewritten)
         return rewritten
 
     def _rewrite_by(self, rules: list[Rule], texts: Sequence[str]) -> list[str]:
@@ -120,6 +131,10 @@ class MicroblogNormalizer:
         return ["" if text.isspace() else text for text in texts] if self.options.white_space == "keep" else texts
 
     @cached_property
+    def _cleaner(self) -> Cleaner:
+        return Cleaner(markup=self.options.markup == "drop", mojibake=self.options.mojibake == "repair")
+
+    @cached_property
     def _folder(self) -> Folder:
         options = self.options
         folding = Folding(
@@ -134,7 +149,12 @@ class MicroblogNormalizer:
         literals = tuple(self._literals or ())
         joins_dots = options.repeated_punctuation == "collapse"
         return shared_folder(
-            folding, once=once, literals=literals, drops_questions=self._drops_questions, joins_dots=joins_dots
+            folding,
+            once=once,
+            literals=literals,
+            signs=self._cleaner.signs,
+            drops_questions=self._drops_questions,
+            joins_dots=joins_dots,
         )
 
     @cached_property
@@ -154,21 +174,20 @@ class MicroblogNormalizer:
     @cached_property
     def _literals(self) -> list[str] | None:
         """The literals of which a folded text must hold one to be rewritten; None where any text may be."""
-        needed = [*(rule.needs for rule in self._rules), *self._mask_literals()]
+        needed = [*(rule.needs for rule in self._rules[Said.ENOUGH]), *self._mask_literals()]
         if self._drops_questions:
             needed = [CUT if literal == patterns.QUESTIONS.needs else literal for literal in needed]
         finish_all = self.options.white_space == "keep"  # texts of white space become empty
         return None if finish_all or "" in needed else list(dict.fromkeys(needed))
 
     @cached_property
-    def _rules(self) -> list[Rule]:
-        """The rules where enough is said, in order."""
-        return self._rules_where(Said.ENOUGH)
+    def _rules(self) -> dict[Said, list[Rule]]:
+        """The rules in order, by how much a post says."""
+        return {said: self._rules_where(said) for said in Said}
 
     def _rules_where(self, said: Said) -> list[Rule]:
         """Return the rules in order. Each comes after those whose work could give it something more to find."""
         options = self.options
-        mentions = self._mention_rules(said)
         return [
             *self._rules_for(options.digits, patterns.DIGITS, replacement=MASKS["digits"]),
             *self._link_rules(said),
@@ -176,11 +195,11 @@ class MicroblogNormalizer:
             *self._rules_for(options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
             *self._rules_for(options.reposts, *patterns.REPOST_MARKERS, replacement=self._left_by("reposts")),
             *self._rules_for(options.cross_posts, *patterns.CROSS_POSTS, replacement=" "),
-            *mentions,
             *self._rules_for(str(options.residue), *patterns.RESIDUE, replacement=" "),
             *self._rules_for(options.urls, patterns.WORD_LINK, replacement=self._left_by("urls")),
             *self._rules_for(options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
-            *(mentions if options.mentions == "drop_decoration" else ()),  # one may be at an end now
+            *self._mention_rules(said),
+            *self._rules_for(str(options.residue), patterns.QUESTIONS, replacement=" "),
             *self._trail_rules(),
             *self._white_space_rules(),
         ]
@@ -225,6 +244,13 @@ class MicroblogNormalizer:
 
     def _mask_literals(self) -> list[str]:
         return [mask.strip() for part, mask in MASKS.items() if getattr(self.options, part) == "mask"]
+
+
+def rules_that_may_match(rules: Sequence[Rule], literals: Collection[str]) -> list[Rule]:
+    """Return the rules of which folded texts hold the literal; what is dropped may bring one with a space together."""
+    return [
+        rule for rule in rules if rule.needs in literals or rule.needs.strip(" ") != rule.needs or rule.needs in LATER
+    ]
 
 
 def apply_rules(rules: Sequence[Rule], text: str) -> str:

@@ -31,6 +31,10 @@ class MicroblogOptions(ComponentOptions):
     markup: Literal["drop", "keep"] = Field(
         "drop", description="drop: tags that HTML knows go, and entities such as &amp; become their characters."
     )
+    mojibake: Literal["repair", "keep"] = Field(
+        "repair",
+        description="repair: â€™ becomes ’, and other text decoded wrongly is put right where that is certain.",
+    )
     urls: TreatmentOfContent = Field(
         "drop_decoration",
         description="http:// and www. addresses, t.cn links, and Weibo's O网页链接. drop_decoration: a link stays in a "
@@ -38,8 +42,8 @@ class MicroblogOptions(ComponentOptions):
     )
     mentions: TreatmentOfContent = Field(
         "drop_decoration",
-        description="@user; a mail address stays. drop_decoration: a mention inside a sentence stays, and so does one at "
-        "the end of a post that says little without it.",
+        description="@user; a mail address stays. drop_decoration: a mention inside a sentence stays, and so does one "
+        "at the end of a post that says little without it.",
     )
     reposts: Literal["keep", "drop", "mask", "drop_trail"] = Field(
         "drop",

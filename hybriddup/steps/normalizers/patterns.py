@@ -92,7 +92,7 @@ EMOJI = Pattern(
 """A run of emoji, of symbols drawn like them, of private characters (what Weibo's and old phones' icons are), of
 ``[doge]`` and the like: brackets around one to ten letters or digits, a letter first."""
 
-_ENDS = rf"(?=[ {CUT}{BOUNDARY}]|\Z)"
+_ENDS = rf"(?=[ @{CUT}{BOUNDARY}]|\Z)"
 _UNIT = "[年月日时号个人点名次位周天岁万亿千百十例]"
 _CLIP = (
     rf"l(?<![a-z0-9]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
@@ -100,11 +100,9 @@ _CLIP = (
 )
 QUESTIONS = Pattern(rf" \?++{_ENDS}", " ?")
 RESIDUE = (
-    Pattern(r"收起全文d?+(?![a-z])", "收起全文"),
-    Pattern(r"展开全文c?+(?![a-z])", "展开全文"),
-    Pattern(rf"收起d{_ENDS}", "收起d"),
-    Pattern(rf"(?<=[….]) ?全文{_ENDS}", "全文"),
-    Pattern(rf"(?<=[….]) ?展开c?+{_ENDS}", "展开"),
+    Pattern(rf"收起(?:全文d?+(?![a-z]|@[a-z0-9])|d{_ENDS})", "收起"),
+    Pattern(rf"展开(?:全文c?+(?![a-z]|@[a-z0-9])|(?:(?<=[….]展开)|(?<=[….] 展开))c?+{_ENDS})", "展开"),
+    Pattern(rf"全文(?:(?<=[….]全文)|(?<=[….] 全文)){_ENDS}", "全文"),
     Pattern(r"查看图片", "查看图片"),
     Pattern(rf"来自[^\s,。!?…{CUT}{BOUNDARY}]{{1,20}}?客户端{_ENDS}", "客户端"),
     Pattern(f"{_CLIP}视频", "视频"),
