@@ -97,7 +97,7 @@ class MicroblogNormalizer:
             shortened = list(map(self._drop_residue, texts))
             has_literal |= np.array([new != old for new, old in zip(shortened, texts, strict=True)], np.bool_)
             texts = shortened
-        places = range(len(texts)) if self._literals is None else np.flatnonzero(has_literal).tolist()
+        places = range(len(texts)) if self._rewrites_all else np.flatnonzero(has_literal).tolist()
         rules = {said: rules_that_may_match(rules, folded.literals) for said, rules in self._rules.items()}
         return put_at(places, self._rewrite(rules, [texts[place] for place in places]), texts)
 
@@ -146,7 +146,7 @@ class MicroblogNormalizer:
         )
         once = patterns.marks() if options.repeated_punctuation == "collapse" else ""
         once += " " if options.white_space == "collapse" else ""
-        literals = tuple(self._literals or ())
+        literals = tuple(self._literals)
         joins_dots = options.repeated_punctuation == "collapse"
         return shared_folder(
             folding,
@@ -172,13 +172,18 @@ class MicroblogNormalizer:
         return None if isinstance(residue, str) else dropper(residue, ignore_case=self.options.case == "fold")
 
     @cached_property
-    def _literals(self) -> list[str] | None:
-        """The literals of which a folded text must hold one to be rewritten; None where any text may be."""
+    def _literals(self) -> list[str]:
+        """What rules look for in a folded text."""
         needed = [*(rule.needs for rule in self._rules[Said.ENOUGH]), *self._mask_literals()]
         if self._drops_questions:
             needed = [CUT if literal == patterns.QUESTIONS.needs else literal for literal in needed]
+        return list(dict.fromkeys(filter(None, needed)))
+
+    @cached_property
+    def _rewrites_all(self) -> bool:
+        """Whether texts without any of the literals are rewritten too."""
         finish_all = self.options.white_space == "keep"  # texts of white space become empty
-        return None if finish_all or "" in needed else list(dict.fromkeys(needed))
+        return finish_all or any(not rule.needs for rule in self._rules[Said.ENOUGH])
 
     @cached_property
     def _rules(self) -> dict[Said, list[Rule]]:

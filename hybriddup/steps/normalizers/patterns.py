@@ -100,8 +100,8 @@ _CLIP = (
 )
 QUESTIONS = Pattern(rf" \?++{_ENDS}", " ?")
 RESIDUE = (
-    Pattern(rf"收起(?:全文d?+(?![a-z]|@[a-z0-9])|d{_ENDS})", "收起"),
-    Pattern(rf"展开(?:全文c?+(?![a-z]|@[a-z0-9])|(?:(?<=[….]展开)|(?<=[….] 展开))c?+{_ENDS})", "展开"),
+    Pattern(rf"收起(?:全文d?+(?![a-z])|d{_ENDS})", "收起"),
+    Pattern(rf"展开(?:全文c?+(?![a-z])|(?:(?<=[….]展开)|(?<=[….] 展开))c?+{_ENDS})", "展开"),
     Pattern(rf"全文(?:(?<=[….]全文)|(?<=[….] 全文)){_ENDS}", "全文"),
     Pattern(r"查看图片", "查看图片"),
     Pattern(rf"来自[^\s,。!?…{CUT}{BOUNDARY}]{{1,20}}?客户端{_ENDS}", "客户端"),
