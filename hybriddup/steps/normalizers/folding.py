@@ -112,10 +112,12 @@ class Folding(NamedTuple):
         """
         if self._is_plain(character):
             return character
+        if self.spelling and character in spellings().together:
+            return None
         folded = self.fold_text(character)
         if not folded:  # left out before anything else, so that not even an invisible mark is drawn anywhere
             return folded
-        if len(folded) > MAX_SEVERAL or any(map(self._may_join, character + folded)):
+        if len(folded) > MAX_SEVERAL or any(map(_may_join, character + folded)):
             return None
         return "".join(map(self._fold_alone, folded))
 
@@ -133,12 +135,10 @@ class Folding(NamedTuple):
             return " "
         return simplified_characters().get(character, character) if self.simplify else character
 
-    def _may_join(self, character: str) -> bool:
-        return (
-            unicodedata.combining(character) != 0
-            or character in _drawn_to_the_one_before()
-            or (self.spelling and character in spellings().together)
-        )
+
+def _may_join(character: str) -> bool:
+    """Return whether a character is sorted among its neighbors, or drawn into the one before it."""
+    return unicodedata.combining(character) != 0 or character in _drawn_to_the_one_before()
 
 
 @cache

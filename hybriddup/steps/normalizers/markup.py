@@ -47,8 +47,8 @@ def without_markup(text: str) -> str:
 
 
 def has_tags(text: str) -> bool:
-    """Return whether a text has tags that HTML knows, escaped or not."""
-    return TAG.search(html.unescape(text) if "&lt;" in text else text) is not None
+    """Return whether a text has tags that HTML knows."""
+    return TAG.search(text) is not None
 
 
 def _left_by(tag: re.Match[str]) -> str:
