@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, UInt8s, UInt32s
+from hybriddup.data.records import Bools, Int64s, UInt8s, UInt32s
 from hybriddup.kernels.cache import njit
 
 POINT = np.uint32(0x1FFFFF)
@@ -26,8 +26,10 @@ MAX_SEVERAL = 4
 
 TEXT_IS_SPECIAL = np.uint8(1)
 TEXT_HAS_LITERAL = np.uint8(2)
+TEXT_HAS_SIGN = np.uint8(4)
 
 SPACE, QUESTION = np.uint32(0x20), np.uint32(0x3F)
+DOT, ELLIPSIS, IDEOGRAPHIC_STOP = np.uint32(0x2E), np.uint32(0x2026), np.uint32(0x3002)
 
 
 class FoldingTable(NamedTuple):
@@ -41,9 +43,19 @@ class FoldingTable(NamedTuple):
     """uint32[n]: the code points of all literals, one after another; those with the same end stand together."""
     literal_bounds: Int64s
     """int64[n_literals + 1]: literal ``i`` is ``literals[literal_bounds[i]:literal_bounds[i + 1]]``; none is empty."""
+    literal_states: UInt8s
+    """uint8[n_literals]: the state of a text that holds the literal."""
     drops_questions: bool
     """Whether question marks between two spaces, or a space and the end, are left out; the space then stands once, and
     ends a literal."""
+    joins_dots: bool
+    """Whether two dots or more become an ellipsis; dots then stand once, and end a literal."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_dot(point: np.uint32) -> bool:
+    """Return whether a character is a dot or an ellipsis."""
+    return point in (DOT, ELLIPSIS, IDEOGRAPHIC_STOP)
 
 
 @njit(cache=True, nogil=True)
@@ -77,21 +89,26 @@ def end_before_questions(folded: UInt32s, start: int, end: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def ends_with_any(
-    entry: np.uint32, folded: UInt32s, start: int, end: int, literals: UInt32s, literal_bounds: Int64s
-) -> bool:
-    """Return whether ``folded[start:end]``, which the character of ``entry`` ends, ends with a literal."""
+def state_at_end(
+    entry: np.uint32, folded: UInt32s, start: int, end: int, table: FoldingTable, found: Bools
+) -> np.uint8:
+    """Return the states of the literals at the end of ``folded[start:end]``, whose last character is of ``entry``.
+
+    ``found`` bool[n_literals] is set for each of them.
+    """
+    literals, bounds, state = table.literals, table.literal_bounds, np.uint8(0)
     literal = np.int64(entry >> NUMBER_SHIFT)
-    while literal < len(literal_bounds) - 1 and literals[literal_bounds[literal + 1] - 1] == entry & POINT:
-        if ends_with(folded, start, end, literals, literal_bounds[literal], literal_bounds[literal + 1]):
-            return True
+    while literal < len(bounds) - 1 and literals[bounds[literal + 1] - 1] == entry & POINT:
+        if ends_with(folded, start, end, literals, bounds[literal], bounds[literal + 1]):
+            state |= table.literal_states[literal]
+            found[literal] = True
         literal += 1
-    return False
+    return state
 
 
 @njit(cache=True, nogil=True)
 def fold_texts(
-    points: UInt32s, offsets: Int64s, table: FoldingTable, fold_special: bool, folded: UInt32s
+    points: UInt32s, offsets: Int64s, table: FoldingTable, fold_special: bool, found: Bools, folded: UInt32s
 ) -> tuple[Int64s, UInt8s]:
     """Write the folded texts to ``folded``; return their bounds int64[n_texts + 1] and states uint8[n_texts].
 
@@ -102,14 +119,21 @@ def fold_texts(
     fold_special
         Whether special characters are copied like others. If not, a text with one has the state `TEXT_IS_SPECIAL`
         and nothing is written for it.
+    found
+        bool[n_literals]: set for each literal in a folded text; changed in place.
     folded
         uint32[at least MAX_SEVERAL * n_points]: changed in place.
 
     Notes
     -----
-    The state `TEXT_HAS_LITERAL` says that a literal stands in the folded text.
+    The other states of a text are those of the literals in the folded text.
     """
-    entries, several, literals, literal_bounds, drops_questions = table
+    entries, several, drops_questions, joins_dots = (
+        table.entries,
+        table.several,
+        table.drops_questions,
+        table.joins_dots,
+    )
     bounds = np.zeros(len(offsets), np.int64)
     states = np.zeros(len(offsets) - 1, np.uint8)
     strip = entries[SPACE] & STANDS_ONCE != 0
@@ -127,12 +151,13 @@ def fold_texts(
                     if drops_questions and several[part] & POINT == SPACE:
                         end = end_before_questions(folded, start, end)
                         before = folded[end - 1] if end > start else SPACE
+                    if joins_dots and is_dot(several[part] & POINT) and is_dot(before):
+                        folded[end - 1] = before = ELLIPSIS
+                        continue
                     end = put(several[part], folded, end, before)
                     before = several[part] & POINT
-                    if several[part] & ENDS_LITERAL and ends_with_any(
-                        several[part], folded, start, end, literals, literal_bounds
-                    ):
-                        states[text] |= TEXT_HAS_LITERAL
+                    if several[part] & ENDS_LITERAL:
+                        states[text] |= state_at_end(several[part], folded, start, end, table, found)
             elif entry & SPECIAL and not fold_special:
                 states[text] = TEXT_IS_SPECIAL
                 end = start
@@ -141,10 +166,13 @@ def fold_texts(
                 if drops_questions and entry & POINT == SPACE:
                     end = end_before_questions(folded, start, end)
                     before = folded[end - 1] if end > start else SPACE
+                if joins_dots and is_dot(entry & POINT) and is_dot(before):
+                    folded[end - 1] = before = ELLIPSIS
+                    continue
                 end = put(entry, folded, end, before)
                 before = entry & POINT
-                if entry & ENDS_LITERAL and ends_with_any(entry, folded, start, end, literals, literal_bounds):
-                    states[text] |= TEXT_HAS_LITERAL
+                if entry & ENDS_LITERAL:
+                    states[text] |= state_at_end(entry, folded, start, end, table, found)
         if drops_questions:
             end = end_before_questions(folded, start, end)
         if strip and end > start and folded[end - 1] == SPACE:

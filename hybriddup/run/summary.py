@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from hybriddup.config.settings import Settings, SingleVerifier
 from hybriddup.data.records import Int32s
 from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.normalizers.markup import has_tags
 
 FEWEST_TEXTS = 100
 """With fewer texts nothing is said."""
@@ -102,3 +103,12 @@ def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
             f"half of the texts have more than {median:,} characters; the verifier post judges short ones, and the "
             f"configuration articles is made for long ones."
         )
+
+
+def notes_on_markup(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
+    """Yield how many posts had HTML tags, if they were dropped and any had."""
+    drops_markup = any(chosen.to_dict().get("markup") == "drop" for chosen in settings.normalizers)
+    n_with_tags = sum("<" in text and has_tags(text) for text in texts) if drops_markup else 0
+    if n_with_tags:
+        posts = "1 post" if n_with_tags == 1 else f"{n_with_tags:,} posts"
+        yield f"HTML tags were dropped from {posts} for comparing; what is written is as it was read."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -26,17 +27,20 @@ FOLDED = {"A": "a", "B": "b", "…": "...", "½": "1/2", "㏂": "a.m.", "\u200b"
 SPECIALS = "\u0301ᄀ"
 LITERALS = ("@", "ba", "1/", "b.", "..", "\U0001f600", "!a@", "m.")
 ONCE = "!. \U0001f600"
+DOTS = ".。"
 
 folding_texts = st.lists(st.text(alphabet="abAB…½㏂\u200b\t!. @\U0001f600\u0301ᄀ喊\ud800\0", max_size=10), max_size=5)
 
 
-def make_table(once: str, literals: tuple[str, ...]) -> FoldingTable:
+def make_table(once: str, literals: tuple[str, ...], joins_dots: bool = False) -> FoldingTable:
     """The table of `FOLDED`, with some characters that stand once."""
     literals = tuple(sorted(literals, key=lambda literal: literal[::-1]))
     ends = [literal[-1] for literal in literals]
     flags = {character: int(STANDS_ONCE) for character in once}
     for end in ends:
         flags[end] = flags.get(end, 0) | int(ENDS_LITERAL) | ends.index(end) << int(NUMBER_SHIFT)
+    if joins_dots:
+        flags |= dict.fromkeys(DOTS, int(STANDS_ONCE | ENDS_LITERAL) | len(literals) << int(NUMBER_SHIFT))
     entries = np.arange(0x110000, dtype=np.uint32)
     several: list[int] = []
     for character in {*FOLDED, *flags, *SPECIALS}:
@@ -48,7 +52,8 @@ def make_table(once: str, literals: tuple[str, ...]) -> FoldingTable:
     entries[[ord(character) for character in SPECIALS]] |= SPECIAL
     bounds = np.cumsum([0, *map(len, literals)], dtype=np.int64)
     points = encode_texts(["".join(literals)]).code_points
-    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, False)
+    states = np.full(len(literals), TEXT_HAS_LITERAL)
+    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, states, False, joins_dots)
 
 
 def plain_fold(text: str, once: str) -> str:
@@ -73,7 +78,8 @@ def kernel_fold(
     """The folded texts by the kernel, and their states."""
     points, offsets = encode_texts(texts)
     folded = np.full(MAX_SEVERAL * len(points), 0x3F, np.uint32)
-    bounds, states = fold_texts(points, offsets, make_table(once, literals), fold_special, folded)
+    found = np.zeros(len(literals), np.bool_)
+    bounds, states = fold_texts(points, offsets, make_table(once, literals), fold_special, found, folded)
     return as_strings(folded, bounds.tolist()), states.tolist()
 
 
@@ -98,6 +104,16 @@ def test_a_text_with_a_literal_is_named(texts: list[str], literals: tuple[str, .
     folded, states = kernel_fold(texts, "!.", literals, True)
     expected = [any(literal in text for literal in literals) for text in folded]
     assert [state & TEXT_HAS_LITERAL != 0 for state in states] == expected
+
+
+@given(st.lists(st.text(alphabet="a.。…½ ", max_size=10), max_size=5))
+def test_two_dots_or_more_become_an_ellipsis(texts: list[str]) -> None:
+    """Of whatever script, and one dot stays."""
+    points, offsets = encode_texts(texts)
+    folded = np.empty(MAX_SEVERAL * len(points), np.uint32)
+    bounds, _ = fold_texts(points, offsets, make_table("", (), joins_dots=True), True, np.zeros(0, np.bool_), folded)
+    expected = [re.sub("[.。…]{2,}", "…", plain_fold(text, "")) for text in texts]
+    assert as_strings(folded, bounds.tolist()) == expected
 
 
 def test_numbers_fit_into_an_entry() -> None:

@@ -9,21 +9,50 @@ from collections.abc import Callable
 import regex
 
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.folding import INVISIBLE
-from hybriddup.steps.normalizers.microblog import MASKS, MicroblogOptions
-from hybriddup.steps.normalizers.patterns import CUT, Pattern
+from hybriddup.steps.normalizers.decoration import MENTIONS_WHERE, Said, said_in
+from hybriddup.steps.normalizers.markup import without_markup
+from hybriddup.steps.normalizers.microblog import MASKS
+from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
+from hybriddup.steps.normalizers.mojibake import repair
+from hybriddup.steps.normalizers.patterns import CUT, Pattern, Replacement
+from hybriddup.steps.normalizers.spellings import spellings
 from hybriddup.steps.normalizers.tables import simplified_characters
 
 
 def normalize_slowly(text: str, options: MicroblogOptions) -> str:
     """The text as `microblog` must leave it; it holds no `patterns.BOUNDARY`."""
+    text = normalize_plain_slowly(clean_slowly(text, options), options)
+    cleaned = clean_slowly(text, options)
+    return text if cleaned == text else normalize_plain_slowly(cleaned, options)
+
+
+def clean_slowly(text: str, options: MicroblogOptions) -> str:
+    """The text without markup and mojibake, of four layers at most."""
+    for _ in range(4):
+        text = without_markup(text) if options.markup == "drop" else text
+        text = repair(text) if options.mojibake == "repair" else text
+    return text
+
+
+def normalize_plain_slowly(text: str, options: MicroblogOptions) -> str:
+    """The text without markup as it must come out."""
     text = fold_slowly(text, options)
     if options.repeated_punctuation == "collapse":
+        text = re.sub("[.。…]{2,}", "…", text)
         text = re.sub(rf"({patterns.MARKS})\1+", r"\1", text)
     if options.residue != "keep" and options.white_space == "collapse":
         text = re.sub(r" \?+(?= |\Z)", "", re.sub(" +", " ", text).strip(" "))
+    rest = rewrite_all(text, options, Said.ENOUGH)
+    if not rest or "drop_decoration" not in (options.urls, options.mentions):
+        return rest
+    has_decoration = rest != text and any(sign in text for sign in ("@", "/", "www."))
+    return rewrite_all(text, options, said_in(rest)) if has_decoration else rest
+
+
+def rewrite_all(text: str, options: MicroblogOptions, said: Said) -> str:
+    """The folded text after the rules for a post that says so much."""
     for part, *looked_for in RULES:
-        text = rewrite(text, options, part, looked_for)
+        text = rewrite(text, options, said, part, looked_for)
     if options.reposts == "drop_trail":
         text = first_comment(text)
     return finish(text, options)
@@ -32,45 +61,74 @@ def normalize_slowly(text: str, options: MicroblogOptions) -> str:
 def fold_slowly(text: str, options: MicroblogOptions) -> str:
     """Characters that look or mean the same become one."""
     plain_space = options.white_space != "keep"
-    text = text.translate(INVISIBLE) if plain_space else text
     nfkc: Callable[[str], str] = compose if options.unicode == "nfkc" else str
     before = None
     while text != before:
         before = text
+        text = without_invisible(text) if plain_space else text
+        text = spellings().fold(text) if options.spelling == "fold" else text
         text = nfkc(nfkc(text).casefold() if options.case == "fold" else text)
     if options.traditional == "simplify":
         text = "".join(simplified_characters().get(character, character) for character in text)
     return "".join(" " if character.isspace() else character for character in text) if plain_space else text
 
 
+def without_invisible(text: str) -> str:
+    """The text without what shows nothing: the property of Unicode, less joiners and the tags of flags."""
+    text = regex.sub(r"(?V1)[\p{Default_Ignorable_Code_Point}--[\u200c\u200d\U000e0020-\U000e007f]]", "", text)
+    text = regex.sub("[\u2800\ufff9-\ufffb]", "", text)
+    return regex.sub("(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0020-\U000e007f]+", "", text)
+
+
 def compose(text: str) -> str:
-    """Unicode normalization form KC, with long runs of marks broken as UAX 15 describes."""
-    return unicodedata.normalize("NFKC", regex.sub(r"(?V1)([\p{M}--\u034f]{30})(?=[\p{M}--\u034f])", "\\1\u034f", text))
+    """Unicode normalization form KC, of each run of sorted marks the first thirty."""
+    return unicodedata.normalize("NFKC", regex.sub(r"(\P{ccc=0}{30})\P{ccc=0}+", r"\1", text))
 
 
 RULES: list[tuple[str, *tuple[Pattern, ...]]] = [
     ("digits", patterns.DIGITS),
-    ("urls", *patterns.URLS),
+    ("urls", *patterns.LINKS, patterns.ICON_LINK),
     ("hashtags", *patterns.HASHTAGS),
     ("emoji", patterns.EMOJI),
     ("reposts", *patterns.REPOST_MARKERS),
     ("cross_posts", *patterns.CROSS_POSTS),
-    ("mentions", patterns.MENTION),
     ("residue", *patterns.RESIDUE),
+    ("urls", patterns.WORD_LINK),
     ("reposts", *patterns.REPOST_COMMENTS),
+    ("mentions", patterns.MENTION, patterns.MENTIONS),
+    ("residue", patterns.QUESTIONS),
 ]
 """The part of a post that each rule is about, in order."""
 
 
-def rewrite(text: str, options: MicroblogOptions, part: str, looked_for: list[Pattern]) -> str:
+def rewrite(text: str, options: MicroblogOptions, said: Said, part: str, looked_for: list[Pattern]) -> str:
     """The text without the part, or with its mask."""
     treatment = getattr(options, part)
-    if treatment == "keep":
-        return text
-    left = {"mask": MASKS.get(part, ""), "drop": " ", "drop_trail": CUT}[treatment]
+    left: Replacement | None = {
+        "keep": None,
+        "mask": MASKS.get(part, ""),
+        "drop": " ",
+        "drop_trail": CUT,
+        "drop_decoration": " ",
+    }[treatment]
     for pattern in looked_for:
-        text = re.sub(pattern.source, left, text, flags=re.IGNORECASE if options.case == "keep" else re.NOFLAG)
+        replacement = left
+        if treatment == "drop_decoration":
+            replacement = decoration(pattern, said)
+        elif pattern is patterns.MENTIONS:
+            replacement = None
+        if replacement is not None:
+            text = re.sub(
+                pattern.source, replacement, text, flags=re.IGNORECASE if options.case == "keep" else re.NOFLAG
+            )
     return text
+
+
+def decoration(pattern: Pattern, said: Said) -> Replacement | None:
+    """What is left of a link or of mentions where only decoration goes; None = all."""
+    if pattern is patterns.MENTION or (pattern in patterns.LINKS and said is not Said.ENOUGH):
+        return None
+    return MENTIONS_WHERE[said] if pattern is patterns.MENTIONS else " "
 
 
 def first_comment(text: str) -> str:

@@ -10,14 +10,19 @@ import pytest
 
 from hybriddup.steps.normalizers import NoNormalizer, tables
 from hybriddup.steps.normalizers.make_traditional import simplified_pairs
-from hybriddup.steps.normalizers.microblog import BATCH_CHARACTERS, MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.normalizers.microblog import BATCH_CHARACTERS, MicroblogNormalizer
+from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.patterns import BOUNDARY
+from hybriddup.steps.normalizers.spellings import spellings_checksum
 from hybriddup.steps.normalizers.tables import simplified_characters
 
 NOTHING = {
     "unicode": "none",
     "case": "keep",
     "traditional": "keep",
+    "spelling": "keep",
+    "markup": "keep",
+    "mojibake": "keep",
     "urls": "keep",
     "mentions": "keep",
     "reposts": "keep",
@@ -38,7 +43,26 @@ CASES = [
     ("case", "keep", "RT ÀÉ Straße", "RT ÀÉ Straße"),
     ("traditional", "simplify", "你媽媽喊你回家吃飯哦", "你妈妈喊你回家吃饭哦"),
     ("traditional", "keep", "你媽媽喊你", "你媽媽喊你"),
+    ("spelling", "fold", "كــل عَام ёлка İ ı L’été “a” –", 'كل عام елка I i L\'été "a" -'),
+    ("spelling", "keep", "عَام ёлка İ ’", "عَام ёлка İ ’"),
+    ("markup", "drop", "<p>Tom &amp;amp; <b>K</b>ay <3</p>", " Tom & Kay <3 "),
+    ("markup", "keep", "<p>a &amp; b</p>", "<p>a &amp; b</p>"),
+    ("mojibake", "repair", "donâ€™t ðŸŽ‰ cafÃ© 5\\u20ac", "don’t 🎉 café 5€"),
+    ("mojibake", "keep", "donâ€™t", "donâ€™t"),
     ("urls", "drop", "看http://t.cn/A6Zg5cuw太好了", "看 太好了"),
+    ("urls", "drop_decoration", "New on my blog http://x.org/A", "New on my blog http://x.org/A"),
+    (
+        "urls",
+        "drop_decoration",
+        "The ferry is late again today, sorry http://x.org/A",
+        "The ferry is late again today, sorry  ",
+    ),
+    (
+        "mentions",
+        "drop_decoration",
+        "@a ask @b about the ferry, it is late again @c",
+        "  ask @b about the ferry, it is late again  ",
+    ),
     ("urls", "drop", "HTTPS://x.org/a?b=c&d=%20#e", ""),
     ("urls", "drop", "a www.x.org/b t.cn/Ab1 c", "a     c"),
     ("urls", "drop", "好O网页链接", "好 "),
@@ -82,6 +106,8 @@ CASES = [
     ("hashtags", "mask", "#武汉#早", " <tag> 早"),
     ("hashtags", "keep", "#武汉#早", "#武汉#早"),
     ("residue", "drop", "#好# ? L新华网的秒拍视频 ??? 收起全文d", "#好#      "),
+    ("residue", "drop", "他们昨天才知道…全文", "他们昨天才知道… "),
+    ("residue", "drop", "早上好 来自iPhone客户端", "早上好  "),
     ("residue", "drop", "武汉加油 2内江·威远", "武汉加油 "),
     ("residue", "drop", "2月底 开学，2内江好", "2月底 开学，2内江好"),
     ("residue", "drop", "email的微博视频？ 为什么?", "email的微博视频？ 为什么?"),
@@ -93,7 +119,7 @@ CASES = [
     ("emoji", "keep", "赞👍👍[doge]", "赞👍👍[doge]"),
     ("digits", "mask", "确诊10例，+١٢", "确诊0例，+0"),
     ("digits", "keep", "确诊10例", "确诊10例"),
-    ("repeated_punctuation", "collapse", "哈哈！！！??。。~~——...", "哈哈！?。~—."),
+    ("repeated_punctuation", "collapse", "哈哈！！！??。。~~——...", "哈哈！?…~—…"),
     ("repeated_punctuation", "collapse", "#a##b# http://x 👍👍 !?!?", "#a##b# http://x 👍👍 !?!?"),
     ("repeated_punctuation", "keep", "！！！", "！！！"),
     ("white_space", "collapse", " a\t\r\n b\u3000c\x85", "a b c"),
@@ -177,8 +203,13 @@ def test_the_recipe_names_the_table_where_it_is_used() -> None:
     """A new table makes a new recipe id, but only for those who simplify."""
     table = Path(tables.__file__).with_name("traditional.txt")
     checksum = hashlib.sha256(table.read_bytes()).hexdigest()
-    assert microblog().recipe() == {"traditional_table": checksum}
-    assert microblog(traditional="keep").recipe() == {}
+    assert microblog(spelling="keep").recipe() == {"traditional_table": checksum}
+    assert microblog(traditional="keep", spelling="keep").recipe() == {}
+
+
+def test_the_recipe_names_the_spellings_where_they_are_folded() -> None:
+    """A new spelling makes a new recipe id."""
+    assert microblog(traditional="keep").recipe() == {"spellings": spellings_checksum()}
 
 
 def test_no_simplified_character_is_changed_again() -> None:

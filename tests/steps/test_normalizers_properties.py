@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from hybriddup.steps.normalizers import patterns
 from hybriddup.steps.normalizers.folding import Folder, Folding, folded_characters
-from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
+from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.patterns import BOUNDARY
 from tests.posts import load_sample
 from tests.steps.slow_normalizer import normalize_slowly
@@ -24,10 +25,26 @@ PLAIN_PIECES = """
 … - _ · <url> < > 0 12 ١ 转发微博 轉發微博 收起全文d 展开全文c L新华网的秒拍视频 l 的微博视频
 2内江 2内江·威远 2 月底 回复@ 名字 媽 后 苧 a B ß ſ ﬁ İ ΐ ᾳ e ｶ ﾞ ᄀ \u1161 \u11a8 가 👍 🇨 🇳 1 ´ שלום
 (x-post xpost) crosspost r/a
+<b> </b> <br/> <img alt=[doge]> &amp; &lt; lt; < & 全文 展开 网页链接
+via … . 。 ё İ ı ʼ ’ “ क़ न ् त ँ ि เ ํ ่ ـ َ ا أ ة â€™ Ã ©
+\\xe2 \\x80 \\u20ac
+@anna @tom hello mt ٣ ി ന
 """
 PIECES = [
     *PLAIN_PIECES.split(),
     *("RT @", " ?", "\u0345", "\u0301", "\u0323", "\u0315", "\u20e3", "\ufe0f", "\u200d", " ", "  "),
+    *(
+        "\u200c",
+        "\u2800",
+        "\U000e0061",
+        "🏴",
+        "\u061c",
+        "\u3164",
+        "\u0338",
+        "\u0307",
+        "hello there ",
+        " and so on for long ",
+    ),
     *("\n", "\u3000", "\u200b", "\xad", "\u202e", "\ue415", "\ud800", "\udc00", "\x00", "\ufdd1"),
 ]
 """What the rules look for, and what has made normalizers trip, to be strung together."""
@@ -98,22 +115,25 @@ def test_posts_equal_rule_after_rule(chosen: MicroblogOptions) -> None:
 @given(texts)
 def test_no_pattern_matches_without_its_literal(text: str) -> None:
     """So that texts without any literal need not be searched."""
-    text = MicroblogNormalizer(MicroblogOptions(reposts="keep", urls="keep", mentions="keep")).normalize_batch([text])[
-        0
-    ]
+    keeping = MicroblogNormalizer(MicroblogOptions(reposts="keep", urls="keep", mentions="keep"))
+    text = keeping.normalize_batch([text])[0]
     looked_for = (
-        *patterns.URLS,
+        *patterns.LINKS,
+        patterns.ICON_LINK,
+        patterns.WORD_LINK,
         *patterns.REPOST_MARKERS,
         *patterns.REPOST_COMMENTS,
         *patterns.HASHTAGS,
         patterns.MENTION,
+        patterns.MENTIONS,
+        *patterns.RESIDUE,
     )
     matching = [pattern for pattern in looked_for if re.search(pattern.source, text)]
     assert all(pattern.needs in text for pattern in matching)
 
 
 def fold(text: str, folding: Folding) -> str:
-    return Folder(folding).fold([text])[0][0]
+    return Folder(folding).fold([text]).texts[0]
 
 
 @settings(max_examples=100, deadline=None)
@@ -123,7 +143,8 @@ def test_folding_is_nfkc_and_case_folding(text: str) -> None:
     expected = text
     for _ in range(4):
         expected = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", expected).casefold())
-    assert fold(text, Folding(nfkc=True, case=True, simplify=False, plain_space=False)) == expected
+    folding = Folding(nfkc=True, case=True, simplify=False, plain_space=False, spelling=False)
+    assert fold(text, folding) == expected
 
 
 @pytest.mark.parametrize("nfkc", [True, False])
@@ -134,7 +155,8 @@ def test_characters_that_join_the_one_before_go_the_slow_way(nfkc: bool) -> None
         for point in range(sys.maxunicode + 1)
         if len(parts := unicodedata.decomposition(chr(point)).split()) == 2 and not parts[0].startswith("<")
     }
-    characters = folded_characters(Folding(nfkc=nfkc, case=True, simplify=True, plain_space=True))
+    characters = folded_characters(Folding(nfkc=nfkc, case=True, simplify=True, plain_space=True, spelling=True))
+    joining -= {point for point, folded in characters.several.items() if not folded}  # Hebrew points are left out
     assert joining
     assert all(characters.special[point] for point in joining)
     assert not joining.intersection(characters.points[~characters.special].tolist())
@@ -149,10 +171,40 @@ ADVERSARIAL = [
     *PLAIN_ADVERSARIAL.split(),
     *("// ", "RT @", "RT ", "# ", "## ", "回复 ", "\u0301", "\u0301\u0316", "e\u0301", "👍\u200d"),
     *("1\ufe0f", " ", "\n", "\u0345", "\ufdd0"),
+    *(
+        "&amp;",
+        "&",
+        "<b ",
+        "<b a=",
+        '<a href="',
+        "<<b>b>",
+        "&lt;b&gt;",
+        "\\x80",
+        "\\u20ac",
+        "Ã©",
+        "â€",
+        "Ã",
+        "網页链接",
+    ),
+    *(
+        "е\u0308",
+        "\u0308",
+        "न\u094dत",
+        "เ",
+        "\u200d",
+        "\U000e0061",
+        "@a #t ",
+        "x @a ",
+        "x @a, ",
+        "via @a ",
+        "…全文",
+        ".",
+    ),
 ]
 PROGRAM = """
 import sys
-from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
+from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 options = MicroblogOptions.model_validate_json(sys.argv[1])
 for unit in {units!r}:
     for text in (unit * (400_000 // len(unit)), "a " + unit * (400_000 // len(unit)) + " :#"):

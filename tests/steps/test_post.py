@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import hybriddup
 from hybriddup.data.records import CandidatePairs
 from hybriddup.errors import ConfigError
-from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
+from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.posts.parts import bodies_of
 from hybriddup.steps.tokenizers.words import Words
 from hybriddup.steps.verifiers import VerifierContext

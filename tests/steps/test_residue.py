@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import hybriddup
 from hybriddup.errors import ConfigError
-from hybriddup.steps.normalizers.microblog import MicroblogNormalizer, MicroblogOptions
+from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
+from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.residue import dropper
 
 re2 = pytest.importorskip("re2", reason="google-re2 is not installed")
@@ -39,7 +40,8 @@ def test_a_pattern_is_written_as_the_text_is_where_case_is_kept() -> None:
 
 def test_what_stands_around_is_rewritten_as_ever() -> None:
     """Links, mentions and spaces, also where only the pattern brought them together."""
-    assert normalize("转 分享自知乎 @某人 http://t.cn/abc 好文", "分享自知乎") == "转 好文"
+    post = "转 分享自知乎 @某人 http://t.cn/abc 好文"
+    assert normalize(post, "分享自知乎", urls="drop", mentions="drop") == "转 好文"
 
 
 def test_posts_that_differ_in_residue_only_are_exact_repeats() -> None:

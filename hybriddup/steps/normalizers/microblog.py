@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from hybriddup.data.records import text_lengths
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.folding import Folder, Folding, shared_folder
-from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Rule, rules
-from hybriddup.steps.normalizers.residue import ResiduePattern, dropper
+from hybriddup.steps.normalizers.cleaning import Cleaner
+from hybriddup.steps.normalizers.decoration import LITTLE_LENGTH, MENTIONS_WHERE, Said, said_in
+from hybriddup.steps.normalizers.folding import Folded, Folder, Folding, shared_folder
+from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
+from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Replacement, Rule, rules
+from hybriddup.steps.normalizers.residue import dropper
+from hybriddup.steps.normalizers.spellings import spellings_checksum
 from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
-from hybriddup.steps.options import Options as ComponentOptions
-
-Treatment = Literal["keep", "drop", "mask"]
 
 MASKS = {
     "urls": " <url> ",
@@ -30,52 +30,12 @@ MASKS = {
 }
 """What stands for a masked part, by option. The spaces keep it apart from marks that it would run into."""
 
+LATER = ("", CUT)
+"""What rules may need without it being in a folded text."""
+
 BATCH_CHARACTERS = 1 << 15
 """Texts are folded up to about this many characters together: enough to forget the cost of a call, few enough for the
 cache."""
-
-
-class MicroblogOptions(ComponentOptions):
-    """What `microblog` does with each part of a post; the defaults suit Weibo."""
-
-    unicode: Literal["nfkc", "none"] = Field(
-        "nfkc", description="nfkc: one form for full-width, ligature and accented characters (Unicode NFKC)."
-    )
-    case: Literal["fold", "keep"] = Field("fold", description="fold: upper and lower case count as the same.")
-    traditional: Literal["simplify", "keep"] = Field(
-        "simplify", description="simplify: traditional Chinese characters become simplified ones, one by one."
-    )
-    urls: Treatment = Field("drop", description="http:// and www. addresses, t.cn links, and Weibo's O网页链接.")
-    mentions: Treatment = Field("drop", description="@user; a mail address stays.")
-    reposts: Literal["keep", "drop", "mask", "drop_trail"] = Field(
-        "drop",
-        description="Repost markers //@user: and RT @user:, the address 回复@user:, and the stock comment 转发微博. "
-        "drop: the marks go, quoted words stay. drop_trail: the quotes go too, all after the first comment with words.",
-    )
-    cross_posts: Literal["keep", "drop"] = Field(
-        "keep", description="(x-post from r/pics) and the like, which say where else a title was posted."
-    )
-    hashtags: Treatment = Field("keep", description="#topic# as on Weibo, #topic as elsewhere.")
-    emoji: Treatment = Field(
-        "keep", description="Emoji, icons in private characters, and emoticons in brackets such as [doge]."
-    )
-    residue: Literal["keep", "drop"] | Annotated[tuple[ResiduePattern, ...], Field(min_length=1)] = Field(
-        "keep",
-        description="What Weibo and its crawlers leave in a text: 收起全文d, L新华网的秒拍视频, a place such as "
-        "2内江, and question marks that stand alone where emoji were. A list of regular expressions (of RE2, found in "
-        "text in lower case, half width and simplified characters, as far as these are asked for) drops what these "
-        "match, and then the same.",
-    )
-    digits: Literal["keep", "mask"] = Field("keep", description="mask: each run of digits becomes 0.")
-    repeated_punctuation: Literal["keep", "collapse"] = Field(
-        "collapse",
-        description="collapse: a mark that is repeated, such as ！！！, stands once; # and / are left alone.",
-    )
-    white_space: Literal["keep", "collapse", "drop"] = Field(
-        "collapse",
-        description="collapse: runs become one space, none at either end; drop: none is left. Both drop invisible "
-        "characters, such as zero-width spaces and direction marks.",
-    )
 
 
 class MicroblogNormalizer:
@@ -101,37 +61,66 @@ class MicroblogNormalizer:
         return type(self), (self.options,)
 
     def recipe(self) -> dict[str, str]:
-        """Return the checksum of the traditional-to-simplified table, where it is in use."""
-        return {"traditional_table": table_checksum(TRADITIONAL_FILE)} if self.options.traditional == "simplify" else {}
+        """Return the checksums of the tables that are in use."""
+        options = self.options
+        traditional = (
+            {"traditional_table": table_checksum(TRADITIONAL_FILE)} if options.traditional == "simplify" else {}
+        )
+        return traditional | ({"spellings": spellings_checksum()} if options.spelling == "fold" else {})
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, in the same order, one for each."""
         return [text for slice_ in _slices(texts) for text in self._normalize_slice(slice_)]
 
     def _normalize_slice(self, texts: Sequence[str]) -> list[str]:
-        normalized, has_literal = self._folder.fold(texts)
-        if self._drop_residue is not None:
-            shortened = list(map(self._drop_residue, normalized))
-            has_literal |= np.array([new != old for new, old in zip(shortened, normalized, strict=True)], np.bool_)
-            normalized = shortened
-        places = range(len(texts)) if self._literals is None else np.flatnonzero(has_literal).tolist()
-        rewritten = self._rewrite([normalized[place] for place in places])
-        for place, text in zip(places, self._finish(rewritten), strict=True):
-            normalized[place] = text
-        return normalized
+        folded = self._folder.fold(texts)
+        signs = np.flatnonzero(folded.has_sign).tolist()
+        places, cleaned = self._cleaned(signs, texts)
+        if places:
+            again = self._folder.fold(cleaned)
+            put_at(places, again.texts, folded.texts)
+            folded.has_literal[places] = again.has_literal
+            folded.literals.update(again.literals)
+        normalized = self._normalize_folded(folded)
+        places, cleaned = self._cleaned(signs, normalized)  # full-width signs are markup only now
+        return put_at(places, self._normalize_slice(cleaned), normalized) if places else normalized
 
-    def _rewrite(self, texts: Sequence[str]) -> list[str]:
-        """Return folded texts after the rules."""
+    def _cleaned(self, places: Sequence[int], texts: Sequence[str]) -> tuple[list[int], list[str]]:
+        """Return at which of the places cleaning changes a text, and what becomes of it."""
+        cleaned = [(place, self._cleaner.clean(texts[place])) for place in places]
+        changed = [(place, text) for place, text in cleaned if text != texts[place]]
+        return [place for place, _ in changed], [text for _, text in changed]
+
+    def _normalize_folded(self, folded: Folded) -> list[str]:
+        texts, has_literal = folded.texts, folded.has_literal
+        if self._drop_residue is not None:
+            shortened = list(map(self._drop_residue, texts))
+            has_literal |= np.array([new != old for new, old in zip(shortened, texts, strict=True)], np.bool_)
+            texts = shortened
+        places = range(len(texts)) if self._rewrites_all else np.flatnonzero(has_literal).tolist()
+        rules = {said: rules_that_may_match(rules, folded.literals) for said, rules in self._rules.items()}
+        return put_at(places, self._rewrite(rules, [texts[place] for place in places]), texts)
+
+    def _rewrite(self, rules: dict[Said, list[Rule]], texts: Sequence[str]) -> list[str]:
+        """Return folded texts after the rules, which are others where little is said."""
+        rewritten = self._rewrite_by(rules[Said.ENOUGH], texts)
+        if "drop_decoration" not in (self.options.urls, self.options.mentions):
+            return rewritten
+        by_said: dict[Said, list[int]] = {said: [] for said in Said}
+        for place, (text, rest) in enumerate(zip(texts, rewritten, strict=True)):
+            may_be_little = rest and (len(rest) <= LITTLE_LENGTH or not rest[0].isalnum())
+            if may_be_little and rest != text and ("@" in text or "/" in text or "www." in text):
+                by_said[said_in(rest)].append(place)
+        for said in (Said.LITTLE, Said.NOTHING):
+            again = self._rewrite_by(rules[said], [texts[place] for place in by_said[said]])
+            put_at(by_said[said], again, rewritten)
+        return rewritten
+
+    def _rewrite_by(self, rules: list[Rule], texts: Sequence[str]) -> list[str]:
         joined = BOUNDARY.join(texts)
         if joined.count(BOUNDARY) >= max(len(texts), 1):  # a text holds the boundary itself: each goes alone
-            return [self._apply_rules(text) for text in texts]
-        return self._apply_rules(joined).split(BOUNDARY) if texts else []
-
-    def _apply_rules(self, joined: str) -> str:
-        for rule in self._rules:
-            if rule.needs in joined:
-                joined = rule.pattern.sub(rule.replacement, joined)
-        return joined
+            return self._finish([apply_rules(rules, text) for text in texts])
+        return self._finish(apply_rules(rules, joined).split(BOUNDARY)) if texts else []
 
     def _finish(self, texts: list[str]) -> list[str]:
         """Return texts after the last steps, which look at each as a whole."""
@@ -142,6 +131,10 @@ class MicroblogNormalizer:
         return ["" if text.isspace() else text for text in texts] if self.options.white_space == "keep" else texts
 
     @cached_property
+    def _cleaner(self) -> Cleaner:
+        return Cleaner(markup=self.options.markup == "drop", mojibake=self.options.mojibake == "repair")
+
+    @cached_property
     def _folder(self) -> Folder:
         options = self.options
         folding = Folding(
@@ -149,11 +142,20 @@ class MicroblogNormalizer:
             case=options.case == "fold",
             simplify=options.traditional == "simplify",
             plain_space=options.white_space != "keep",
+            spelling=options.spelling == "fold",
         )
         once = patterns.marks() if options.repeated_punctuation == "collapse" else ""
         once += " " if options.white_space == "collapse" else ""
-        literals = tuple(self._literals or ())
-        return shared_folder(folding, once=once, literals=literals, drops_questions=self._drops_questions)
+        literals = tuple(self._literals)
+        joins_dots = options.repeated_punctuation == "collapse"
+        return shared_folder(
+            folding,
+            once=once,
+            literals=literals,
+            signs=self._cleaner.signs,
+            drops_questions=self._drops_questions,
+            joins_dots=joins_dots,
+        )
 
     @cached_property
     def _drops_questions(self) -> bool:
@@ -170,32 +172,56 @@ class MicroblogNormalizer:
         return None if isinstance(residue, str) else dropper(residue, ignore_case=self.options.case == "fold")
 
     @cached_property
-    def _literals(self) -> list[str] | None:
-        """The literals of which a folded text must hold one to be rewritten; None where any text may be."""
-        needed = [*(rule.needs for rule in self._rules), *self._mask_literals()]
+    def _literals(self) -> list[str]:
+        """What rules look for in a folded text."""
+        needed = [*(rule.needs for rule in self._rules[Said.ENOUGH]), *self._mask_literals()]
         if self._drops_questions:
-            needed = [literal for literal in needed if literal != patterns.QUESTIONS.needs]
-        finish_all = self.options.white_space == "keep"  # texts of white space become empty
-        return None if finish_all or "" in needed else list(dict.fromkeys(needed))
+            needed = [CUT if literal == patterns.QUESTIONS.needs else literal for literal in needed]
+        return list(dict.fromkeys(filter(None, needed)))
 
     @cached_property
-    def _rules(self) -> list[Rule]:
-        """The rules in order. Each comes after those whose work could give it something more to find."""
+    def _rewrites_all(self) -> bool:
+        """Whether texts without any of the literals are rewritten too."""
+        finish_all = self.options.white_space == "keep"  # texts of white space become empty
+        return finish_all or any(not rule.needs for rule in self._rules[Said.ENOUGH])
+
+    @cached_property
+    def _rules(self) -> dict[Said, list[Rule]]:
+        """The rules in order, by how much a post says."""
+        return {said: self._rules_where(said) for said in Said}
+
+    def _rules_where(self, said: Said) -> list[Rule]:
+        """Return the rules in order. Each comes after those whose work could give it something more to find."""
+        options = self.options
         return [
-            *self._rules_for(self.options.digits, patterns.DIGITS, replacement=MASKS["digits"]),
-            *self._rules_for(self.options.urls, *patterns.URLS, replacement=self._left_by("urls")),
-            *self._rules_for(self.options.hashtags, *patterns.HASHTAGS, replacement=self._left_by("hashtags")),
-            *self._rules_for(self.options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
-            *self._rules_for(self.options.reposts, *patterns.REPOST_MARKERS, replacement=self._left_by("reposts")),
-            *self._rules_for(self.options.cross_posts, *patterns.CROSS_POSTS, replacement=" "),
-            *self._rules_for(self.options.mentions, patterns.MENTION, replacement=self._left_by("mentions")),
-            *self._rules_for(str(self.options.residue), *patterns.RESIDUE, replacement=" "),
-            *self._rules_for(self.options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
+            *self._rules_for(options.digits, patterns.DIGITS, replacement=MASKS["digits"]),
+            *self._link_rules(said),
+            *self._rules_for(options.hashtags, *patterns.HASHTAGS, replacement=self._left_by("hashtags")),
+            *self._rules_for(options.emoji, patterns.EMOJI, replacement=self._left_by("emoji")),
+            *self._rules_for(options.reposts, *patterns.REPOST_MARKERS, replacement=self._left_by("reposts")),
+            *self._rules_for(options.cross_posts, *patterns.CROSS_POSTS, replacement=" "),
+            *self._rules_for(str(options.residue), *patterns.RESIDUE, replacement=" "),
+            *self._rules_for(options.urls, patterns.WORD_LINK, replacement=self._left_by("urls")),
+            *self._rules_for(options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
+            *self._mention_rules(said),
+            *self._rules_for(str(options.residue), patterns.QUESTIONS, replacement=" "),
             *self._trail_rules(),
             *self._white_space_rules(),
         ]
 
-    def _rules_for(self, treatment: str, *looked_for: Pattern, replacement: str) -> list[Rule]:
+    def _link_rules(self, said: Said) -> list[Rule]:
+        treatment = self.options.urls
+        links = () if treatment == "drop_decoration" and said is not Said.ENOUGH else patterns.LINKS
+        return self._rules_for(treatment, *links, patterns.ICON_LINK, replacement=self._left_by("urls"))
+
+    def _mention_rules(self, said: Said) -> list[Rule]:
+        treatment = self.options.mentions
+        if treatment != "drop_decoration":
+            return self._rules_for(treatment, patterns.MENTION, replacement=self._left_by("mentions"))
+        replacement = MENTIONS_WHERE[said]
+        return [] if replacement is None else self._rules_for(treatment, patterns.MENTIONS, replacement=replacement)
+
+    def _rules_for(self, treatment: str, *looked_for: Pattern, replacement: Replacement) -> list[Rule]:
         if treatment == "keep":
             return []
         return rules(*looked_for, replacement=replacement, ignore_case=self.options.case == "keep")
@@ -223,6 +249,28 @@ class MicroblogNormalizer:
 
     def _mask_literals(self) -> list[str]:
         return [mask.strip() for part, mask in MASKS.items() if getattr(self.options, part) == "mask"]
+
+
+def rules_that_may_match(rules: Sequence[Rule], literals: Collection[str]) -> list[Rule]:
+    """Return the rules of which folded texts hold the literal; what is dropped may bring one with a space together."""
+    return [
+        rule for rule in rules if rule.needs in literals or rule.needs.strip(" ") != rule.needs or rule.needs in LATER
+    ]
+
+
+def apply_rules(rules: Sequence[Rule], text: str) -> str:
+    """Return a text after rules, one after another."""
+    for rule in rules:
+        if rule.needs in text:
+            text = rule.pattern.sub(rule.replacement, text)
+    return text
+
+
+def put_at(places: Sequence[int], texts: Sequence[str], among: list[str]) -> list[str]:
+    """Put texts at places of a list, which is changed in place; return it."""
+    for place, text in zip(places, texts, strict=True):
+        among[place] = text
+    return among
 
 
 def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:

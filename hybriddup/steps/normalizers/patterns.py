@@ -31,14 +31,16 @@ class Pattern(NamedTuple):
 
 
 _NAME = r"[\w·\-]{1,30}+"
+_NAMES = rf"@(?:(?<![a-z0-9_]@)|(?![a-z0-9_])){_NAME}(?:@{_NAME})*+"
 _COLON = r"(?:\s*+[:：]++)?+"
 
 REPOST_MARKERS = (
     Pattern(rf"//\s*+@{_NAME}{_COLON}", "@"),
     Pattern(rf"rt(?<![a-z0-9]rt)\s*+@{_NAME}{_COLON}", "@"),
+    Pattern(rf"mt @(?<![a-z0-9]mt @){_NAME}{_COLON}", "mt @"),
     Pattern(rf"回[复復覆]\s*+@{_NAME}{_COLON}", "@"),
 )
-"""``//@user:``, ``RT @user:``, ``回复@user:``."""
+"""``//@user:``, ``RT @user:`` (``MT`` for a modified one), ``回复@user:``."""
 
 REPOST_COMMENTS = tuple(
     Pattern(rf"{words}(?<![^\s\]:：{CUT}{BOUNDARY}].{{4}})(?!\w)", words) for words in ("转发微博", "轉發微博")
@@ -55,16 +57,23 @@ CROSS_POSTS = tuple(
 )
 """``(x-post from r/pics)``, ``crossposted from /r/pics:``, which people write on Reddit."""
 
-URLS = (
+LINKS = (
     # Chinese text and #话题# follow without a space
     Pattern(r"""https?://(?:[!-"$-.0-~]++|/(?!/@)|#(?=[!-~]))++""", "://"),
     Pattern(r"www\.(?=\w)[!-~]++", "www."),
     Pattern(r"t\.cn/(?<![a-z0-9.-]t\.cn/)[a-z0-9]++", "t.cn/"),
-    Pattern(r"o网页链接", "o网页链接"),  # what Weibo shows for a link, with the O of its icon
 )
+ICON_LINK = Pattern(r"o网页链接", "o网页链接")
+"""What Weibo shows for a link, with the O of its icon."""
+WORD_LINK = Pattern(
+    rf"网页链接(?<![这那此该个击开载看]网页链接)(?:网页链接)*+(?=[ #@{CUT}{BOUNDARY}]|\Z|http)", "网页链接"
+)
+"""The same without the icon, at the end of words, and not as a part of a sentence (``点击这个网页链接``)."""
 
-MENTION = Pattern(rf"@(?:(?<![a-z0-9_]@)|(?![a-z0-9_])){_NAME}(?:@{_NAME})*+", "@")
+MENTION = Pattern(_NAMES, "@")
 """``@user``; an ASCII name after an ASCII letter is a mail address and stays."""
+MENTIONS = Pattern(rf"{_NAMES}(?:[ ,、&+/]*+(?:and |y |et |und |e |和)?+{_NAMES})*+", "@")
+"""The same, and those that follow."""
 
 HASHTAGS = (
     Pattern(rf"#(?=\S)[^#{BOUNDARY}]++(?<=\S)#", "#"),
@@ -83,7 +92,7 @@ EMOJI = Pattern(
 """A run of emoji, of symbols drawn like them, of private characters (what Weibo's and old phones' icons are), of
 ``[doge]`` and the like: brackets around one to ten letters or digits, a letter first."""
 
-_ENDS = rf"(?=[ {CUT}{BOUNDARY}]|\Z)"
+_ENDS = rf"(?=[ @{CUT}{BOUNDARY}]|\Z)"
 _UNIT = "[年月日时号个人点名次位周天岁万亿千百十例]"
 _CLIP = (
     rf"l(?<![a-z0-9]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
@@ -91,17 +100,19 @@ _CLIP = (
 )
 QUESTIONS = Pattern(rf" \?++{_ENDS}", " ?")
 RESIDUE = (
-    Pattern(r"收起全文d?+(?![a-z])", "收起全文"),
-    Pattern(r"展开全文c?+(?![a-z])", "展开全文"),
+    Pattern(rf"收起(?:全文d?+(?![a-z])|d{_ENDS})", "收起"),
+    Pattern(rf"展开(?:全文c?+(?![a-z])|(?:(?<=[….]展开)|(?<=[….] 展开))c?+{_ENDS})", "展开"),
+    Pattern(rf"全文(?:(?<=[….]全文)|(?<=[….] 全文)){_ENDS}", "全文"),
     Pattern(r"查看图片", "查看图片"),
+    Pattern(rf"来自[^\s,。!?…{CUT}{BOUNDARY}]{{1,20}}?客户端{_ENDS}", "客户端"),
     Pattern(f"{_CLIP}视频", "视频"),
     Pattern(f"{_CLIP}直播", "直播"),
     Pattern(rf" 2(?!{_UNIT})[\u4e00-\u9fff]{{2,12}}+(?:·[\u4e00-\u9fff]{{2,12}}+)?+{_ENDS}", " 2"),
     QUESTIONS,
 )
-"""What Weibo and its crawlers leave in a text: ``收起全文d``, ``L新华网的秒拍视频``, ``2内江`` (a place, after the
-shape of its icon), and question marks that stand alone, which were emoji. What stands alone may do so once what stands
-before it in this list is gone."""
+"""What Weibo and its crawlers leave in a text: ``收起全文d``, ``…全文``, ``来自iPhone客户端``, ``L新华网的秒拍视频``,
+``2内江`` (a place, after the shape of its icon), and question marks that stand alone, which were emoji. What stands
+alone may do so once what stands before it in this list is gone."""
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
 """A whole text."""

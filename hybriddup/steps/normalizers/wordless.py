@@ -15,11 +15,13 @@ from hybriddup.steps.normalizers import patterns
 
 MASK = r"<[a-z]+>"
 """What stands for a masked part, such as ``<url>``."""
+LINKS = (*patterns.LINKS, patterns.ICON_LINK, patterns.WORD_LINK)
+REPOST = "<repost> "
 NO_WORDS = re.compile(
-    rf"(?:{'|'.join(pattern.source for pattern in (*patterns.URLS, patterns.MENTION, patterns.EMOJI))}|{MASK}|[\W_])*+",
+    rf"(?:{'|'.join(pattern.source for pattern in (*LINKS, patterns.MENTION, patterns.EMOJI))}|{MASK}|[\W_])*+",
     re.IGNORECASE,
 )
-BEGIN_LINKS = ("http", *(pattern.needs for pattern in patterns.URLS if pattern.needs[0].isalpha()))
+BEGIN_LINKS = ("http", *(pattern.needs for pattern in LINKS if pattern.needs[0].isalpha()))
 
 
 def have_words(texts: Sequence[str]) -> Bools:
@@ -35,5 +37,6 @@ def have_words(texts: Sequence[str]) -> Bools:
 
 def has_words(text: str) -> bool:
     """Return the same of one text."""
-    starts_with_word = text[:1].isalpha() and not text.startswith(BEGIN_LINKS)  # most do, and this is quick
+    start = text.removeprefix(REPOST)
+    starts_with_word = start[:1].isalpha() and not start.startswith(BEGIN_LINKS)  # most do, and this is quick
     return starts_with_word or NO_WORDS.fullmatch(text) is None

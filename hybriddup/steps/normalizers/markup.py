@@ -1,0 +1,65 @@
+"""HTML in posts: tags, as the interfaces of platforms send them, and entities such as ``&amp;``.
+
+Only tags that HTML knows are dropped, and only where they are written as such: ``<3``, ``a < b`` and ``<url>`` stay.
+All patterns take time linear in the text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from hybriddup.steps.normalizers.patterns import EMOJI
+
+_INLINE = (
+    "abbr|acronym|big|bdi|bdo|b|cite|code|data|del|dfn|em|font|ins|i|kbd|mark|q|samp|small|span|strike|strong|sub|sup|s|"
+    "tt|u|var|wbr"
+)
+"""Tags that stand within a word; they leave nothing, and all others leave a space."""
+_OTHERS = (
+    "address|area|article|aside|audio|a|base|blockquote|body|br|button|caption|center|col|colgroup|dd|details|div|dl|dt|"
+    "embed|fieldset|figcaption|figure|footer|form|frame|h[1-6r]|header|head|html|iframe|img|input|label|legend|link|li|"
+    "main|map|meta|nav|noscript|object|ol|option|param|picture|pre|p|script|section|select|source|style|summary|svg|"
+    "table|tbody|td|textarea|tfoot|thead|th|title|track|tr|ul|video"
+)
+_ATTRIBUTE = r"""\s*+[a-z_:@][\w:.\-]*+\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'|[^\s"'<>]++)"""
+TAG = re.compile(rf"</?+(?:({_INLINE})|({_OTHERS}))(?![\w\-])(?:(?=\s){_ATTRIBUTE})*+\s*+/?+>", re.IGNORECASE)
+_ALT = re.compile(r"""\salt\s*+=\s*+(?:"([^"<]*+)"|'([^'<]*+)'|([^\s"'<>]++))""", re.IGNORECASE)
+_EMOTICON = re.compile(EMOJI.source)
+_ENTITY = re.compile(
+    r"&(?:(?:amp|#38|#x26);)*+((?:amp|#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)?+", re.IGNORECASE
+)
+"""An ampersand, escaped any number of times, and the name of a character after it."""
+SIGNS_OF_MARKUP = ("&", "<")
+"""A text with markup holds one of them."""
+
+
+def without_markup(text: str) -> str:
+    """Return a text without tags, and with what its entities stand for, of one layer.
+
+    Examples
+    --------
+    >>> without_markup('Tom &amp;amp; Kay<br />are <b>back</b> <3 <img alt="[doge]" src="x.png">')
+    'Tom & Kay are back <3 [doge]'
+    """
+    text = TAG.sub(_left_by, text) if "<" in text else text
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def has_tags(text: str) -> bool:
+    """Return whether a text has tags that HTML knows."""
+    return TAG.search(text) is not None
+
+
+def _left_by(tag: re.Match[str]) -> str:
+    """Return the text of an image that is an emoticon, a space for a tag that ends a word, and else nothing."""
+    if tag[1]:
+        return ""
+    alt = _ALT.search(tag[0]) if tag[2].lower() == "img" else None
+    text = (alt[1] or alt[2] or alt[3] or "") if alt else ""
+    return text if _EMOTICON.fullmatch(text) else " "
+
+
+def _character(entity: re.Match[str]) -> str:
+    name = entity[1]
+    return html.unescape(f"&{name}") if name else "&"

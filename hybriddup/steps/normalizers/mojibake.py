@@ -1,0 +1,59 @@
+r"""Text that was decoded wrongly, or not at all: ``â€™`` for ’, ``Ã©`` for é, ``\xe2\x80\xa6`` for an ellipsis.
+
+UTF-8 that was read as Windows-1252 is repaired where it can be nothing else: two characters only where the second one
+is a sign that ends no word or two more pairs follow, three and four only where they make one character of UTF-8.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CP1252 = {byte: bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte)) for byte in range(0x80, 0x100)}
+"""The character of each byte; the five bytes that have none are read as in Latin-1."""
+_BYTE = {character: byte for byte, character in _CP1252.items()}
+_MAY_FOLLOW_A_WORD = "\u00a0\u00ab\u00ad\u00b4\u00b7\u00bb"
+_FOLLOWING = "".join(_CP1252[byte] for byte in range(0x80, 0xC0))
+_SIGNS = "".join(
+    character for character in _FOLLOWING if "\u00a1" <= character < "\u00c0" and character not in _MAY_FOLLOW_A_WORD
+)
+_READ_WRONGLY = re.compile(
+    f"(?:[\u00c3\u00d0\u00d1\u00d8\u00d9][{re.escape(_FOLLOWING)}]){{3,}}+|[\u00c2\u00c3][{re.escape(_SIGNS)}]|[\u00e2\u00e3][{re.escape(_FOLLOWING)}]{{2}}|\u00f0[{re.escape(_FOLLOWING)}]{{3}}"
+)
+_ESCAPED_BYTES = re.compile(r"(?:\\x[89a-f][0-9a-f]){2,}+", re.IGNORECASE)
+_ESCAPED_UNITS = re.compile(r"(?:\\u[0-9a-f]{4})++", re.IGNORECASE)
+SIGNS_OF_MOJIBAKE = ("\\", *"\u00c2\u00e2\u00c3\u00e3\u00d0\u00f0\u00d1\u00f1\u00d8\u00f8\u00d9\u00f9")
+"""A text that is repaired holds one of them, whether case is folded or not."""
+
+
+def repair(text: str) -> str:
+    r"""Return a text with its characters as they were meant.
+
+    Examples
+    --------
+    >>> repair(r"donâ€™t, cafÃ©, 5\u20ac \xe2\x80\xa6")
+    'don’t, café, 5€ …'
+    """
+    text = text if text.isascii() else _READ_WRONGLY.sub(_read_again, text)
+    if "\\" not in text:
+        return text
+    return _ESCAPED_UNITS.sub(_unescape_units, _ESCAPED_BYTES.sub(_unescape_bytes, text))
+
+
+def _read_again(broken: re.Match[str]) -> str:
+    return _decoded(bytes(_BYTE[character] for character in broken[0]), "utf-8") or broken[0]
+
+
+def _unescape_bytes(escaped: re.Match[str]) -> str:
+    return _decoded(bytes.fromhex(escaped[0].lower().replace("\\x", "")), "utf-8") or escaped[0]
+
+
+def _unescape_units(escaped: re.Match[str]) -> str:
+    return _decoded(bytes.fromhex(escaped[0].lower().replace("\\u", "")), "utf-16-be") or escaped[0]
+
+
+def _decoded(encoded: bytes, encoding: str) -> str:
+    """Return the text of bytes, or an empty one where they are none."""
+    try:
+        return encoded.decode(encoding)
+    except UnicodeDecodeError:
+        return ""

@@ -1,0 +1,158 @@
+"""Spellings: letters and signs that one word is written with in several ways, as a table by script.
+
+A table is for comparing only. It holds what is certain: optional signs, and letters that writers of the script
+exchange. Vowel signs of Indic scripts, tone marks and accents are not in it, because another one makes another word.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+import xxhash
+
+OPTIONAL = {
+    # Vowel points, Quranic marks and the stretch of a line (tatweel); the press and most posts write without them.
+    "Arabic": "\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+    "\u08d3-\u08e1\u08e3-\u08ff",
+    # Vowel points and accents of the Bible.
+    "Hebrew": "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7",
+    # Strokes through the letter before, which no language spells with (U+0338 makes ≠ of =, see below).
+    "any": "\u0334-\u0337",
+    # Zero-width non-joiner: Persian spells with it, and as often without it.
+    "Persian": "\u200c",
+}
+"""Signs that are left out, as character ranges."""
+
+LETTERS = {
+    # Lucene folds Arabic in the same way: alef with hamza or madda, final ya and ta marbuta are often typed without.
+    "Arabic": {"\u0627": "\u0622\u0623\u0625\u0671-\u0673", "\u064a": "\u0649", "\u0647": "\u0629"},
+    # Persian and Urdu keyboards have code points of their own for ya, kaf and ha.
+    "Persian": {"\u064a": "\u06cc\u06d2", "\u0643": "\u06a9\u06aa", "\u0647": "\u06be\u06c0-\u06c2"},
+    # Print writes the dots for learners only.
+    "Cyrillic": {"\u0435": "\u0451", "\u0415": "\u0401"},
+    # Turkish i with and without dot meet where a phone or a program has changed the case.
+    "Latin": {"I": "\u0130", "i": "\u0131"},
+    # Romanian letters with a comma below are typed with the cedilla where a keyboard lacks them.
+    "Romanian": {"\u015f": "\u0219", "\u0163": "\u021b", "\u015e": "\u0218", "\u0162": "\u021a"},
+    # Typographic signs and what is typed for them.
+    "any": {
+        "'": "\u0060\u00b4\u02b9\u02bb-\u02bd\u02ca\u02cb\u05f3\u055a\u2018-\u201b\u2032\u2035\u2039\u203a\uff07",
+        '"': "\u00ab\u00bb\u05f4\u201c-\u201f\u2033\u2036\u300c-\u300f\u301d-\u301f\uff02",
+        "-": "\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\uff0d",
+        "~": "\u223c\u301c",
+        "\u2026": "\u22ef",
+    },
+}
+"""What characters become, by script: the one that is compared, and those that are written for it, as ranges."""
+
+
+class Sequence(NamedTuple):
+    """Characters that become others together."""
+
+    pattern: str
+    """Regular expression."""
+    becomes: str
+    """Template for what it matches."""
+    needs: str
+    """What every match holds; its last character is never folded without its text."""
+
+
+_EMOJI = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff\U000e007f"
+SEQUENCES = {
+    # A dotted capital in lower case is i and a dot above.
+    "Latin": [Sequence("(?<=[iI])\u0307", "", "\u0307")],
+    # A stroke through a letter or digit; through a sign it is another sign.
+    "any": [Sequence(r"(?<=\w)\u0338", "", "\u0338")],
+    "Devanagari": [
+        # Letters of Persian words lose their dot in most posts; ड and ढ stay, whose dot makes other words.
+        Sequence("(?<=[\u0915-\u0917\u091c\u092b])\u093c", "", "\u093c"),
+        # A nasal before a consonant of its own row is written as a dot as well: हिन्दी, हिंदी.
+        Sequence("\u0919\u094d(?=[\u0915-\u0918])", "\u0902", "\u0919\u094d"),
+        Sequence("\u091e\u094d(?=[\u091a-\u091d])", "\u0902", "\u091e\u094d"),
+        Sequence("\u0923\u094d(?=[\u091f-\u0922])", "\u0902", "\u0923\u094d"),
+        Sequence("\u0928\u094d(?=[\u0924-\u0927])", "\u0902", "\u0928\u094d"),
+        Sequence("\u092e\u094d(?=[\u092a-\u092d])", "\u0902", "\u092e\u094d"),
+        # Beside a vowel sign above the line, the nasal sign is written without its bow.
+        Sequence("(?<=[\u093f\u0940\u0945-\u094c])\u0901", "\u0902", "\u0901"),
+    ],
+    # Final consonants have code points of their own, and were joined to a virama before.
+    "Malayalam": [
+        Sequence(f"{consonant}\u0d4d\u200d", final, "\u200d")
+        for consonant, final in zip(
+            "\u0d23\u0d28\u0d30\u0d32\u0d33\u0d15", "\u0d7a\u0d7b\u0d7c\u0d7d\u0d7e\u0d7f", strict=True
+        )
+    ],
+    "Bengali": [Sequence("\u09a4\u09cd\u200d", "\u09ce", "\u200d")],
+    "Thai": [
+        # Two e look like one ae; the ring of am is typed before or after the tone.
+        Sequence("\u0e40\u0e40", "\u0e41", "\u0e40\u0e40"),
+        Sequence("\u0e4d([\u0e48-\u0e4b])", "\\1\u0e4d", "\u0e4d"),
+    ],
+    # Joiners make one emoji of several; between letters they only choose a shape.
+    "emoji": [
+        Sequence(f"(?<![{_EMOJI}])\u200d", "", "\u200d"),
+        Sequence(f"\u200d(?![{_EMOJI}])", "", "\u200d"),
+    ],
+}
+"""What some characters become together, by script, in this order."""
+
+
+class Spellings(NamedTuple):
+    """The tables, ready for use."""
+
+    becomes: dict[str, str]
+    """What single characters become; empty for those that are left out."""
+    pattern: re.Pattern[str]
+    """Any of these characters."""
+    sequences: tuple[tuple[re.Pattern[str], str, str], ...]
+    """Pattern, template, and the literal that each needs."""
+    together: frozenset[str]
+    """Characters that depend on their neighbors."""
+
+    def fold(self, text: str) -> str:
+        """Return the text in one spelling; twice is not the same as once where a match makes another one."""
+        for pattern, template, needs in self.sequences:
+            if needs in text:
+                text = pattern.sub(template, text)
+        return self.pattern.sub(self._folded, text)
+
+    def _folded(self, match: re.Match[str]) -> str:
+        return self.becomes[match[0]]
+
+
+@cache
+def spellings() -> Spellings:
+    """Return the tables ready for use."""
+    becomes = dict.fromkeys(_members("".join(OPTIONAL.values())), "")
+    becomes |= {
+        written: folded for table in LETTERS.values() for folded, of in table.items() for written in _members(of)
+    }
+    becomes |= _digits()
+    sequences = [sequence for of_script in SEQUENCES.values() for sequence in of_script]
+    return Spellings(
+        becomes,
+        re.compile(f"[{''.join(map(re.escape, becomes))}]"),
+        tuple((re.compile(sequence.pattern), sequence.becomes, sequence.needs) for sequence in sequences),
+        frozenset(sequence.needs[-1] for sequence in sequences),
+    )
+
+
+@cache
+def spellings_checksum() -> str:
+    """Return a checksum of the tables, for the recipe id."""
+    return xxhash.xxh3_128_hexdigest(repr([OPTIONAL, LETTERS, SEQUENCES]).encode())
+
+
+def _members(ranges: str) -> list[str]:
+    """Return the characters of ranges such as ``a-cx``."""
+    parts = re.findall("(.)-(.)|(.)", ranges)
+    return [chr(point) for first, last, one in parts for point in range(ord(first or one), ord(last or one) + 1)]
+
+
+def _digits() -> dict[str, str]:
+    """Return the decimal digits of all scripts but Latin, with the ASCII digit of the same value."""
+    points = (chr(point) for point in range(0x80, 0x10000))
+    return {digit: str(unicodedata.decimal(digit)) for digit in points if unicodedata.category(digit) == "Nd"}
