@@ -154,8 +154,8 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
         (
             "normalizer: {digits: mask}\nnumbers_must_match: true",
             (
-                "2: numbers_must_match must be false where normalizer.digits is mask, because masked digits are all "
-                "alike; keep the digits or drop the guard."
+                "2: must_agree[0]: the guard numbers has nothing to compare where normalizer.digits is mask; set "
+                "normalizer.digits: keep, or leave the guard out."
             ),
         ),
         (
