@@ -58,8 +58,8 @@ def han_value(numeral: str) -> int:
     return total + section + digit
 
 
-def han_values(text: str) -> Iterator[tuple[int, str, str, bool]]:
-    """Yield the numerals that count something: value, numeral, unit, and whether it is as good as an article."""
+def han_values(text: str) -> Iterator[tuple[int, int, str, str, bool]]:
+    """Yield the numerals that count something: place, value, numeral, unit, and whether it is as good as an article."""
     known = tables()
     for match in known.counted.finditer(text):
         ordinal, after, counting, unit, score = match.groups()
@@ -67,4 +67,5 @@ def han_values(text: str) -> Iterator[tuple[int, str, str, bool]]:
         if ordinal is None and numeral[0] in "百千万亿百萬億":
             continue
         is_loose = ordinal is None and f"{numeral}{unit}" in known.phrases
-        yield han_value(numeral), numeral, after or unit or "比", is_loose
+        start = text.index(numeral, match.start())
+        yield start, han_value(numeral), numeral, after or unit or "比", is_loose

@@ -12,11 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-import regex
 from rapidfuzz.distance import Indel
 
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import Difference, Run, amount, has_frame, letters
+from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
 
 ALIKE = 0.6
@@ -24,7 +23,8 @@ ALIKE = 0.6
 LONGEST = 4
 """Words of a name, of Chinese one characters six."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
-HAN = regex.compile(r"\p{Han}+")
+SLOT_MARKS = frozenset(QUOTES) | {"@"}
+LONGEST_HAN = 16
 NAME_TAGS = ("nr", "ns", "nt", "nz")
 """Parts of speech of jieba's dictionary: persons, places, organizations, other names."""
 
@@ -72,13 +72,32 @@ class Names(PairGuard):
 
     def reason(self, a: str, b: str) -> str | None:
         """Return the names in the place of each other, or those that changed places; None where there are none."""
-        difference = Difference(a, b)
-        if difference.is_equal or not difference.middle_a or not difference.middle_b:
+        difference = difference_of(a, b)
+        if not difference.is_small or difference.adds_only:
             return None
-        found = _exchanged(difference)
-        if found is None and has_frame(difference):
+        found = _exchanged(difference) if _may_be_exchanged(difference) else None
+        if found is None and _may_be_replaced(difference) and has_frame(difference):
             found = _replaced(difference)
         return None if found is None else f"names {found[0]} / {found[1]}"
+
+
+def _may_be_exchanged(difference: Difference) -> bool:
+    a, b = difference.inner
+    return len(a) == len(b) and sorted(a) == sorted(b)
+
+
+def _may_be_replaced(difference: Difference) -> bool:
+    """Return whether the part that differs may be a name; of most it is known at once that it is not."""
+    a, b = difference.inner
+    if HAN.search(a) or HAN.search(b):
+        return max(len(difference.middle_a), len(difference.middle_b)) <= LONGEST_HAN
+    if max(len(words) for words in difference.inner_words) > LONGEST:
+        return False
+    before = difference.before
+    word = before.split()[-1:]
+    return (
+        before[-1:] in SLOT_MARKS or a[:1] in SLOT_MARKS or (bool(word) and word[0].strip("(\"'“‘") in tables().before)
+    )
 
 
 def _exchanged(difference: Difference) -> tuple[str, str] | None:

@@ -6,14 +6,13 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-import regex
-
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import Difference, Run, amount, has_frame
+from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
 """Words of a run that can be a change of the sentence, and of all other runs together; more is other content."""
+LONGEST_AFFIX = 6
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t$")
 ASKED = re.compile(r"(.)[不没]\1")
 """A question of Chinese: 是不是, 有没有."""
@@ -21,7 +20,7 @@ TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]
 """The syllable by which a verb is denied, before its ending."""
 
 
-HAN, KANA = regex.compile(r"\p{Han}"), regex.compile(r"[\p{Hiragana}\p{Katakana}]")
+KANA = re.compile(r"[\u3040-\u30ff]")
 ASKING = {"吗", "嗎", "么", "嘛"}
 """In the place of a negation at the end of a question: 在家不 / 在家吗."""
 
@@ -31,6 +30,8 @@ class Tables(NamedTuple):
 
     words: frozenset[str]
     portuguese: frozenset[str]
+    signs: re.Pattern[str]
+    """The first characters of `inside`."""
     inside: re.Pattern[str]
     """Negations of scripts without spaces, and the longer words in which they are none (group 1)."""
     idioms: re.Pattern[str]
@@ -48,6 +49,7 @@ def tables() -> Tables:
     return Tables(
         frozenset(read["words"].split()),
         frozenset(read["portuguese"].split()),
+        re.compile(f"[{''.join({sign[0] for sign in signs})}]"),
         inside,
         idioms,
         tuple(sorted(set(read["prefixes"].split()), key=len, reverse=True)),
@@ -95,8 +97,8 @@ class Negation(PairGuard):
 
     def reason(self, a: str, b: str) -> str | None:
         """Return the negation that only one of two posts has; None where there is none."""
-        difference = Difference(a, b)
-        if difference.is_equal or not has_frame(difference):
+        difference = difference_of(a, b)
+        if not (difference.is_small and _may_deny(difference) and has_frame(difference)):
             return None
         of_a = negations(difference.words_a, difference.spans_a, difference.a)
         of_b = negations(difference.words_b, difference.spans_b, difference.b)
@@ -116,6 +118,23 @@ class Negation(PairGuard):
         return f"negation {' '.join(found[0]) or 'none'} / {' '.join(found[1]) or 'none'}"
 
 
+def _may_deny(difference: Difference) -> bool:
+    """Return whether one of two posts may deny something where they differ; most do not, found out in less time."""
+    known = tables()
+    signs_a, signs_b = map(known.signs.findall, difference.near(2))
+    if signs_a != signs_b:
+        return True
+    words_a, words_b = difference.inner_words
+    if not words_a and not words_b:
+        return False
+    if list(filter(known.words.__contains__, words_a)) != list(filter(known.words.__contains__, words_b)):
+        return True
+    inner_a, inner_b = difference.inner
+    if ("n't" in inner_a or "n’t" in inner_a) != ("n't" in inner_b or "n’t" in inner_b):
+        return True
+    return len(words_a) == len(words_b) and max(map(len, (difference.middle_a, difference.middle_b))) <= LONGEST_AFFIX
+
+
 Words = tuple[list[str], list[str]]
 """The words of a run that deny something, and the others."""
 
@@ -125,7 +144,7 @@ def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
     if bool(a[0]) == bool(b[0]) or ASKING.intersection(a[1], b[1]) or _repeats(difference, run):
         return False
     others = a[1] + b[1]
-    if any(HAN.match(word) for word in others):
+    if any(HAN.match(word) and not KANA.match(word) for word in others):
         return len(a[1]) <= 1 and len(b[1]) <= 1
     most = 2.0 if others and all(KANA.match(word) for word in others) else 1.0
     return max(map(amount, (a[1], b[1]))) <= most
@@ -150,7 +169,7 @@ def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
     return None
 
 
-PREFIXES = regex.compile(r"(?:un|in|im|ir|il|dis|non|не|без|в?не)-?")
+PREFIXES = re.compile(r"(?:un|in|im|ir|il|dis|non|не|без|в?не)-?")
 
 
 def _is_denied(one: str, other: str) -> bool:

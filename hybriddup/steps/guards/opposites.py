@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import Difference, changed, has_frame, letters
+from hybriddup.steps.guards.reading import Difference, changed, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
 
 Places = dict[str, frozenset[tuple[int, int]]]
@@ -40,15 +40,20 @@ class Opposites(PairGuard):
 
     def reason(self, a: str, b: str) -> str | None:
         """Return the opposite words in the place of each other; None where there are none."""
-        difference = Difference(a, b)
-        if difference.is_equal or not difference.middle_a or not difference.middle_b:
-            return None
-        if not has_frame(difference):
+        difference = difference_of(a, b)
+        if not difference.is_small or difference.adds_only or not _may_hold(difference) or not has_frame(difference):
             return None
         for _, of_a, of_b in changed(difference):
             if found := _opposites_in(of_a, of_b):
                 return f"opposites {found[0]} / {found[1]}"
         return None
+
+
+def _may_hold(difference: Difference) -> bool:
+    """Return whether both posts have a word with an opposite where they differ; most have none."""
+    known = opposites().keys()
+    sides = zip((difference.middle_a, difference.middle_b), difference.inner_words, strict=True)
+    return all(not (known.isdisjoint(middle) and known.isdisjoint(words)) for middle, words in sides)
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:

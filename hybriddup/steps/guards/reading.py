@@ -5,30 +5,44 @@ Most of two near repeats is equal. Only the part from the first to the last diff
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-import regex
-from rapidfuzz.distance import Levenshtein, Postfix, Prefix
+from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 
 CONTEXT = 16
 """Characters around the part that differs that are read with it, and as many more as end a word."""
 LONGEST_WORD = 24
 """Characters within which a word that has spaces around it ends."""
-MARK = r"https?://\S*|<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+"
-NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-"""Scripts that put no spaces between words: each character, with its marks, is read as a word."""
-WORD = regex.compile(
-    rf"(?:{MARK})(*SKIP)(*FAIL)"
-    rf"|[{NO_SPACES}]\p{{M}}*|\p{{Nd}}+|[\p{{L}}\p{{M}}--[{NO_SPACES}]]+(?:['’ʼ][\p{{L}}\p{{M}}]+)*",
-    regex.V1,
+MOST_LETTERS, MOST_HAN = 64, 24
+"""Characters of both posts that may differ in a small difference; fewer where there are Han characters or kana."""
+MARKS = "".join(
+    chr(code)
+    for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))
+    if unicodedata.category(chr(code))[0] == "M"
 )
-
-
-ALONE = regex.compile(rf"[{NO_SPACES}]", regex.V1)
-PART = regex.compile(rf"[\p{{L}}\p{{M}}\p{{Nd}}_--[{NO_SPACES}]]", regex.V1)
+"""Vowel signs, tones and points, which belong to the letter before them."""
+NO_SPACES = (
+    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u1780-\u17b3"
+    "\u3005-\u3007\u3040-\u3096\u30a0-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Letters of Thai, Lao, Myanmar, Khmer, Chinese and Japanese: each, with its marks, is read as a word."""
+HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""Han characters and kana."""
+SAID = re.compile(r"\w")
+LETTERS = re.compile(r"[^\W\d_]+")
+PART = re.compile(rf"(?![{NO_SPACES}])[\w{MARKS}]")
 """A character that belongs to a word with its neighbours."""
+SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")
+"""A letter of a script that puts spaces around words; some marks are among these."""
+LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
+MARK = re.compile(r"https?://\S*|<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
+"""A link, a mention, or what stands for a masked part: no words."""
+WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
+ALONE = re.compile(f"[{NO_SPACES}]")
 
 
 class Run(NamedTuple):
@@ -43,48 +57,110 @@ class Difference:
     """What two posts have in the part where they differ; nothing is read before it is asked for."""
 
     def __init__(self, a: str, b: str) -> None:
-        n = Prefix.similarity(a, b)
-        n_end = Postfix.similarity(a[n:], b[n:])
-        self.is_equal = n == len(a) == len(b)
-        self.middle_a, self.middle_b = a[n : len(a) - n_end], b[n : len(b) - n_end]
-        first = _word_start(a, n - CONTEXT)
-        self.starts_text = first == 0
-        self.a, self.b = a[first : _word_end(a, len(a) - n_end + CONTEXT)], ""
-        self.ends_text = first + len(self.a) == len(a)
-        self.b = b[first : len(b) - (len(a) - first - len(self.a))]
-        self._n, self._n_end = n, n_end
         self.whole_a, self.whole_b = a, b
+        self._n_before: int = Prefix.similarity(a, b)
+        self._n_after: int = Postfix.similarity(a[self._n_before :], b[self._n_before :])
+        self.middle_a = a[self._n_before : len(a) - self._n_after]
+        """From the first difference to the last."""
+        self.middle_b = b[self._n_before : len(b) - self._n_after]
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether so few characters differ that it is one sentence with some words changed."""
+        a, b = self.middle_a, self.middle_b
+        most = MOST_HAN if HAN.search(a) or HAN.search(b) else MOST_LETTERS
+        return abs(len(a) - len(b)) <= most and Indel.distance(a, b, score_cutoff=most) <= most
+
+    @cached_property
+    def adds_only(self) -> bool:
+        """Whether one post has nothing in the place of what the other has."""
+        return not (
+            self._says_something(self.whole_a, self.middle_a) and self._says_something(self.whole_b, self.middle_b)
+        )
+
+    def _says_something(self, text: str, middle: str) -> bool:
+        if SAID.search(middle):
+            return True
+        before, after = text[: self._n_before][-1:], text[len(text) - self._n_after :][:1]
+        # a part of a word that the other continues, such as 1 and 10
+        return bool(SAID.match(before) or SAID.match(after)) and not (HAN.match(before) or HAN.match(after))
+
+    def near(self, n: int) -> tuple[str, str]:
+        """Return the parts from the first difference to the last, with up to ``n`` characters before and after."""
+        first = max(0, self._n_before - n)
+        a, b = self.whole_a, self.whole_b
+        return a[first : len(a) - self._n_after + n], b[first : len(b) - self._n_after + n]
+
+    @cached_property
+    def inner(self) -> tuple[str, str]:
+        """The parts from the first difference to the last, with the rest of the words that these are in."""
+        a, b = self.whole_a, self.whole_b
+        first = _word_start(a, self._n_before)
+        end = _word_end(a, len(a) - self._n_after)
+        return a[first:end], b[first : len(b) - (len(a) - end)]
+
+    @property
+    def before(self) -> str:
+        """The end of what comes before `inner`."""
+        first = _word_start(self.whole_a, self._n_before)
+        return self.whole_a[max(0, first - CONTEXT) : first].rstrip()
+
+    @cached_property
+    def inner_words(self) -> tuple[list[str], list[str]]:
+        """The words of scripts that put spaces around words, from the first difference to the last."""
+        a, b = self.inner
+        return LETTERS.findall(a) if SPACED.search(a) else [], LETTERS.findall(b) if SPACED.search(b) else []
+
+    @cached_property
+    def _first(self) -> int:
+        return _word_start(self.whole_a, self._n_before - CONTEXT)
+
+    @cached_property
+    def a(self) -> str:
+        """The part of the first post that differs, with context."""
+        return self.whole_a[self._first : _word_end(self.whole_a, len(self.whole_a) - self._n_after + CONTEXT)]
+
+    @cached_property
+    def b(self) -> str:
+        """The part of the second post that differs, with the same context."""
+        n_left_out = len(self.whole_a) - self._first - len(self.a)
+        return self.whole_b[self._first : len(self.whole_b) - n_left_out]
+
+    @property
+    def starts_text(self) -> bool:
+        """Whether the part begins where the posts do."""
+        return self._first == 0
+
+    @property
+    def ends_text(self) -> bool:
+        """Whether the part ends where the posts do."""
+        return self._first + len(self.a) == len(self.whole_a)
 
     @cached_property
     def spans_a(self) -> list[tuple[int, int]]:
         """Where the words of the first post are in its part `a`."""
-        return [match.span() for match in WORD.finditer(self.a)]
+        return [match.span() for match in WORD.finditer(_without_marks(self.a))]
 
     @cached_property
     def spans_b(self) -> list[tuple[int, int]]:
         """Where the words of the second post are in its part `b`."""
-        return [match.span() for match in WORD.finditer(self.b)]
+        return [match.span() for match in WORD.finditer(_without_marks(self.b))]
 
     @cached_property
     def words_a(self) -> list[str]:
         """The words of the first post, from the first difference to the last, with context."""
-        return [self.a[start:end] for start, end in self.spans_a]
+        return WORD.findall(_without_marks(self.a))
 
     @cached_property
     def words_b(self) -> list[str]:
         """The words of the second post, from the first difference to the last, with context."""
-        return [self.b[start:end] for start, end in self.spans_b]
+        return WORD.findall(_without_marks(self.b))
 
     @cached_property
     def runs(self) -> list[Run]:
         """The places in which the words differ, in order; not where only spaces do."""
-        numbers: dict[str, str] = {}
-        coded = [
-            "".join(numbers.setdefault(word, chr(0x10000 + len(numbers))) for word in words)
-            for words in (self.words_a, self.words_b)
-        ]
         runs: list[Run] = []
-        for change in Levenshtein.opcodes(*coded):
+        for change in Levenshtein.opcodes(self.words_a, self.words_b):
             if change.tag == "equal":
                 continue
             a0, a1, b0, b1 = change.src_start, change.src_end, change.dest_start, change.dest_end
@@ -105,6 +181,19 @@ class Difference:
     def is_tail(self, run: Run) -> bool:
         """Return whether no word that both have is after the run."""
         return self.ends_text and (run.a[1] == len(self.words_a) or run.b[1] == len(self.words_b))
+
+
+@lru_cache(maxsize=4096)
+def difference_of(a: str, b: str) -> Difference:
+    """Return what two posts have in the part where they differ; several guards ask for the same pairs in turn."""
+    return Difference(a, b)
+
+
+def _without_marks(text: str) -> str:
+    """Return a text with spaces in the place of links, mentions and masked parts."""
+    if "@" in text or "<" in text or "http" in text:
+        return MARK.sub(lambda match: " " * len(match[0]), text)
+    return text
 
 
 def _word_start(text: str, place: int) -> int:
