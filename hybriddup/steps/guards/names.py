@@ -24,7 +24,7 @@ LONGEST = 4
 """Words of a name, of Chinese one characters six."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 SLOT_MARKS = frozenset(QUOTES) | {"@"}
-LONGEST_HAN = 16
+LONGEST_HAN = 8
 NAME_TAGS = ("nr", "ns", "nt", "nz")
 """Parts of speech of jieba's dictionary: persons, places, organizations, other names."""
 

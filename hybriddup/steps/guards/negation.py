@@ -12,6 +12,9 @@ from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
 """Words of a run that can be a change of the sentence, and of all other runs together; more is other content."""
+ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
+FIRST_AT_END = "\u0590"
+"""The first letter of the scripts after Latin, Greek and Cyrillic."""
 LONGEST_AFFIX = 6
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t$")
 ASKED = re.compile(r"(.)[不没]\1")
@@ -35,7 +38,10 @@ class Tables(NamedTuple):
     inside: re.Pattern[str]
     """Negations of scripts without spaces, and the longer words in which they are none (group 1)."""
     idioms: re.Pattern[str]
-    prefixes: tuple[str, ...]
+    with_negation: frozenset[str]
+    """Words that come with a negation."""
+    at_end: frozenset[str]
+    """Negations that come at the end of a sentence; in Arabic, Indian and East Asian scripts all may."""
 
 
 @cache
@@ -52,7 +58,8 @@ def tables() -> Tables:
         re.compile(f"[{''.join({sign[0] for sign in signs})}]"),
         inside,
         idioms,
-        tuple(sorted(set(read["prefixes"].split()), key=len, reverse=True)),
+        frozenset(read["with"].split()),
+        frozenset(read["at_end"].split()),
     )
 
 
@@ -143,11 +150,20 @@ def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
     """Return whether a run denies the sentence: it is little more than a negation, and part of the sentence."""
     if bool(a[0]) == bool(b[0]) or ASKING.intersection(a[1], b[1]) or _repeats(difference, run):
         return False
-    others = a[1] + b[1]
+    others, denying = a[1] + b[1], (a[0] or b[0])[0]
+    if difference.is_tail(run) and denying[0] < FIRST_AT_END and denying not in tables().at_end:
+        return False
+    if not all(difference.sides(run)):
+        return tables().with_negation.issuperset(others) and not (difference.is_head(run) and _is_answer(a[0] or b[0]))
     if any(HAN.match(word) and not KANA.match(word) for word in others):
         return len(a[1]) <= 1 and len(b[1]) <= 1
     most = 2.0 if others and all(KANA.match(word) for word in others) else 1.0
     return max(map(amount, (a[1], b[1]))) <= most
+
+
+def _is_answer(denying: list[str]) -> bool:
+    """Return whether negations at the head of a post may answer something: no, no."""
+    return len(denying) > 1 or denying[0] in ANSWERS
 
 
 def _repeats(difference: Difference, run: Run) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 
@@ -12,6 +13,7 @@ from hybriddup.steps.guards.reading import HAN, LETTERS, MARK, Difference, amoun
 from hybriddup.steps.guards.values import HEAD_COUNTER, NUMERIC, Value, blanked, tables, undecorated, values_of
 from hybriddup.steps.options import Options as ComponentOptions
 
+LETTER_TAG = re.compile(r"#([^\W\d_]{5,})")
 LONGEST_ROMAN = 12
 LONGEST_PLACE = 6.0
 """Words of a run in which a number is in the place of another; in a longer one, they are in different sentences."""
@@ -42,19 +44,49 @@ class Numbers(PairGuard):
 
 def _may_conflict(difference: Difference) -> bool:
     """Return whether each post may have a value that the other lacks; most do not, found out in less time."""
-    known = tables()
     near_a, near_b = difference.near(2)
-    signs_a, signs_b = NUMERIC.findall(near_a), NUMERIC.findall(near_b)
+    signs_a, signs_b = _signs_of(near_a), _signs_of(near_b)
     words_a, words_b = difference.inner_words
-    signs_a += filter(known.latin.__contains__, words_a)
-    signs_b += filter(known.latin.__contains__, words_b)
-    if known.signs.search(near_a) and known.signs.search(near_b):
-        signs_a += known.without_spaces.findall(near_a)
-        signs_b += known.without_spaces.findall(near_b)
-    if words_a and words_b and "#" in near_a + near_b:
-        signs_a += known.in_tags.findall(near_a)
-        signs_b += known.in_tags.findall(near_b)
-    return (_has_more(signs_a, signs_b) and _has_more(signs_b, signs_a)) or _is_labeled(difference)
+    if words_a or words_b:
+        known = tables().latin
+        signs_a += filter(known.__contains__, words_a)
+        signs_b += filter(known.__contains__, words_b)
+        if "#" in near_a and "#" in near_b:
+            signs_a += _days_in_tags(near_a)
+            signs_b += _days_in_tags(near_b)
+    if _has_more(signs_a, signs_b) and _has_more(signs_b, signs_a):
+        return bool(words_a or words_b) or _may_be_in_place(near_a, near_b)
+    return bool(words_a) and _is_labeled(difference)
+
+
+def _may_be_in_place(a: str, b: str) -> bool:
+    """Return whether two different numbers have a neighbor in common, of two texts without other scripts' words."""
+    around_a, around_b = _neighbors(a), _neighbors(b)
+    only_a, only_b = set(around_a) - set(around_b), set(around_b) - set(around_a)
+    return any(
+        around_a[one] & around_b[other] or not around_a[one] or not around_b[other]
+        for one in only_a
+        for other in only_b
+    ) or not (only_a and only_b)
+
+
+def _neighbors(text: str) -> dict[str, set[str]]:
+    """Return the characters next to each number of a text, on which side they are told apart."""
+    found: dict[str, set[str]] = {}
+    for match in NUMERIC.finditer(text):
+        before, after = text[max(0, match.start() - 2) : match.start()], text[match.end() : match.end() + 2]
+        found.setdefault(match[0], set()).update((f"{before}0", f"0{after}"))
+    return found
+
+
+def _signs_of(text: str) -> list[str]:
+    """Return what may be numbers and days of a text, without those of scripts that put spaces around words."""
+    known, signs = tables(), NUMERIC.findall(text)
+    return signs + known.without_spaces.findall(text) if known.signs.search(text) else signs
+
+
+def _days_in_tags(text: str) -> list[str]:
+    return [day for tag in LETTER_TAG.findall(text) for day in tables().in_tags.findall(tag)]
 
 
 def _has_more(signs: list[str], others: list[str]) -> bool:

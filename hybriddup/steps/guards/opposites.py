@@ -50,10 +50,13 @@ class Opposites(PairGuard):
 
 
 def _may_hold(difference: Difference) -> bool:
-    """Return whether both posts have a word with an opposite where they differ; most have none."""
+    """Return whether each post has, where they differ, an opposite of a word of the other; most have none."""
     known = opposites().keys()
-    sides = zip((difference.middle_a, difference.middle_b), difference.inner_words, strict=True)
-    return all(not (known.isdisjoint(middle) and known.isdisjoint(words)) for middle, words in sides)
+    of_a, of_b = (
+        known & {*middle, *words}
+        for middle, words in zip((difference.middle_a, difference.middle_b), difference.inner_words, strict=True)
+    )
+    return any(exclude(one, other) for one in of_a - of_b for other in of_b - of_a)
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:

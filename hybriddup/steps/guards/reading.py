@@ -108,8 +108,11 @@ class Difference:
     @cached_property
     def inner_words(self) -> tuple[list[str], list[str]]:
         """The words of scripts that put spaces around words, from the first difference to the last."""
+        near_a, near_b = self.near(1)
+        if not (SPACED.search(near_a) or SPACED.search(near_b)):
+            return [], []
         a, b = self.inner
-        return LETTERS.findall(a) if SPACED.search(a) else [], LETTERS.findall(b) if SPACED.search(b) else []
+        return LETTERS.findall(a), LETTERS.findall(b)
 
     @cached_property
     def _first(self) -> int:
