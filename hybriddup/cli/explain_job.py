@@ -176,8 +176,8 @@ def _pair_rows(explanation: Explanation) -> list[list[str]]:
         ["length band", f"{explanation.length_band}, of the shorter text"],
         ["distance", f"{explanation.hamming_distance} bits differ, {allowed}"],
         ["block keys", _keys(explanation)],
-        ["numbers", "the same" if explanation.numbers_match else "different"],
         ["second look", _score(explanation)],
+        *(["kept apart", reason] for reason in explanation.guards),
         *([["" if place else "because", reason] for place, reason in enumerate(explanation.reasons[:MOST_REASONS])]),
     ]
 

@@ -25,7 +25,7 @@ from hybriddup.cli.stopping import on_stop
 from hybriddup.config.load import load_settings
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
+from hybriddup.data.records import NO_KEY, CandidatePairs
 from hybriddup.errors import ConfigError
 from hybriddup.kernels import cache
 from hybriddup.kernels.rings import depths_in_rings, make_rings
@@ -121,10 +121,11 @@ def compile_second_look(name: str) -> None:
     compared = parts.compared(texts)
     parts.learn_blocks(compared)
     parts.block_index.keys(compared, np.zeros((len(texts), parts.settings.fingerprint.bits // 64), np.uint64))
-    parts.plan.prepare(parts.verifier_context(texts, compared, 1), is_learned=False)
+    context = parts.verifier_context(texts, compared, 1)
+    parts.plan.prepare(context, is_learned=False)
     numbers = np.arange(len(texts))
     pairs = CandidatePairs(numbers[:-1], numbers[1:], np.zeros(len(texts) - 1, np.int32))
-    parts.bands.verify(pairs, text_lengths(texts), parts.bands.number_keys(texts))
+    parts.bands.verify(pairs, context)
 
 
 def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:

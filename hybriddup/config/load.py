@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path as FilePath
 from types import ModuleType
 from typing import Any
 
+from hybriddup.config.guards import MUST_AGREE, guards_that_see, spell_out_guards, with_lines_of_guards
 from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
@@ -64,7 +66,7 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
 
 def _as_written(config: Config) -> Written:
     if isinstance(config, Settings):
-        return Written(config.to_dict())
+        return Written(config.to_dict(), remarks=config.remarks)
     if isinstance(config, Mapping):
         return Written(thaw(config))
     if isinstance(config, (str, FilePath)):
@@ -74,10 +76,14 @@ def _as_written(config: Config) -> Written:
 
 def _resolve(written: Written, registry: Registry) -> Settings:
     _raise_faults(_large_numbers(written.data), written)
-    merged = _merge(Settings().to_dict(), written.data)
-    faults = [*_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
+    spelled = spell_out_guards(written.data)
+    written = replace(written, lines=with_lines_of_guards(written.lines))
+    merged = _merge(Settings().to_dict(), spelled.data)
+    if MUST_AGREE not in spelled.data:  # who masks digits need not know of the guards
+        merged[MUST_AGREE] = guards_that_see(merged)
+    faults = [*spelled.faults, *_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
     _raise_faults(faults, written)
-    settings = Settings.model_validate(merged)
+    settings = Settings.model_validate(merged).with_remarks([*written.remarks, *spelled.remarks])
     _raise_faults(_component_faults(settings, registry), written)
     return settings
 
@@ -96,7 +102,7 @@ def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     """Return the defaults with what was given in their place.
 
     A step that names another component brings none of the default component's options along; one that does not
-    changes only the options that it names. ``lengths``, ``keep`` and ``plugins`` are replaced whole.
+    changes only the options that it names. ``lengths``, ``must_agree``, ``keep`` and ``plugins`` are replaced whole.
     """
     merged = {**defaults, **given}
     for key in (*STEP_ROLES, *MERGED_SECTIONS):

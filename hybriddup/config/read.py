@@ -40,6 +40,8 @@ class Written:
     """One-based line of each value, by its path."""
     directory: FilePath | None = None
     """Where the file is; None for a mapping and for what is shipped."""
+    remarks: tuple[str, ...] = ()
+    """Warnings about how settings were written that were resolved before."""
 
     def line_of(self, path: Path) -> int:
         """Return the one-based line of a value or of the nearest one around it; 0 where nothing of it is written."""

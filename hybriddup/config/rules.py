@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hybriddup.config.guards import MUST_AGREE, blind_guard_faults, half_blind_guards, named_guards
 from hybriddup.plugin.roles import RoleName
 from hybriddup.steps.options import Fault, Path, quote, spell
 
@@ -26,7 +27,7 @@ CHAINS = ("normalizer",)
 
 VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
-BAND_KEYS = ("max_hamming_distance", "verifier", "numbers_must_match")
+BAND_KEYS = ("max_hamming_distance", "verifier", MUST_AGREE)
 SHORT = 200
 LIMIT_OF_SHORT, LIMIT_OF_LONG = 44, 40
 """Hamming limits, of 128 bits, of bands up to so many characters and of longer ones: copies of short texts differ in
@@ -57,7 +58,7 @@ class Chosen(NamedTuple):
 
 
 def chosen_components(merged: Mapping[str, Any]) -> Iterator[Chosen]:
-    """Yield every component that the configuration chooses, verifiers of each band included."""
+    """Yield every component that the configuration chooses, verifiers and guards of each band included."""
     for key, role in STEP_ROLES.items():
         chosen = merged[key]
         in_chain = enumerate(chosen) if key in CHAINS and isinstance(chosen, list) else ()
@@ -67,6 +68,9 @@ def chosen_components(merged: Mapping[str, Any]) -> Iterator[Chosen]:
     for number, band in enumerate(merged["lengths"] if isinstance(merged["lengths"], list) else ()):
         if isinstance(band, dict):
             yield from _verifiers(("lengths", number, "verifier"), band.get("verifier"))
+    for path, guard in named_guards(merged):
+        if isinstance(guard, dict):
+            yield Chosen("guard", path, guard, ("use",))
 
 
 def _verifiers(path: Path, verifier: Any) -> Iterator[Chosen]:
@@ -83,7 +87,7 @@ def _verifiers(path: Path, verifier: Any) -> Iterator[Chosen]:
 def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
     """Return every breach of a rule that links several keys."""
     lengths = written.get("lengths")
-    faults = [*_number_faults(written), *_keep_faults(written.get("keep"))]
+    faults = [*blind_guard_faults(written), *_keep_faults(written.get("keep"))]
     if isinstance(lengths, Sequence) and not isinstance(lengths, str):
         bands = [band if isinstance(band, Mapping) else None for band in lengths]
         faults += _order_faults(bands)
@@ -92,24 +96,6 @@ def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
                 faults += _band_faults(number, band, written.get("fingerprint"))
                 faults += _verifier_faults(("lengths", number, "verifier"), band.get("verifier"))
     return faults
-
-
-def _number_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    chosen, key = written.get("normalizer"), "numbers_must_match"
-    normalizers = chosen if isinstance(chosen, list) else [chosen]
-    if not any(isinstance(one, Mapping) and one.get("digits") == "mask" for one in normalizers):
-        return
-    bands = written.get("lengths")
-    places: list[tuple[Path, Any]] = [((key,), written)]
-    if isinstance(bands, Sequence):
-        places += [(("lengths", number, key), band) for number, band in enumerate(bands)]
-    for path, holder in places:
-        if isinstance(holder, Mapping) and holder.get(key) is True:
-            yield Fault(
-                path,
-                f"{spell(path)} must be false where normalizer.digits is mask, because masked digits are all alike; "
-                "keep the digits or drop the guard.",
-            )
 
 
 def _keep_faults(keep: Any) -> Iterator[Fault]:
@@ -208,4 +194,4 @@ def setting_warnings(written: Mapping[str, Any]) -> list[str]:
         for number, band in enumerate(written["lengths"])
     }
     warnings = (limit_warning(name, limit, bits) for name, limit in limits.items())
-    return [warning for warning in warnings if warning is not None]
+    return [*(warning for warning in warnings if warning is not None), *half_blind_guards(written)]

@@ -13,6 +13,8 @@ from hybriddup.config.settings import Settings
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import RoleName
 
+WORDS = "words"
+"""The guard whose name may be left out: ``{words: [buy, sell]}``."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -32,11 +34,15 @@ def config_schema(registry: Registry) -> dict[str, Any]:
             members = [_component(role, name, registry, required=True) for name in names]
             branches.append({"type": "array", "minItems": 1, "items": {"oneOf": members}})
         properties[key] = {"oneOf": branches, "description": description, "default": default}
+    guards = _guards(registry)
+    for holder in (properties, definitions["LengthBand"]["properties"]):
+        holder["must_agree"] = {**guards, "description": holder["must_agree"]["description"]}
+    properties["must_agree"]["default"] = Settings().to_dict()["must_agree"]
     definitions["SingleVerifier"] = _verifier(definitions["SingleVerifier"], registry)
     for combined in ("AllVerifiers", "AnyVerifier"):
         definitions[combined]["additionalProperties"] = False
     properties["lengths"]["default"] = Settings().to_dict()["lengths"]
-    del definitions["ComponentSettings"]
+    del definitions["ComponentSettings"], definitions["GuardSettings"]
     about = "What hybriddup does; keys that are left out keep their defaults."
     return {"$schema": DIALECT, **schema, "title": "hybriddup configuration", "description": about}
 
@@ -60,6 +66,12 @@ def _inlined(fragment: Any, definitions: dict[str, Any]) -> Any:
         target = definitions[fragment["$ref"].rsplit("/", 1)[1]]
         return {**_inlined(target, definitions), **{key: fragment[key] for key in fragment if key != "$ref"}}
     return {key: _inlined(value, definitions) for key, value in fragment.items()}
+
+
+def _guards(registry: Registry) -> dict[str, Any]:
+    names = registry.names("guard")
+    written = [_component("guard", name, registry, required=name != WORDS) for name in names]
+    return {"type": "array", "items": {"anyOf": [{"enum": names}, *written]}}
 
 
 def _verifier(model: dict[str, Any], registry: Registry) -> dict[str, Any]:

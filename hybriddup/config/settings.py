@@ -6,7 +6,7 @@ These are the resolved settings of a run. What a user writes is a mapping that n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    PrivateAttr,
     Tag,
     ValidationInfo,
     field_validator,
@@ -43,6 +44,12 @@ class ComponentSettings(_Section):
     def to_dict(self) -> dict[str, Any]:
         """Return the component as a file writes it."""
         return self.model_dump(mode="json")
+
+
+class GuardSettings(ComponentSettings):
+    """A guard with its options; in a file its name alone will do."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: numbers, strict: true}"})
 
 
 class FingerprintSettings(_Section):
@@ -160,8 +167,8 @@ class LengthBand(_Section):
         "bits where up_to is at most 200, else 40, and as large a share of other widths.",
     )
     verifier: VerifierSettings | None = Field(None, description="The second look at the text, which decides.")
-    numbers_must_match: bool | None = Field(
-        None, description="As the key of this name beside the bands, for pairs of this band; left out: as that says."
+    must_agree: tuple[GuardSettings, ...] | None = Field(
+        None, description="The guards of pairs of this band, in place of those that the key at the top names."
     )
 
     def name(self, lower: int) -> str:
@@ -180,7 +187,7 @@ class LengthBand(_Section):
         if self.exact_only:
             return {**band, "exact_only": True}
         verifier = None if self.verifier is None else self.verifier.to_dict()
-        own = {} if self.numbers_must_match is None else {"numbers_must_match": self.numbers_must_match}
+        own = {} if self.must_agree is None else {"must_agree": [guard.to_dict() for guard in self.must_agree]}
         return {**band, "max_hamming_distance": self.max_hamming_distance, "verifier": verifier, **own}
 
 
@@ -213,6 +220,9 @@ DEFAULT_LENGTHS = (
     LengthBand(up_to=4, exact_only=True),
     LengthBand(max_hamming_distance=40, verifier=_POST),
 )
+
+
+DEFAULT_GUARDS = tuple(GuardSettings(use=name) for name in ("numbers", "negation", "opposites", "names"))
 
 
 class Settings(_Section):
@@ -262,10 +272,10 @@ class Settings(_Section):
         ComponentSettings(use="shingles"),
         description="The block index, which finds the texts whose fingerprints differ in few bits.",
     )
-    numbers_must_match: bool = Field(
-        False,
-        description="Whether two texts whose runs of digits differ, such as EP01 and EP02, are never duplicates; "
-        "length bands may say otherwise.",
+    must_agree: tuple[GuardSettings, ...] = Field(
+        DEFAULT_GUARDS,
+        description="Guards: what must agree in two posts, whatever the score, such as numbers or negation; a list of "
+        "names, of {use: NAME} with options, and of {words: [buy, sell]}. A length band may have a list of its own.",
     )
     keep: Keep = Field(
         "first",
@@ -279,6 +289,8 @@ class Settings(_Section):
         min_length=1,
         description="Bands of text length, shortest first, without gaps; a pair is judged by that of its shorter text.",
     )
+
+    _remarks: tuple[str, ...] = PrivateAttr(())
 
     @field_validator("lengths")
     @classmethod
@@ -321,9 +333,24 @@ class Settings(_Section):
             yield lower, band
             lower = (band.up_to or 0) + 1
 
+    def with_remarks(self, remarks: Iterable[str]) -> Settings:
+        """Return the settings with more warnings, about how they were written."""
+        copy = self.model_copy()
+        copy._remarks = (*self._remarks, *remarks)
+        return copy
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Warnings about how the settings were written."""
+        return self._remarks
+
+    def guards(self) -> list[tuple[GuardSettings, ...]]:
+        """Return the guards of each length band."""
+        return [self.must_agree if band.must_agree is None else band.must_agree for band in self.lengths]
+
     def warnings(self) -> list[str]:
         """Return what works but is hardly meant, a sentence each."""
-        return setting_warnings(self.to_dict())
+        return [*self._remarks, *setting_warnings(self.to_dict())]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as a file writes them, in the order of the steps; plain data that YAML and JSON hold."""

@@ -15,10 +15,12 @@ import numpy as np
 from hybriddup.data.limits import DECIMALS, MAX_WEIGHT, NO_BOUND, round_onto
 from hybriddup.data.records import (
     NO_KEY,
+    Bools,
     CandidatePairs,
     Float32s,
     Float64s,
     Int32s,
+    Int64s,
     Tokens,
     UInt64s,
     tokens_from_lists,
@@ -177,6 +179,24 @@ class VerifierAdapter(_Adapter):
         return float(score)
 
 
+class GuardAdapter(_Adapter):
+    """A guard made of a function ``(a: str, b: str) -> str | None``."""
+
+    allowed = "a str that is not empty, or None"
+
+    def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
+        """Return bool[n_pairs]: for which pairs of posts the function gives a reason."""
+        pairs = zip(earlier.tolist(), later.tolist(), strict=True)
+        return np.fromiter((self.reason(posts[a], posts[b]) is not None for a, b in pairs), np.bool_, len(earlier))
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return what the function gives for two posts."""
+        reason = self._ask(a, b)
+        if reason is not None and not (isinstance(reason, str) and reason):
+            raise self._refuse("''" if reason == "" else kind_of(reason), a, b)
+        return reason
+
+
 class BlockIndexAdapter(_Adapter, BlockIndex):
     """A block index made of a function ``(text: str) -> list[int]``, the keys of a text."""
 
@@ -213,6 +233,7 @@ ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
     "hasher": HasherAdapter,
     "block_index": BlockIndexAdapter,
     "verifier": VerifierAdapter,
+    "guard": GuardAdapter,
 }
 """What makes a batch component of a function, by the roles that have such an adapter."""
 

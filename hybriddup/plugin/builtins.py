@@ -18,6 +18,7 @@ def hybriddup_register(registry: Registry) -> None:
     """Register every built-in component, in the order of the pipeline."""
     _register_stage_1(registry)
     _register_verifiers(registry)
+    _register_guards(registry)
     _register_formats(registry)
 
 
@@ -48,6 +49,17 @@ def _register_verifiers(registry: Registry) -> None:
     registry.add_verifier("jaccard", "hybriddup.steps.verifiers.features:Jaccard")
     registry.add_verifier("post", "hybriddup.steps.verifiers.post.verifier:Post")
     registry.add_verifier("hamming", "hybriddup.steps.verifiers.hamming:Hamming")
+
+
+def _register_guards(registry: Registry) -> None:
+    registry.add_guard("numbers", "hybriddup.steps.guards.numbers:Numbers")
+    registry.add_guard("negation", "hybriddup.steps.guards.negation:Negation")
+    registry.add_guard("opposites", "hybriddup.steps.guards.opposites:Opposites")
+    registry.add_guard("names", "hybriddup.steps.guards.names:Names")
+    registry.add_guard("links", "hybriddup.steps.guards.marks:Links")
+    registry.add_guard("mentions", "hybriddup.steps.guards.marks:Mentions")
+    registry.add_guard("emoji", "hybriddup.steps.guards.marks:Emoji")
+    registry.add_guard("words", "hybriddup.steps.guards.words:Words")
 
 
 def _register_formats(registry: Registry) -> None:

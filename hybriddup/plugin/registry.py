@@ -25,6 +25,7 @@ from hybriddup.steps.options import Fault, Path, suggest
 
 if TYPE_CHECKING:
     from hybriddup.steps.blocks import BlockIndex
+    from hybriddup.steps.guards import Guard
     from hybriddup.steps.hashers import Hasher
     from hybriddup.steps.normalizers import Normalizer
     from hybriddup.steps.tokenizers import Tokenizer
@@ -101,6 +102,12 @@ class Registry:
     ) -> None:
         """Add a verifier; as a plain function, ``(a: str, b: str) -> float``, symmetric, from 0.0 to 1.0 = same."""
         self._add("verifier", name, component, replace=replace)
+
+    def add_guard(
+        self, name: str, component: Guard | Callable[[str, str], str | None] | type[Any] | str, *, replace: bool = False
+    ) -> None:
+        """Add a guard; as a plain function, ``(a: str, b: str) -> str | None``, symmetric: why the two stay apart."""
+        self._add("guard", name, component, replace=replace)
 
     def add_reader(self, name: str, component: Any, *, replace: bool = False) -> None:
         """Add a reader: a class or an instance with ``read`` and ``extensions``."""
@@ -198,6 +205,8 @@ class Registry:
     @overload
     def create(self, role: Literal["verifier"], choice: ComponentChoice) -> Verifier: ...
     @overload
+    def create(self, role: Literal["guard"], choice: ComponentChoice) -> Guard: ...
+    @overload
     def create(self, role: Literal["reader", "writer", "window"], choice: ComponentChoice) -> Any: ...
 
     def create(self, role: RoleName, choice: ComponentChoice) -> Any:
@@ -219,16 +228,16 @@ class Registry:
 
 
 def make_batch_component(found: Registered, component: Any) -> Any:
-    """Return an instance that has its role's batch methods: what a plugin made, guarded, or its function, adapted."""
+    """Return an instance with its role's batch methods: what a plugin made, checked, or its function, adapted."""
     from hybriddup.plugin.adapters import ADAPTERS  # these bring numpy, which listing components does without
-    from hybriddup.plugin.guards import GUARDS, Guard
+    from hybriddup.plugin.checked import CHECKED, Checked
 
     role = ROLES[found.role]
     missing = missing_methods(component, role)
     if not missing:
         if absent := [name for name in role.attributes if not hasattr(component, name)]:
             raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(absent)}.")
-        return component if found.owner.plugin == BUILTINS else GUARDS.get(found.role, Guard)(component, found)
+        return component if found.owner.plugin == BUILTINS else CHECKED.get(found.role, Checked)(component, found)
     if not (role.per_text and callable(component)):
         raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(missing)}.")
     return ADAPTERS[found.role](component, found)

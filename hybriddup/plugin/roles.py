@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 RoleName = Literal[
-    "normalizer", "tokenizer", "weighter", "hasher", "block_index", "verifier", "reader", "writer", "window"
+    "normalizer", "tokenizer", "weighter", "hasher", "block_index", "verifier", "guard", "reader", "writer", "window"
 ]
 
 
@@ -62,6 +62,7 @@ ROLES: dict[str, Role] = {
             "(a: str, b: str) -> float",
             new_each_run=True,
         ),
+        Role("guard", ("refuse", "reason"), "(a: str, b: str) -> str | None", new_each_run=False),
         Role("reader", ("read",), "", new_each_run=False, attributes=("extensions",)),
         Role("writer", ("check", "write"), "", new_each_run=False),
         Role("window", ("open_window",), "", new_each_run=False),

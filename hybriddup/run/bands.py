@@ -19,12 +19,11 @@ from hybriddup.data.records import (
     Int32s,
     Int64s,
     PairLimits,
-    UInt64s,
     VerifiedPairs,
 )
+from hybriddup.run.guarding import GuardPlan
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, PairJudgement, SingleJudge
-from hybriddup.steps.verifiers.number_guard import have_same_numbers, number_keys
 
 EXACT_ONLY = -1
 """The Hamming limit of bands that remove exact repeats only: no distance is within it."""
@@ -129,21 +128,19 @@ class Bands:
     """int32[n_bands - 1], rising; the last band is open."""
     max_hamming_distances: Int32s
     """int32[n_bands]."""
-    numbers_must_match: Bools
-    """bool[n_bands]: whether pairs with different numbers are refused."""
     names: tuple[str, ...]
     plan: JudgePlan
+    guards: GuardPlan
+    """What must agree in a pair that its judge accepted."""
 
     @classmethod
-    def from_settings(cls, settings: Settings, plan: JudgePlan) -> Bands:
-        """Return the bands of the settings; the plan has one judge a band."""
+    def from_settings(cls, settings: Settings, plan: JudgePlan, guards: GuardPlan) -> Bands:
+        """Return the bands of the settings; the plan has one judge for each band."""
         bands = list(settings.bands())
         ends = np.array([band.up_to for _, band in bands[:-1]], np.int32)
         limits = [EXACT_ONLY if band.max_hamming_distance is None else band.max_hamming_distance for _, band in bands]
-        own = [band.numbers_must_match for _, band in bands]
-        guarded = np.array([settings.numbers_must_match if one is None else one for one in own], np.bool_)
         names = tuple(band.name(lower) for lower, band in bands)
-        return cls(ends, np.array(limits, np.int32), guarded, names, plan)
+        return cls(ends, np.array(limits, np.int32), names, plan, guards)
 
     def of_lengths(self, lengths: Int32s) -> Int32s:
         """Return int32[n]: the band of each length."""
@@ -180,35 +177,28 @@ class Bands:
         near: Bools = np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
         return near
 
-    def number_keys(self, texts: Sequence[str]) -> UInt64s | None:
-        """Return uint64[n], what tells the numbers of texts apart; None where no band asks for the same numbers."""
-        return number_keys(texts) if self.numbers_must_match.any() else None
-
-    def refused_for_numbers(self, pairs: CandidatePairs, bands: Int32s, keys: UInt64s) -> Bools:
-        """Return bool[n_pairs]: which pairs of these bands, int32[n_pairs], their bands refuse for other numbers."""
-        return self.numbers_must_match[bands] & ~have_same_numbers(pairs, keys)
-
     def least_in_common(self) -> Float32s:
         """Return float32[2, n_bands]: how much a pair needs in common, as shares of its shorter and longer text."""
         least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]
         return np.array(least, np.float32).T
 
-    def verify(
-        self, pairs: CandidatePairs, lengths: Int32s, number_keys: UInt64s | None = None
-    ) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs of texts the judge of their band accepts, and these.
+    def verify(self, pairs: CandidatePairs, context: VerifierContext) -> tuple[Bools, VerifiedPairs]:
+        """Return bool[n_pairs], which pairs of texts are verified, and these.
 
-        ``lengths`` are int32[n_texts]; ``number_keys`` are what the method of this name returned of the texts.
+        The judge of their band accepts them, and no guard of the band keeps them apart.
+        The verifiers are prepared with the same context.
         """
+        lengths = context.lengths
         bands = self.of_lengths(np.minimum(lengths[pairs.earlier], lengths[pairs.later]))
-        accepted = np.ones(len(pairs), np.bool_)
-        if number_keys is not None:
-            accepted &= ~self.refused_for_numbers(pairs, bands, number_keys)
-        asked, bands = pairs.take(accepted), bands[accepted]
-        judged = self.plan.judge(asked, bands)
-        accepted[accepted] = judged.accepted
-        verified = VerifiedPairs(asked.earlier, asked.later, asked.hamming_distances, *judged, bands)
-        return accepted, verified.take(judged.accepted)
+        judged = self.plan.judge(pairs, bands)
+        accepted = judged.accepted
+        accepted[accepted] = ~self.refused(pairs.take(accepted), bands[accepted], context.posts)
+        verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judged, bands)
+        return accepted, verified.take(accepted)
+
+    def refused(self, pairs: CandidatePairs, bands: Int32s, posts: Sequence[str]) -> Bools:
+        """Return bool[n_pairs]: which accepted pairs of these bands, int32[n_pairs], a guard keeps apart."""
+        return self.guards.refuse(posts, pairs.earlier, pairs.later, bands)
 
 
 def can_be_near(limits: PairLimits) -> Bools:

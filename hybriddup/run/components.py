@@ -18,6 +18,7 @@ from hybriddup.errors import ConfigError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.bands import Bands, JudgePlan, plan_judges
 from hybriddup.run.deciding_order import deciding_order
+from hybriddup.run.guarding import plan_guards
 from hybriddup.run.recipe import (
     BLOCKS,
     WEIGHTS,
@@ -70,6 +71,7 @@ class Components:
             [band.verifier for band in settings.lengths],
             lambda use, options: registry.create_by_name("verifier", use, **options),
         )
+        guards = plan_guards(settings.guards(), lambda use, options: registry.create_by_name("guard", use, **options))
         normalizers = tuple(registry.create("normalizer", chosen) for chosen in settings.normalizers)
         components = cls(
             settings=settings,
@@ -77,7 +79,7 @@ class Components:
             fingerprinter=fingerprinter,
             block_index=registry.create("block_index", settings.blocks),
             plan=plan,
-            bands=Bands.from_settings(settings, plan),
+            bands=Bands.from_settings(settings, plan, guards),
         )
         components.block_index.prepare(settings.fingerprint.bits, settings.max_hamming_distance)
         if (path := settings.recipe) is not None:

@@ -1,4 +1,4 @@
-"""Near misses: pairs of kept posts whose score is just under the threshold of their length."""
+"""Near misses: pairs of kept posts whose score is just under the threshold, and pairs that a guard keeps apart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_POSTS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """Two kept posts that a slightly lower threshold would have made repeats."""
+    """Two kept posts that would be repeats by a slightly lower threshold, or without a guard."""
 
     row: int
     """Zero-based input row of the later post."""
@@ -38,6 +38,8 @@ class NearMiss:
     """What the score would have had to reach."""
     length_band: str
     """The band of the pair's shorter text, such as ``7-20``."""
+    guards: list[str]
+    """What keeps the two apart though the score reaches the threshold; empty where the score does not."""
 
 
 class JudgedPairs(NamedTuple):
@@ -47,10 +49,12 @@ class JudgedPairs(NamedTuple):
     """Places of posts in the corpus."""
     verifiers: Sequence[str]
     length_bands: Sequence[str]
+    guards: Sequence[list[str]]
+    """What keeps each pair apart, by each guard that does."""
 
 
 Judge = Callable[[Corpus, Settings], JudgedPairs]
-"""Returns the candidate pairs of a corpus that settings accept, whatever else is decided about the two posts."""
+"""Returns the candidate pairs of a corpus that reach the thresholds of settings, whatever else is decided."""
 
 
 @dataclass(frozen=True)
@@ -65,29 +69,37 @@ class NearMisses:
 
     def first(self, n: int) -> list[NearMiss]:
         """Return the ``n`` nearest ones, or all where there are fewer."""
-        corpus, (pairs, verifiers, bands) = self.corpus, self.judged
+        corpus, (pairs, verifiers, bands, guards) = self.corpus, self.judged
         places = zip(pairs.later[:n].tolist(), pairs.earlier[:n].tolist(), strict=True)
         return [
             NearMiss(
                 int(corpus.rows[later]), corpus.ids[later], corpus.texts[later],
                 int(corpus.rows[earlier]), corpus.ids[earlier], corpus.texts[earlier],
                 int(pairs.hamming_distances[at]), verifiers[pairs.verifiers[at]],
-                float(pairs.scores[at]), float(self.thresholds[at]), bands[pairs.length_bands[at]],
+                float(pairs.scores[at]), float(self.thresholds[at]), bands[pairs.length_bands[at]], guards[at],
             )
             for at, (later, earlier) in enumerate(places)
         ]  # fmt: skip
 
 
 def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
-    """Return the near misses among kept posts, whose places in the corpus are int64[n_kept], rising."""
+    """Return the near misses among kept posts, whose places in the corpus are int64[n_kept], rising.
+
+    Those nearest to the threshold come first: by turns one under it, and one over it that a guard keeps apart.
+    """
     by = min([WITHIN, *thresholds_of(settings.lengths)])
     some = corpus.take(kept[:MOST_POSTS])
     judged = judge(some, with_lower_thresholds(settings, by))
     thresholds = np.round(judged.pairs.thresholds + by, 12)
     short_by = thresholds - judged.pairs.scores
-    order = np.lexsort((judged.pairs.earlier, judged.pairs.later, short_by))
-    order = order[short_by[order] > 0]
-    return NearMisses(some, judged._replace(pairs=judged.pairs.take(order)), thresholds[order])
+    is_apart = np.fromiter(map(bool, judged.guards), np.bool_, len(judged.guards))
+    order = np.lexsort((judged.pairs.earlier, judged.pairs.later, abs(short_by)))
+    under = order[(short_by[order] > 0) & ~is_apart[order]]
+    apart = order[(short_by[order] <= 0) & is_apart[order]]
+    turns = np.concatenate([np.arange(len(under)), np.arange(len(apart)) + 0.5])
+    order = np.concatenate([under, apart])[np.argsort(turns)]
+    guards = [judged.guards[place] for place in order.tolist()]
+    return NearMisses(some, judged._replace(pairs=judged.pairs.take(order), guards=guards), thresholds[order])
 
 
 def thresholds_of(lengths: Sequence[LengthBand]) -> list[float]:

@@ -22,6 +22,7 @@ from hybriddup.run.audit import estimate_recall
 from hybriddup.run.bands import can_be_near
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
+from hybriddup.run.guarding import GuardPlan
 from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Clock, Progress, note_compiling
 from hybriddup.run.recipe import LearnedRecipe
@@ -83,8 +84,8 @@ def judge_candidates(
     components = Components.create(settings, registry, workers)
     if recipe is not None:
         components = components.with_learned(recipe, "of the run")
-    pairs = undisturbed(lambda: Run(components, workers, Clock(), per).judge_candidates(corpus))
-    return JudgedPairs(pairs, components.plan.names, components.bands.names)
+    pairs, guards = undisturbed(lambda: Run(components, workers, Clock(), per).judge_candidates(corpus))
+    return JudgedPairs(pairs, components.plan.names, components.bands.names, guards)
 
 
 @dataclass(frozen=True)
@@ -167,11 +168,15 @@ class Run:
             self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()
 
-    def judge_candidates(self, corpus: Corpus) -> VerifiedPairs:
-        """Return the accepted ones of all candidate pairs, as places in the corpus; no post is removed."""
-        scopes = self.scopes(corpus)
+    def judge_candidates(self, corpus: Corpus) -> tuple[VerifiedPairs, list[list[str]]]:
+        """Return all candidate pairs that reach their threshold, as places in the corpus; no post is removed.
+
+        With each pair comes what keeps it apart, by each guard that does.
+        """
+        scopes, bands = self.scopes(corpus), self.components.bands
         texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
-        verify, judged = self.verifier(texts), [no_verified_pairs()]
+        unguarded = replace(self.components, bands=replace(bands, guards=GuardPlan()))
+        verify, judged = replace(self, components=unguarded).verifier(texts), [no_verified_pairs()]
 
         def judge_and_keep_both(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             judged.append(verify(pairs)[1])
@@ -180,7 +185,8 @@ class Run:
         self.decide(texts, judge_and_keep_both, 0)
         found, places = join_pairs(judged), texts.equal.distinct
         found = found.take(np.unique(pair_codes(found.earlier, found.later), return_index=True)[1])
-        return replace(found, earlier=places[found.earlier], later=places[found.later])
+        guards = bands.guards.reasons_of(texts.context.posts, found.earlier, found.later, found.length_bands)
+        return replace(found, earlier=places[found.earlier], later=places[found.later]), guards
 
     def distinct_texts(self, raw: Sequence[str], scopes: Int64s | None = None) -> DistinctTexts:
         """Return the distinct texts of posts in the order of deciding, none of them left out."""
@@ -241,13 +247,12 @@ class Run:
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
         components, context, scopes = self.components, texts.context, texts.groups.scopes
-        keys = components.bands.number_keys(context.texts)
         with self.clock.part("verify", 0, "pairs"):
             components.plan.prepare(context, is_learned=components.learned is not None)
 
         def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             with self.clock.part("verify", len(pairs), "pairs"):
-                return components.bands.verify(pairs, texts.context.lengths, keys)
+                return components.bands.verify(pairs, context)
 
         if scopes is None:
             return verify

@@ -19,7 +19,6 @@ from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.report.notebooks import pair_html
 from hybriddup.steps.blocks import count_shared
 from hybriddup.steps.exact import find_equal_texts
-from hybriddup.steps.verifiers.number_guard import number_keys
 
 UNLEARNED = (
     " Without a corpus or a recipe, all tokens and keys count as rare. A run learns which are common, so that its "
@@ -65,13 +64,14 @@ class Explanation:
     keys_in_common: int
     """Keys that the two share, of the ``n_keys`` by which B is looked up; without any they are never compared."""
     n_keys: int
-    numbers_match: bool
     verifier: str | None
     """The verifier that decides; None where the band removes exact repeats only."""
     score: float | None
     threshold: float | None
     reasons: list[str]
     """What makes the score, a line each, the strongest first; none where the verifier does not tell."""
+    guards: list[str]
+    """What keeps the two apart whatever the score, by each guard of the length band that does; see ``must_agree``."""
     recipe_id: str
     """What made the two fingerprints."""
     is_certain: bool
@@ -89,6 +89,7 @@ class Explanation:
         facts = [("distance", f"{bits}, {limit}"), ("length band", self.length_band)]
         if self.score is not None:
             facts.append(("second look", f"{self.verifier} score {self.score:.4g}, threshold {self.threshold:g}"))
+        facts += [("kept apart", reason) for reason in self.guards]
         facts += [("because", reason) for reason in self.reasons[:MOST_REASONS]]
         return pair_html(self.verdict, (self.a.text, self.b.text), facts)
 
@@ -167,8 +168,7 @@ class Explainer:
         self.limit = int(self.bands.max_hamming_distances[self.band])
         self.distance = int(np.bitwise_count(self.simhashes.bits[0] ^ self.simhashes.bits[1]).sum())
         self.pair = CandidatePairs(np.array([0]), np.array([1]), np.array([self.distance], np.int32))
-        of_a, of_b = number_keys(self.compared)
-        self.numbers_match = bool(of_a == of_b)
+        self.guards = self.bands.guards.reasons(self.normalized[0], self.normalized[1], self.band)
 
     def explain(self) -> Explanation:
         """Return the explanation."""
@@ -186,11 +186,11 @@ class Explainer:
             block_index=self.components.block_index.describe(),
             keys_in_common=self.n_shared,
             n_keys=n_keys,
-            numbers_match=self.numbers_match,
             verifier=verifier,
             score=score,
             threshold=threshold,
             reasons=self.reasons,
+            guards=self.guards,
             recipe_id=self.components.recipe_id(),
             is_certain=not caution,
             verdict=verdict + caution,
@@ -268,15 +268,25 @@ class Explainer:
         if self.n_shared == 0:
             why = f"{no}they share none of the keys by which texts are found, so they are never compared."
             return why, self.with_second_look(self.caution_of_keys or self.caution_of_distance)
-        if self.bands.numbers_must_match[self.band] and not self.numbers_match:
-            return f"{no}their numbers differ, and numbers_must_match is set.", ""
-        return None if self.is_accepted else (f"{no}{self.score_sentence('is under')}.", "")
+        if not self.reaches_threshold:
+            return f"{no}{self.score_sentence('is under')}.", ""
+        return (f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", "") if self.guards else None
+
+    @property
+    def reaches_threshold(self) -> bool:
+        """Whether the score does."""
+        _, score, threshold = self.evidence
+        return score is None or threshold is None or score >= threshold
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the score reaches the threshold."""
-        _, score, threshold = self.evidence
-        return score is None or threshold is None or score >= threshold
+        """Whether the verifier accepts the two and no guard keeps them apart."""
+        return self.reaches_threshold and not self.guards
+
+    def score_of_apart(self) -> str:
+        """Return what the verifier makes of two posts that a guard keeps apart."""
+        sentence = self.score_sentence("reaches")
+        return f"{sentence[0].upper()}{sentence[1:]}."
 
     def score_sentence(self, relation: str) -> str:
         """Return the score and the threshold in words."""

@@ -12,6 +12,7 @@ from hybriddup.testing.block_indexes import check_block_index
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.faults import check_shared_window
 from hybriddup.testing.formats import check_reader, check_writer
+from hybriddup.testing.guards import check_guard
 from hybriddup.testing.live_indexes import check_live_index
 from hybriddup.testing.shared_stores import check_shared_store
 from hybriddup.testing.texts import NASTY_TEXTS
@@ -24,6 +25,7 @@ __all__ = [
     "NASTY_TEXTS",
     "ContractError",
     "check_block_index",
+    "check_guard",
     "check_hasher",
     "check_live_index",
     "check_normalizer",

@@ -74,13 +74,13 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
         return
     local = state.steps.localize(pairs, prepared, state.steps.earlier_texts(state.texts))
     bands = state.steps.components.bands
-    of_pairs = bands.of_lengths(np.minimum(local.lengths[local.pairs.earlier], local.lengths[local.pairs.later]))
-    if local.number_keys is not None:
-        asked = ~bands.refused_for_numbers(local.pairs, of_pairs, local.number_keys)
-        pairs, of_pairs, local = pairs.take(asked), of_pairs[asked], local._replace(pairs=local.pairs.take(asked))
+    lengths, posts = local.context.lengths, local.context.posts
+    of_pairs = bands.of_lengths(np.minimum(lengths[local.pairs.earlier], lengths[local.pairs.later]))
     judgement = judge_fully(state.steps, local, of_pairs)
     for place, post in enumerate(state.posts_at(pairs.earlier)):
         score, threshold = float(judgement.scores[place]), float(judgement.thresholds[place])
+        band, a, b = int(of_pairs[place]), int(local.pairs.earlier[place]), int(local.pairs.later[place])
+        guards = bands.guards.reasons(posts[a], posts[b], band) if score >= threshold else []
         yield Match(
             post.id,
             post.position,
@@ -88,10 +88,11 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
             post.time,
             score,
             threshold,
-            score >= threshold,
+            score >= threshold and not guards,
             int(local.pairs.hamming_distances[place]),
             bands.plan.names[int(judgement.verifiers[place])],
-            bands.names[int(of_pairs[place])],
+            bands.names[band],
+            guards,
         )
 
 

@@ -177,7 +177,7 @@ class Steps:
         Pairs are of positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
         """
         local = self.localize(pairs, prepared, earlier)
-        accepted, verified = self.components.bands.verify(local.pairs, local.lengths, local.number_keys)
+        accepted, verified = self.components.bands.verify(local.pairs, local.context)
         return accepted, verified.of(pairs.take(accepted))
 
     def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts) -> LocalPairs:
@@ -193,17 +193,15 @@ class Steps:
         context = self.components.verifier_context(posts, both, self.workers)
         local = CandidatePairs(one, other, pairs.hamming_distances)
         self.components.plan.renew(context)
-        return LocalPairs(local, context.lengths, self.components.bands.number_keys(context.texts))
+        return LocalPairs(local, context)
 
 
 class LocalPairs(NamedTuple):
     """Pairs by place among a few texts."""
 
     pairs: CandidatePairs
-    lengths: Int32s
-    """int32[n_texts]."""
-    number_keys: UInt64s | None
-    """uint64[n_texts]; None = numbers need not be the same."""
+    context: VerifierContext
+    """The texts, as verifiers look at them."""
 
 
 def exact_keys(

@@ -121,10 +121,12 @@ class Match:
     score: float
     threshold: float
     is_match: bool
-    """Whether the score reaches the threshold, so that the text would be a duplicate of this post."""
+    """Whether the text would be a duplicate of this post: the score reaches the threshold, and no guard objects."""
     hamming_distance: int
     verifier: str
     length_band: str
+    guards: list[str] = field(default_factory=list)
+    """What keeps the two apart though the score reaches the threshold; see ``must_agree``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
         ),
         (
             "posts.yaml:7: lenghts is not a key here. Did you mean 'lengths'? (allowed: plugins, recipe, normalizer, "
-            "compare, without_text, tokenizer, weighter, hasher, fingerprint, blocks, numbers_must_match, keep, audit, "
+            "compare, without_text, tokenizer, weighter, hasher, fingerprint, blocks, must_agree, keep, audit, "
             "lengths)."
         ),
         "posts.yaml:9: lengths[0].max_hamming_distance must be left out where exact_only is true; got 3.",
@@ -149,18 +149,18 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
         ),
         (
             "normalizer: {digits: mask}\nlengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: true}]",
-            "2: lengths[0].numbers_must_match must be false where normalizer.digits is mask",
+            "2: lengths[0].must_agree[0]: the guard numbers has nothing to compare where normalizer.digits is mask",
         ),
         (
             "normalizer: {digits: mask}\nnumbers_must_match: true",
             (
-                "2: numbers_must_match must be false where normalizer.digits is mask, because masked digits are all "
-                "alike; keep the digits or drop the guard."
+                "2: must_agree[0]: the guard numbers has nothing to compare where normalizer.digits is mask; set "
+                "normalizer.digits: keep, or leave the guard out."
             ),
         ),
         (
             "normalizer: [{use: none}, {use: microblog, digits: mask}]\nnumbers_must_match: true",
-            "2: numbers_must_match must be false where normalizer.digits is mask",
+            "2: must_agree[0]: the guard numbers has nothing to compare where normalizer.digits is mask",
         ),
         (
             f"blocks: {{use: blocks, n_blocks: 3}}\nlengths: [{{{NEAR}}}]",

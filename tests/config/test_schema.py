@@ -49,7 +49,7 @@ def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager:
         {"keep": {"highest": "likes"}},
         {"lengths": [{"exact_only": True}]},
         {"lengths": [{"max_hamming_distance": 3, "verifier": {"any": [{"use": "lcs", "threshold": 0.9}]}}]},
-        {"lengths": [{"verifier": {"any": [LCS, {"all": [LCS, {"any": [LCS]}]}]}, "numbers_must_match": True}]},
+        {"lengths": [{"verifier": {"any": [LCS, {"all": [LCS, {"any": [LCS]}]}]}, "must_agree": ["numbers"]}]},
         {"keep": [{"highest": "likes"}, "most_complete", "last"]},
         {"without_text": "drop", "normalizer": {"residue": ["来自.{1,9}客户端"]}},
     ],

@@ -13,6 +13,7 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import ROLES
 from hybriddup.testing import (
     check_block_index,
+    check_guard,
     check_hasher,
     check_normalizer,
     check_reader,
@@ -74,6 +75,8 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"model": "twitter"},
         {"model": {"intercept": -1.0, "similar": [[0.5, 0], [1, 3]]}},
     ],
+    **{("guard", name): [{}, {"strict": True}] for name in ("numbers", "links", "mentions", "emoji")},
+    ("guard", "words"): [{}, {"words": ["Floor 3", "三", "😀"]}],
 }
 """Options worth checking besides the defaults, and for block indexes the distance to check at."""
 
@@ -85,6 +88,7 @@ CHECKS = {
     "hasher": check_hasher,
     "block_index": check_block_index,
     "verifier": check_verifier,
+    "guard": check_guard,
 }
 """The check of each role whose components need nothing but their options."""
 

@@ -74,9 +74,10 @@ def test_shares_in_common_are_those_of_the_verifiers(verifier: dict[str, Any], s
 def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
     """The accepted pairs of the texts, with threshold and band, when every pair is a candidate."""
     bands, components = make_bands(config)
-    components.plan.prepare(VerifierContext(texts, components.fingerprinter.tokenizer, 128, 1))
+    context = VerifierContext(texts, components.fingerprinter.tokenizer, 128, 1)
+    components.plan.prepare(context)
     pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
-    accepted, verified = bands.verify(pairs, lengths_of(*map(len, texts)), bands.number_keys(texts))
+    accepted, verified = bands.verify(pairs, context)
     assert [verified.earlier.tolist(), verified.later.tolist()] == [
         pairs.take(accepted).earlier.tolist(),
         pairs.take(accepted).later.tolist(),
@@ -98,15 +99,16 @@ def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
 )
 def test_pair_is_judged_by_the_band_of_its_shorter_text(texts: list[str], accepted: list[Any]) -> None:
     """24 of 20 characters score .909, and 25 .889, which the band of the longer would accept."""
-    assert verify({**THREE_BANDS, "numbers_must_match": True}, texts) == accepted
+    assert verify({**THREE_BANDS, "must_agree": ["numbers"]}, texts) == accepted
 
 
 def test_no_pairs_are_verified_to_none() -> None:
     """The columns are empty, not missing."""
     bands, components = make_bands(THREE_BANDS)
-    components.plan.prepare(VerifierContext([], components.fingerprinter.tokenizer, 128, 1))
+    context = VerifierContext([], components.fingerprinter.tokenizer, 128, 1)
+    components.plan.prepare(context)
     none = CandidatePairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32))
-    assert tuple(map(len, bands.verify(none, lengths_of()))) == (0, 0)
+    assert tuple(map(len, bands.verify(none, context))) == (0, 0)
 
 
 @given(

@@ -50,7 +50,7 @@ MAKES_THE_SAME = [
     {"blocks": {"use": "scan"}},
     {"keep": "last"},
     {"audit": {"sample": 0}},
-    {"numbers_must_match": True},
+    {"must_agree": ["numbers"]},
     {"lengths": [{"exact_only": True}]},
     {"tokenizer": dict(reversed(Settings().tokenizer.to_dict().items()))},
 ]

@@ -56,5 +56,5 @@ def test_texts_without_tokens_match_only_themselves() -> None:
 def test_numbers_that_must_match_part_pairs_in_the_decision_only() -> None:
     """The guard is part of the second look."""
     pair = ("今天全市新增确诊病例10例，均为境外输入", "今天全市新增确诊病例12例，均为境外输入")
-    total = judged([pair], [False], {"numbers_must_match": True}).total
+    total = judged([pair], [False], {"must_agree": ["numbers"]}).total
     assert (total.stage_1.n_found, total.decision.n_found) == (1, 0)

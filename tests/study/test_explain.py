@@ -146,7 +146,7 @@ EVERYTHING = {
     "blocks": {"use": "shingles"},
     "lengths": [{"max_hamming_distance": 63, "verifier": {"use": "edit", "threshold": 0.0}}],
 }
-NUMBERS = {"lengths": [{**NARROW["lengths"][0], "max_hamming_distance": 40, "numbers_must_match": True}]}
+NUMBERS = {"lengths": [{**NARROW["lengths"][0], "max_hamming_distance": 40, "must_agree": ["numbers"]}]}
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ NUMBERS = {"lengths": [{**NARROW["lengths"][0], "max_hamming_distance": 40, "num
         ("", "  ", {"without_text": "keep"}, "posts without text are all kept."),
         ("", "  ", {"without_text": "drop"}, "posts without text are all left out."),
         ("abcdefgh", "ijklmnop", EVERYTHING, "they share none of the keys by which texts are found"),
-        ("see you tomorrow at 5", "see you tomorrow at 6", NUMBERS, "their numbers differ, and numbers_must_match"),
+        ("see you tomorrow at 5", "see you tomorrow at 6", NUMBERS, "kept apart: numbers 5 / 6"),
     ],
 )
 def test_verdict_names_what_keeps_a_run_from_removing_one(a: str, b: str, config: Any, verdict: str) -> None:

@@ -47,11 +47,12 @@ function factsOf(match) {
   const verdict = match.is_match
     ? element("span", { class: "verdict-yes" }, "repeats it")
     : element("span", { class: "verdict-no" }, "does not repeat it");
-  const bound = match.is_match ? "reaches" : "is under";
+  const bound = match.score >= match.threshold ? "reaches" : "is under";
+  const apart = match.guards.length ? ` · kept apart: ${match.guards.join("; ")}` : "";
   const score = match.score.toFixed(3);
   return element(
     "p", { class: "facts" }, verdict,
-    ` · ${match.verifier} score ${score} ${bound} ${match.threshold} · ${match.hamming_distance} bits differ · ` +
+    `${apart} · ${match.verifier} score ${score} ${bound} ${match.threshold} · ${match.hamming_distance} bits differ · ` +
     `length ${match.length_band} · id ${shownId(match.id)} · ${new Date(match.time * 1000).toLocaleString()}`,
   );
 }
@@ -124,8 +125,8 @@ function pairRows(found) {
     ["Distance", `${found.hamming_distance} bits differ, ${limit}`],
     ...(found.keys_in_common === null ? []
       : [["Block keys", `${found.keys_in_common} of ${found.n_keys} in common (${found.block_index})`]]),
-    ["Numbers", found.numbers_match ? "the same" : "different"],
     ["Second look", score],
+    ...(found.guards.length ? [["Kept apart", found.guards.join("; ")]] : []),
     ...(found.reasons.length ? [["Because", found.reasons.slice(0, MOST_REASONS).join("; ")]] : []),
   ];
   return rows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)));

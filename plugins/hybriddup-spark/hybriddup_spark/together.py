@@ -102,11 +102,10 @@ def verifier(components: Components, normalized: Sequence[str], compared: Sequen
     """Return what verifies pairs of texts; of those that are not open it is known that they stay."""
     context = components.verifier_context(normalized, compared, 1)
     components.plan.prepare(context, is_learned=True)
-    lengths, number_keys = context.lengths, components.bands.number_keys(context.texts)
 
     def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
         asked = is_open[pairs.later]
-        accepted, verified = components.bands.verify(pairs.take(asked), lengths, number_keys)
+        accepted, verified = components.bands.verify(pairs.take(asked), context)
         asked[asked] = accepted
         return asked, verified
 

@@ -91,7 +91,7 @@ class Judged:
         components.plan.prepare(context, is_learned=True)
         self.lengths = context.lengths
         """int32[n]: of what is compared of each text; the later ones come first."""
-        self._number_keys = components.bands.number_keys(context.texts)
+        self._context = context
 
     @classmethod
     def of(cls, components: Components, later_texts: list[str], pairs: pa.Table, of_pair: Int64s) -> Judged:
@@ -104,9 +104,7 @@ class Judged:
 
     def verify(self, chosen: Int64s) -> Bools:
         """Return bool[n_chosen]: which of some pairs match, and note their scores."""
-        accepted, verified = self._components.bands.verify(
-            self._candidates.take(chosen), self.lengths, self._number_keys
-        )
+        accepted, verified = self._components.bands.verify(self._candidates.take(chosen), self._context)
         rows = chosen[accepted]
         for name in ("scores", "thresholds", "verifiers", "length_bands"):
             getattr(self.evidence, name)[rows] = getattr(verified, name)

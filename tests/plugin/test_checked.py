@@ -1,4 +1,4 @@
-"""Guards: a plugin's batch component cannot hand arrays to compiled kernels that these must not trust."""
+"""Checks: a plugin's batch component cannot hand arrays to compiled kernels that these must not trust."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,6 +1,6 @@
-"""Guards: what a plugin's batch component returns is checked once a batch, because compiled kernels trust it.
+"""What a plugin's batch component returns is checked once a batch, because compiled kernels trust it.
 
-A wrong shape or type becomes an error that names the component and its plugin. Built-ins are tested instead of guarded.
+A wrong shape or type becomes an error that names the component and its plugin. Built-ins are tested instead.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numpy as np
 from hybriddup.data.limits import MAX_WEIGHT
 from hybriddup.data.records import (
     NO_KEY,
+    Bools,
     CandidatePairs,
     Float32s,
     Float64s,
     Int32s,
+    Int64s,
     Tokens,
     UInt64s,
 )
@@ -25,8 +27,8 @@ from hybriddup.plugin.registered import PluginPart, Registered, blamed_on, kind_
 from hybriddup.plugin.roles import ROLES, RoleName
 
 
-class Guard(PluginPart):
-    """A component whose attributes are reached as if the guard were not there, or are its role's defaults.
+class Checked(PluginPart):
+    """A component whose attributes are reached as if the checks were not there, or are its role's defaults.
 
     What a method of its role raises is blamed on it.
     """
@@ -61,7 +63,7 @@ class Guard(PluginPart):
         self._demand(right and value.flags.c_contiguous, method, allowed, _describe(value))
 
 
-class NormalizerGuard(Guard):
+class CheckedNormalizer(Checked):
     """A normalizer that returns one text for each."""
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
@@ -74,7 +76,7 @@ class NormalizerGuard(Guard):
         return list(normalized)
 
 
-class TokenizerGuard(Guard):
+class CheckedTokenizer(Checked):
     """A tokenizer whose tokens are slices inside their code points."""
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
@@ -97,7 +99,7 @@ class TokenizerGuard(Guard):
         self._demand(inside, "tokenize_batch: starts and lengths", "tokens inside code_points", "others")
 
 
-class WeighterGuard(Guard):
+class CheckedWeighter(Checked):
     """A weighter that gives one weight a token, in range."""
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
@@ -109,7 +111,7 @@ class WeighterGuard(Guard):
         return weights
 
 
-class HasherGuard(Guard):
+class CheckedHasher(Checked):
     """A hasher that gives as many words as were asked for."""
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
@@ -119,7 +121,7 @@ class HasherGuard(Guard):
         return hashes
 
 
-class BlockIndexGuard(Guard):
+class CheckedBlockIndex(Checked):
     """A block index that gives each text as many keys, `NO_KEY` filling up."""
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
@@ -142,7 +144,7 @@ class BlockIndexGuard(Guard):
         return np.asarray(keys)
 
 
-class VerifierGuard(Guard):
+class CheckedVerifier(Checked):
     """A verifier that gives one score a pair, at most 1.0."""
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
@@ -169,7 +171,24 @@ class VerifierGuard(Guard):
         return shares[0], shares[1]
 
 
-class ReaderGuard(Guard):
+class CheckedGuard(Checked):
+    """A guard that answers yes or no for each pair, and gives its reasons as text."""
+
+    def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
+        """Return which pairs are kept apart, checked."""
+        refused: Bools = self._ask("refuse", posts, earlier, later)
+        self._demand_array(refused, "refuse", np.bool_, (len(earlier),))
+        return refused
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return the reason, checked."""
+        given: str | None = self._ask("reason", a, b)
+        is_reason = given is None or (isinstance(given, str) and given != "")
+        self._demand(is_reason, "reason", "a str that is not empty, or None", _describe(given))
+        return given
+
+
+class CheckedReader(Checked):
     """A reader, which fails, where it does, while its batches are being taken."""
 
     def read(self, *arguments: Any) -> Iterator[Any]:
@@ -184,14 +203,15 @@ class ReaderGuard(Guard):
             yield batch
 
 
-GUARDS: dict[RoleName, Callable[[Any, Registered], Any]] = {
-    "normalizer": NormalizerGuard,
-    "tokenizer": TokenizerGuard,
-    "weighter": WeighterGuard,
-    "hasher": HasherGuard,
-    "block_index": BlockIndexGuard,
-    "verifier": VerifierGuard,
-    "reader": ReaderGuard,
+CHECKED: dict[RoleName, Callable[[Any, Registered], Any]] = {
+    "normalizer": CheckedNormalizer,
+    "tokenizer": CheckedTokenizer,
+    "weighter": CheckedWeighter,
+    "hasher": CheckedHasher,
+    "block_index": CheckedBlockIndex,
+    "verifier": CheckedVerifier,
+    "guard": CheckedGuard,
+    "reader": CheckedReader,
 }
 """What checks the answers of a component, by the roles that have more to check than what it raises."""
 

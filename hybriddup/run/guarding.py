@@ -1,0 +1,77 @@
+"""The guards of the length bands at run time: what must agree in pairs that the verifier accepted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hybriddup.config.settings import ComponentSettings
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt8s
+from hybriddup.steps.guards import Guard
+from hybriddup.steps.guards.signs import signs_of_pairs
+
+
+@dataclass(frozen=True)
+class GuardPlan:
+    """The guards of a run, one instance for each set of options."""
+
+    guards: tuple[Guard, ...] = ()
+    bands: tuple[Bools, ...] = ()
+    """bool[n_bands] for each guard: in which length bands it keeps pairs apart."""
+
+    def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> Bools:
+        """Return bool[n_pairs]: which pairs of posts, in these length bands, a guard keeps apart."""
+        refused = np.zeros(len(earlier), np.bool_)
+        signs = self._signs(posts, earlier, later) if self.guards and len(earlier) else None
+        for guard, of_bands in zip(self.guards, self.bands, strict=True):
+            is_read = of_bands[bands] & ~refused
+            if signs is not None and (sign := getattr(guard, "sign", None)) is not None:
+                is_read &= (signs & sign) != 0
+            chosen = np.flatnonzero(is_read)
+            if len(chosen):
+                refused[chosen] = guard.refuse(posts, earlier[chosen], later[chosen])
+        return refused
+
+    def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s | None:
+        """Return uint8[n_pairs]: which pairs the guards need not read; None where they read all."""
+        if all(getattr(guard, "sign", None) is None for guard in self.guards):
+            return None
+        return signs_of_pairs(posts, earlier, later)
+
+    def reasons(self, a: str, b: str, band: int) -> list[str]:
+        """Return what keeps two posts apart in a length band, by each guard that does."""
+        posts, one, other = [a, b], np.array([0]), np.array([1])
+        found: list[str] = []
+        for guard, of_bands in zip(self.guards, self.bands, strict=True):
+            plan = GuardPlan((guard,), (of_bands,))
+            if plan.refuse(posts, one, other, np.array([band], np.int32))[0]:  # as in a run, which need not read it
+                found.append(str(guard.reason(a, b)))
+        return found
+
+    def reasons_of(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> list[list[str]]:
+        """Return what keeps each pair of posts apart in its length band."""
+        reasons: list[list[str]] = [[] for _ in range(len(earlier))]
+        for place in np.flatnonzero(self.refuse(posts, earlier, later, bands)).tolist():
+            reasons[place] = self.reasons(posts[earlier[place]], posts[later[place]], int(bands[place]))
+        return reasons
+
+
+def plan_guards(
+    bands: Sequence[Sequence[ComponentSettings]], create: Callable[[str, Mapping[str, Any]], Guard]
+) -> GuardPlan:
+    """Return the guards that the length bands name, in the order in which they are named first.
+
+    ``create`` makes a guard of its name and options.
+    """
+    guards: dict[tuple[str, str], tuple[Guard, Bools]] = {}
+    for band, named in enumerate(bands):
+        for one in named:
+            key = (one.use, json.dumps(one.options, sort_keys=True, default=str))
+            if key not in guards:
+                guards[key] = (create(one.use, one.options), np.zeros(len(bands), np.bool_))
+            guards[key][1][band] = True
+    return GuardPlan(tuple(guard for guard, _ in guards.values()), tuple(places for _, places in guards.values()))

@@ -1,0 +1,89 @@
+"""Guards `links`, `mentions` and `emoji`: what stands for words in many posts, and must then agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+import regex
+from pydantic import Field
+
+from hybriddup.steps.guards import PairGuard
+from hybriddup.steps.options import Options as ComponentOptions
+
+LINK = regex.compile(r"(?:https?://|www\.)\S+")
+MENTION = regex.compile(r"(?<![\w.])@[\w.]*\w")
+EMOJI = regex.compile(
+    r"[\U0001F1E6-\U0001F1FF]{2}"
+    r"|\p{Extended_Pictographic}\uFE0F?\p{EMod}?(?:\u200d\p{Extended_Pictographic}\uFE0F?\p{EMod}?)*"
+    r"|[#*0-9]\uFE0F?\u20E3"
+    r"|\[[\p{L}\p{N}]{1,8}\]"
+)
+"""A flag, a picture with its tones and joined ones, a keycap, or an emoticon of Weibo such as ``[doge]``."""
+AFTER_LINK = '.,;:!?)»”’"\uff0c\u3002\uff01\uff1f\uff09\uff1b\uff1a'
+SKIN_AND_STYLE = regex.compile(r"[\U0001F3FB-\U0001F3FF\uFE0F]")
+
+
+class _Marks(PairGuard):
+    """What two posts have of one kind must agree."""
+
+    class Options(ComponentOptions):
+        """Options of the guard."""
+
+        strict: bool = Field(
+            False, description="Whether one that only one of two posts has keeps them apart; else each must have one."
+        )
+
+    name: ClassVar[str]
+    pattern: ClassVar[regex.Pattern[str]]
+
+    def __init__(self, options: Options) -> None:
+        self.strict = options.strict
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return what only one of two posts has; None where these are no reason."""
+        if a == b:
+            return None
+        of_a, of_b = self.found(a), self.found(b)
+        only_a, only_b = ([mark for mark in one if mark not in other] for one, other in ((of_a, of_b), (of_b, of_a)))
+        if (only_a or only_b) if self.strict else (only_a and only_b):
+            return f"{self.name} {_listed(only_a)} / {_listed(only_b)}"
+        return None
+
+    def found(self, text: str) -> list[str]:
+        """Return the marks of a text, each once."""
+        return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
+
+    def folded(self, mark: str) -> str:
+        """Return a mark as it is compared."""
+        return mark
+
+
+def _listed(marks: Iterable[str]) -> str:
+    return " ".join(marks) or "none"
+
+
+class Links(_Marks):
+    """The links of two posts must agree."""
+
+    name, pattern = "links", LINK
+
+    def folded(self, mark: str) -> str:
+        """Return a link without scheme, the mark after it, and a slash at its end."""
+        return mark.split("://", 1)[-1].removeprefix("www.").rstrip(AFTER_LINK).rstrip("/")
+
+
+class Mentions(_Marks):
+    """Who is mentioned in two posts must agree."""
+
+    name, pattern = "mentions", MENTION
+
+
+class Emoji(_Marks):
+    """The emoji of two posts must agree, whatever their number and their skin."""
+
+    name, pattern = "emoji", EMOJI
+
+    def folded(self, mark: str) -> str:
+        """Return an emoji without the tone of its skin."""
+        return SKIN_AND_STYLE.sub("", mark)

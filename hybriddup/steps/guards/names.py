@@ -1,0 +1,189 @@
+"""Guard `names`: a name in the place of another, or two that have changed places, in an otherwise equal sentence.
+
+Normalized posts have no capitals. So a name is known by what is around it (a title, a preposition of place, quotation
+marks), and a Chinese one by the dictionary.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
+
+from hybriddup.kernels.guard_signs import NAME
+from hybriddup.steps.guards import PairGuard
+from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame, letters
+from hybriddup.steps.guards.tables import read_table
+
+ALIKE = 0.6
+"""Words of this similarity or more may be spellings or forms of one."""
+LONGEST = 4
+"""Words of a name, of Chinese one characters six."""
+QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
+SLOT_MARKS = frozenset(QUOTES) | {"@"}
+LONGEST_HAN = 8
+NAME_TAGS = ("nr", "ns", "nt", "nz")
+"""Parts of speech of jieba's dictionary: persons, places, organizations, other names."""
+
+
+class Tables(NamedTuple):
+    """What `names.yaml` has."""
+
+    before: frozenset[str]
+    common: frozenset[str]
+    after_han: re.Pattern[str]
+    surnames: frozenset[str]
+    unordered: frozenset[str]
+
+
+@cache
+def tables() -> Tables:
+    """Return what `names.yaml` has."""
+    read = read_table("names")
+    titles = sorted(read["after_han"].split(), key=len, reverse=True)
+    return Tables(
+        frozenset(read["before"].split()),
+        frozenset(read["common"].split()),
+        re.compile("|".join(titles)),
+        frozenset(read["surnames"].strip()),
+        frozenset(read["unordered"].split()),
+    )
+
+
+@cache
+def han_names() -> frozenset[str]:
+    """Return the names of two characters and more in jieba's dictionary."""
+    spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
+    if spec is None or spec.origin is None:
+        return frozenset()
+    names = set[str]()
+    for line in Path(spec.origin).with_name("dict.txt").read_text("utf-8").splitlines():
+        word, _, tag = line.split(" ")
+        if tag.startswith(NAME_TAGS) and len(word) > 1:
+            names.add(word)
+    return frozenset(names)
+
+
+class Names(PairGuard):
+    """A name may not stand in the place of another."""
+
+    sign = NAME
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return the names in the place of each other, or those that changed places; None where there are none."""
+        difference = difference_of(a, b)
+        if not difference.is_small or difference.adds_only:
+            return None
+        found = _exchanged(difference)
+        if found is None and has_frame(difference):
+            found = _replaced(difference)
+        return None if found is None else f"names {found[0]} / {found[1]}"
+
+
+def _exchanged(difference: Difference) -> tuple[str, str] | None:
+    """Return what two posts say of the same two names in the other order: Bath to Bristol, Bristol to Bath."""
+    runs = difference.runs
+    if not runs:
+        return None
+    a = difference.words_a[runs[0].a[0] : runs[-1].a[1]]
+    b = difference.words_b[runs[0].b[0] : runs[-1].b[1]]
+    if not 3 <= len(a) == len(b) <= 16 or sorted(a) != sorted(b):
+        return None
+    for n in range(1, min(7, len(a) - 1)):
+        if a[:n] != b[-n:]:
+            continue
+        for m in range(1, min(7, len(a) - n)):
+            between = a[n : len(a) - m]
+            if a[-m:] == b[:m] and between == b[m : len(b) - n] and _ordered(between):
+                return letters(a), letters(b)
+    return None
+
+
+def _ordered(between: list[str]) -> bool:
+    """Return whether the order of two names counts, by the words between them."""
+    return amount(between) <= 3 and not tables().unordered.intersection(between)
+
+
+def _replaced(difference: Difference) -> tuple[str, str] | None:
+    """Return the one run of words in the place of another one that must be a name."""
+    runs = [run for run in difference.runs if any(_said(words) for words in difference.sides(run))]
+    if len(runs) != 1 or (difference.is_head(runs[0]) and difference.is_tail(runs[0])):
+        return None
+    a, b = difference.sides(runs[0])
+    if not a or not b or max(map(amount, (a, b))) > LONGEST:
+        return None
+    if any(HAN.match(word) for word in a + b):
+        return _replaced_han(difference, runs[0])
+    name_a, name_b = " ".join(a), " ".join(b)
+    if tables().common.intersection(a + b) or _is_alike(name_a, name_b):
+        return None
+    return (name_a, name_b) if _is_slot(difference, runs[0]) else None
+
+
+def _said(words: list[str]) -> bool:
+    """Return whether words are more than particles."""
+    return any(word not in PARTICLES for word in words)
+
+
+PARTICLES = frozenset("了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额阿哇咯喽罗哒嘞么呢嘛的")
+
+
+def _is_alike(a: str, b: str) -> bool:
+    """Return whether two names may be two spellings of one, or one a part or the initials of the other."""
+    if Indel.normalized_similarity(a, b) >= ALIKE or a in b or b in a or a[:4] == b[:4]:
+        return True
+    initials = ["".join(word[0] for word in name.split()) for name in (a, b)]
+    return a.replace(" ", "") == initials[1] or b.replace(" ", "") == initials[0]
+
+
+def _is_slot(difference: Difference, run: Run) -> bool:
+    """Return whether what is around a run says that a name is in it; a hashtag is rather a label of the post."""
+    starts = difference.spans_a[run.a[0]][0], difference.spans_b[run.b[0]][0]
+    if "#" in (difference.a[starts[0] - 1 : starts[0]], difference.b[starts[1] - 1 : starts[1]]):
+        return False
+    before = difference.words_a[run.a[0] - 1 : run.a[0]] if run.a[0] else []
+    if before and before[0] in tables().before:
+        return True
+    sides = [
+        (difference.a, difference.spans_a, run.a),
+        (difference.b, difference.spans_b, run.b),
+    ]
+    return all(_is_quoted(text, spans, span) for text, spans, span in sides)
+
+
+def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -> bool:
+    start, end = spans[span[0]][0], spans[span[1] - 1][1]
+    opening, closing = text[start - 1 : start] if start else "", text[end : end + 1]
+    if opening == "@" or text[max(0, start - 2) : start] == "@ ":
+        return True
+    return bool(opening) and QUOTES.get(opening) == closing
+
+
+def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
+    """Return the names that a run is in, one of the dictionary or with a title in each post."""
+    found_a = _han_name(difference.words_a, run.a)
+    found_b = _han_name(difference.words_b, run.b)
+    if found_a is None or found_b is None or found_a == found_b or found_a in found_b or found_b in found_a:
+        return None
+    return found_a, found_b
+
+
+def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
+    """Return the shortest name of the dictionary that covers a run, or a surname with a title."""
+    first, last = span
+    if last - first > 6:
+        return None
+    for extra in range(3):
+        for left in range(extra + 1):
+            start, end = max(0, first - left), last + extra - left
+            word = "".join(words[start:end])
+            if len(word) > 1 and word in han_names():
+                return word
+    name, after = "".join(words[first:last]), "".join(words[last : last + 4])
+    if len(name) <= 3 and name[0] in tables().surnames and tables().after_han.match(after):
+        return name
+    return None

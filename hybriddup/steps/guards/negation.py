@@ -1,0 +1,187 @@
+"""Guard `negation`: two posts with the same words, of which one denies what the other says."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from hybriddup.kernels.guard_signs import NEGATION
+from hybriddup.steps.guards import PairGuard
+from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame
+from hybriddup.steps.guards.tables import read_table
+
+LONGEST = 2.0
+"""Words of a run that can be a change of the sentence, and of all other runs together; more is other content."""
+ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
+FIRST_AT_END = "\u0590"
+"""The first letter of the scripts after Latin, Greek and Cyrillic."""
+CONTRACTED = re.compile(r"(?<=n)['’ʼ]t$")
+ASKED = re.compile(r"(.)[不没]\1")
+"""A question of Chinese: 是不是, 有没有."""
+TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]c[ae])|[ae](?=l[ıi]|s[ıi]n))")
+"""The syllable by which a verb is denied, before its ending."""
+
+
+KANA = re.compile(r"[\u3040-\u30ff]")
+ASKING = {"吗", "嗎", "么", "嘛"}
+"""In the place of a negation at the end of a question: 在家不 / 在家吗."""
+
+
+class Tables(NamedTuple):
+    """What `negation.yaml` has."""
+
+    words: frozenset[str]
+    portuguese: frozenset[str]
+    signs: re.Pattern[str]
+    """The first characters of `inside`."""
+    characters: str
+    """The same as text."""
+    inside: re.Pattern[str]
+    """Negations of scripts without spaces, and the longer words in which they are none (group 1)."""
+    idioms: re.Pattern[str]
+    with_negation: frozenset[str]
+    """Words that come with a negation."""
+    at_end: frozenset[str]
+    """Negations that come at the end of a sentence; in Arabic, Indian and East Asian scripts all may."""
+
+
+@cache
+def tables() -> Tables:
+    """Return what `negation.yaml` has."""
+    read = read_table("negation")
+    harmless = sorted([*read["han_words"].split(), *read["endings_in"].split()], key=len, reverse=True)
+    signs = sorted([*read["han"].split(), *read["endings"].split()], key=len, reverse=True)
+    characters = "".join(sorted({sign[0] for sign in signs}))
+    inside = re.compile(f"({'|'.join(map(re.escape, harmless))})|{'|'.join(map(re.escape, signs))}")
+    idioms = re.compile("|".join(rf"\b{re.escape(idiom.strip())}\b" for idiom in read["idioms"].split("|")))
+    return Tables(
+        frozenset(read["words"].split()),
+        frozenset(read["portuguese"].split()),
+        re.compile(f"[{characters}]"),
+        characters,
+        inside,
+        idioms,
+        frozenset(read["with"].split()),
+        frozenset(read["at_end"].split()),
+    )
+
+
+class Side(NamedTuple):
+    """The words of one post in the part that is read, and those that deny something."""
+
+    words: list[str]
+    denying: set[int]
+    """The words of which negations consist."""
+
+    def of(self, span: tuple[int, int]) -> tuple[list[str], list[str]]:
+        """Return the words of a run that deny something, and the others."""
+        places = range(*span)
+        return (
+            [self.words[place] for place in places if place in self.denying],
+            [self.words[place] for place in places if place not in self.denying],
+        )
+
+
+def negations(words: list[str], spans: list[tuple[int, int]], text: str) -> Side:
+    """Return where a text denies something."""
+    known = tables()
+    skipped = [match.span() for match in known.idioms.finditer(text)]
+    is_portuguese = len(known.portuguese & set(words)) > 1
+    denying = {
+        place
+        for place, (word, (start, _)) in enumerate(zip(words, spans, strict=True))
+        if (word in known.words or CONTRACTED.search(word))
+        and not (word == "no" and (is_portuguese or place in (0, len(words) - 1) or text[start + 2 : start + 3] == "."))
+        and not any(first <= start < last for first, last in skipped)
+    }
+    asked = ASKED.sub(lambda match: match[1] * 3, text)
+    found = [match.span() for match in known.inside.finditer(asked) if match[1] is None]
+    denying |= {
+        place for first, last in found for place, (start, end) in enumerate(spans) if start < last and end > first
+    }
+    return Side(words, denying)
+
+
+class Negation(PairGuard):
+    """What one post says, the other may not deny."""
+
+    sign = NEGATION
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return the negation that only one of two posts has; None where there is none."""
+        difference = difference_of(a, b)
+        if not (difference.is_small and has_frame(difference)):
+            return None
+        of_a = negations(difference.words_a, difference.spans_a, difference.a)
+        of_b = negations(difference.words_b, difference.spans_b, difference.b)
+        found: tuple[list[str], list[str]] = ([], [])
+        other = 0.0
+        for run in difference.runs:
+            if _is_change(difference, run, of_a.of(run.a), of_b.of(run.b)):
+                found[0].append("".join(of_a.of(run.a)[0]))
+                found[1].append("".join(of_b.of(run.b)[0]))
+            elif affix := _denied(difference, run):
+                found[affix[0]].append(affix[1])
+            else:
+                other += max(map(amount, difference.sides(run)))
+        found = list(filter(None, found[0])), list(filter(None, found[1]))
+        if len(found[0]) == len(found[1]) or other > LONGEST:
+            return None
+        return f"negation {' '.join(found[0]) or 'none'} / {' '.join(found[1]) or 'none'}"
+
+
+Words = tuple[list[str], list[str]]
+"""The words of a run that deny something, and the others."""
+
+
+def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
+    """Return whether a run denies the sentence: it is little more than a negation, and part of the sentence."""
+    if bool(a[0]) == bool(b[0]) or ASKING.intersection(a[1] + b[1]) or _repeats(difference, run):
+        return False
+    others, denying = a[1] + b[1], (a[0] or b[0])[0]
+    if difference.is_tail(run) and denying[0] < FIRST_AT_END and denying not in tables().at_end:
+        return False
+    if not all(difference.sides(run)):
+        return tables().with_negation.issuperset(others) and not (difference.is_head(run) and _is_answer(a[0] or b[0]))
+    if any(HAN.match(word) and not KANA.match(word) for word in others):
+        return len(a[1]) <= 1 and len(b[1]) <= 1
+    most = 2.0 if others and all(KANA.match(word) for word in others) else 1.0
+    return max(map(amount, (a[1], b[1]))) <= most
+
+
+def _is_answer(denying: list[str]) -> bool:
+    """Return whether negations at the head of a post may answer something: no, no."""
+    return len(denying) > 1 or denying[0] in ANSWERS
+
+
+def _repeats(difference: Difference, run: Run) -> bool:
+    """Return whether a run only says once more what comes next, as in 不不错."""
+    for words, span in ((difference.words_a, run.a), (difference.words_b, run.b)):
+        if span[0] < span[1] and words[span[1] : span[1] + 1] == words[span[0] : span[0] + 1]:
+            return True
+    return False
+
+
+def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
+    """Return the side and the word of a run that is the other with a prefix, or a Turkish verb that is denied."""
+    a, b = difference.sides(run)
+    if len(a) != 1 or len(b) != 1:
+        return None
+    for side, (one, other) in enumerate(((a[0], b[0]), (b[0], a[0]))):
+        if _is_denied(one, other):
+            return side, one
+    return None
+
+
+PREFIXES = re.compile(r"(?:un|in|im|ir|il|dis|non|не|без|в?не)-?")
+
+
+def _is_denied(one: str, other: str) -> bool:
+    if len(other) > 3 and one.endswith(other) and PREFIXES.fullmatch(one[: -len(other)]):
+        return True
+    match = TURKISH.search(one)
+    if match is None:
+        return False
+    stem, end = one[: match.start()], one[match.end() :]
+    return re.fullmatch(rf"{re.escape(stem)}(?:y?[aeıiuü])?{re.escape(end)}", other) is not None

@@ -1,0 +1,132 @@
+"""Guard `numbers`: in the place of a number, a date or a day, one post has another than the other."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+
+from pydantic import Field
+
+from hybriddup.kernels.guard_signs import NUMBER
+from hybriddup.steps.guards import PairGuard
+from hybriddup.steps.guards.reading import HAN, MARK, Difference, Run, amount, difference_of
+from hybriddup.steps.guards.values import HEAD_COUNTER, LONG_FOR_BARE, Value, blanked, undecorated, values_of
+from hybriddup.steps.options import Options as ComponentOptions
+
+LONGEST_PLACE = 6
+"""Words of a run in which a number is in the place of another; in a longer one, they are in different sentences."""
+
+
+class Numbers(PairGuard):
+    """Numbers must agree, however they are written: 2 is two, and 6,000 is 6000."""
+
+    class Options(ComponentOptions):
+        """Options of the guard."""
+
+        strict: bool = Field(
+            False,
+            description="Whether a number that only one of two posts has keeps them apart; else each must have one "
+            "that the other lacks.",
+        )
+
+    def __init__(self, options: Options) -> None:
+        self.strict = options.strict
+        self.sign = None if options.strict else NUMBER
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return the values in which two posts differ; None where these are no reason."""
+        difference = difference_of(a, b)
+        if self.strict:
+            return _strict_reason(difference)
+        return None if difference.adds_only else _reason(difference)
+
+
+def _strict_reason(difference: Difference) -> str | None:
+    a, b = (
+        [value for value in values_of(blanked(MARK, text)) if value.kind == "number" and not value.is_article]
+        for text in (difference.a, difference.b)
+    )
+    only_a, only_b = _only(a, b), _only(b, a)
+    return _spell(only_a, only_b) if only_a or only_b else None
+
+
+def _reason(difference: Difference) -> str | None:
+    text_a, text_b = _texts(difference)
+    a, b = list(values_of(text_a)), list(values_of(text_b))
+    for kind in dict.fromkeys(value.kind for value in a):
+        of_a, of_b = ([value for value in values if value.kind == kind] for values in (a, b))
+        only_a, only_b = _only(of_a, of_b), _only(of_b, of_a)
+        conflicts = [
+            (one, other) for one in only_a for other in only_b if _exclude(difference, one, other, text_a, text_b)
+        ]
+        if conflicts:
+            shown_a, shown_b = ([pair[side] for pair in conflicts] for side in (0, 1))
+            return _spell(shown_a, shown_b)
+    return None
+
+
+def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: str) -> bool:
+    """Return whether a value of one post is in the place of one of the other."""
+    if a.tag or b.tag:
+        return a.tag == b.tag
+    unit = a.unit(text_a)
+    has_unit = unit == b.unit(text_b)
+    if (a.is_loose or b.is_loose) and not has_unit:
+        return False
+    before = a.before(text_a)
+    if has_unit and unit and before and before == b.before(text_b):
+        return True
+    if _is_cut(text_a, a, text_b, b) or _is_cut(text_b, b, text_a, a):
+        return False
+    return any(
+        run.a[0] <= _word_at(difference.spans_a, a.start) < run.a[1]
+        and run.b[0] <= _word_at(difference.spans_b, b.start) < run.b[1]
+        for run in difference.runs
+        if _is_place(difference, run)
+    )
+
+
+def _is_place(difference: Difference, run: Run) -> bool:
+    """Return whether a run is so short that a number in it is in the place of another."""
+    if max(run.a[1] - run.a[0], run.b[1] - run.b[0]) > 2 * LONGEST_PLACE:
+        return False
+    return max(map(amount, difference.sides(run))) <= LONGEST_PLACE
+
+
+def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
+    """Return whether a number is all that a cut at the end of a text left of another."""
+    if not other.shown.startswith(value.shown) or value.end != len(text.rstrip(" .…")):
+        return False
+    return other.end < len(other_text.rstrip(" .…"))
+
+
+def _word_at(spans: list[tuple[int, int]], start: int) -> int:
+    """Return the word in which a place of the text is."""
+    return bisect_right(spans, (start, 1 << 60)) - 1
+
+
+def _texts(difference: Difference) -> list[str]:
+    """Return the parts that differ, with spaces in the place of decoration."""
+    texts = [difference.a, difference.b]
+    if difference.starts_text:
+        texts = [blanked(HEAD_COUNTER, text) for text in texts]
+    if difference.ends_text:
+        length = min(map(width, (difference.whole_a, difference.whole_b)))
+        texts = [undecorated(text, length) for text in texts]
+    return [blanked(MARK, text) for text in texts]
+
+
+def width(text: str) -> int:
+    """Return the length of a text, Han characters and kana counted twice; of a long one, any that is as long."""
+    return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
+
+
+def _only(values: list[Value], others: list[Value]) -> list[Value]:
+    """Return the values that the others lack, or have fewer times."""
+    more = Counter(value.key for value in values) - Counter(value.key for value in others)
+    return [value for value in values if value.key in more]
+
+
+def _spell(a: list[Value], b: list[Value]) -> str:
+    shown_a, shown_b = (", ".join(dict.fromkeys(value.shown for value in some)) or "none" for some in (a, b))
+    return f"numbers {shown_a} / {shown_b}"

@@ -1,0 +1,63 @@
+"""Guard `opposites`: one of a pair of opposite words in the place of the other, such as buy and sell."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hybriddup.kernels.guard_signs import OPPOSITE
+from hybriddup.steps.guards import PairGuard
+from hybriddup.steps.guards.reading import changed, difference_of, has_frame, letters
+from hybriddup.steps.guards.tables import read_table
+
+Places = dict[str, frozenset[tuple[int, int]]]
+
+
+@cache
+def opposites() -> Places:
+    """Return the sides on which each word is: numbers of a list and of the side; others of the list exclude it."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for number, written in enumerate(read_table("opposites")["pairs"]):
+        for side, words in enumerate(written.split("|")):
+            for word in words.split():
+                found.setdefault(word, set()).add((number, side))
+    return {word: frozenset(places) for word, places in found.items()}
+
+
+def exclude(a: str, b: str) -> bool:
+    """Return whether two words are opposites.
+
+    Examples
+    --------
+    >>> exclude("buy", "sell"), exclude("north", "east"), exclude("buy", "east"), exclude("buy", "bought")
+    (True, True, False, False)
+    """
+    known = opposites()
+    sides = dict(known.get(a, ()))
+    return any(sides.get(number, side) != side for number, side in known.get(b, ()))
+
+
+class Opposites(PairGuard):
+    """A word may not stand in the place of its opposite."""
+
+    sign = OPPOSITE
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return the opposite words in the place of each other; None where there are none."""
+        difference = difference_of(a, b)
+        if not difference.is_small or difference.adds_only or not has_frame(difference):
+            return None
+        for _, of_a, of_b in changed(difference):
+            if found := _opposites_in(of_a, of_b):
+                return f"opposites {found[0]} / {found[1]}"
+        return None
+
+
+def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
+    """Return opposite words of two short runs: whole runs, or the words that only one of them has."""
+    if len(a) > 3 or len(b) > 3:
+        return None
+    if exclude(whole_a := letters(a), whole_b := letters(b)):
+        return whole_a, whole_b
+    if len(a) != len(b):
+        return None
+    return next(((one, other) for one, other in zip(a, b, strict=True) if exclude(one, other)), None)

@@ -1,0 +1,229 @@
+"""Where two posts differ: their words, and the runs of words in which one has what the other lacks.
+
+Most of two near repeats is equal. Only the part from the first to the last difference is read, with some context.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
+
+CONTEXT = 16
+"""Characters around the part that differs that are read with it, and as many more as end a word."""
+LONGEST_WORD = 24
+"""Characters within which a word that has spaces around it ends."""
+MOST_LETTERS, MOST_HAN = 64, 24
+"""Characters of both posts that may differ in a small difference; fewer where there are Han characters or kana."""
+MARKS = "".join(
+    chr(code)
+    for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))
+    if unicodedata.category(chr(code))[0] == "M"
+)
+"""Vowel signs, tones and points, which belong to the letter before them."""
+NO_SPACES = (
+    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u1780-\u17b3"
+    "\u3005-\u3007\u3040-\u3096\u30a0-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Letters of Thai, Lao, Myanmar, Khmer, Chinese and Japanese: each, with its marks, is read as a word."""
+HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""Han characters and kana."""
+SAID = re.compile(r"\w")
+PART = re.compile(rf"(?![{NO_SPACES}])[\w{MARKS}]")
+"""A character that belongs to a word with its neighbours."""
+SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")
+"""A letter of a script that puts spaces around words; some marks are among these."""
+LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
+MARK = re.compile(r"https?://\S*|<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
+"""A link, a mention, or what stands for a masked part: no words."""
+WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
+LETTER_OR_MARK = re.compile(LETTER)
+ALONE = re.compile(f"[{NO_SPACES}]")
+
+
+class Run(NamedTuple):
+    """Words of one post in the place of words of the other; one of the two may be empty."""
+
+    a: tuple[int, int]
+    """The first word, and the one after the last, in `Difference.words_a`."""
+    b: tuple[int, int]
+
+
+class Difference:
+    """What two posts have in the part where they differ; nothing is read before it is asked for."""
+
+    def __init__(self, a: str, b: str) -> None:
+        self.whole_a, self.whole_b = a, b
+        self._n_before: int = Prefix.similarity(a, b)
+        self._n_after: int = Postfix.similarity(a[self._n_before :], b[self._n_before :])
+        self.middle_a = a[self._n_before : len(a) - self._n_after]
+        """From the first difference to the last."""
+        self.middle_b = b[self._n_before : len(b) - self._n_after]
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether so few characters differ that it is one sentence with some words changed."""
+        a, b = self.middle_a, self.middle_b
+        most = MOST_HAN if HAN.search(a) or HAN.search(b) else MOST_LETTERS
+        return abs(len(a) - len(b)) <= most and Indel.distance(a, b, score_cutoff=most) <= most
+
+    @cached_property
+    def adds_only(self) -> bool:
+        """Whether one post has nothing in the place of what the other has."""
+        return not (
+            self._says_something(self.whole_a, self.middle_a) and self._says_something(self.whole_b, self.middle_b)
+        )
+
+    def _says_something(self, text: str, middle: str) -> bool:
+        if SAID.search(middle):
+            return True
+        before, after = text[: self._n_before][-1:], text[len(text) - self._n_after :][:1]
+        # a part of a word that the other continues, such as 1 and 10
+        return bool(SAID.match(before) or SAID.match(after)) and not (HAN.match(before) or HAN.match(after))
+
+    @cached_property
+    def _first(self) -> int:
+        return _word_start(self.whole_a, self._n_before - CONTEXT)
+
+    @cached_property
+    def a(self) -> str:
+        """The part of the first post that differs, with context."""
+        return self.whole_a[self._first : _word_end(self.whole_a, len(self.whole_a) - self._n_after + CONTEXT)]
+
+    @cached_property
+    def b(self) -> str:
+        """The part of the second post that differs, with the same context."""
+        n_left_out = len(self.whole_a) - self._first - len(self.a)
+        return self.whole_b[self._first : len(self.whole_b) - n_left_out]
+
+    @property
+    def starts_text(self) -> bool:
+        """Whether the part begins where the posts do."""
+        return self._first == 0
+
+    @property
+    def ends_text(self) -> bool:
+        """Whether the part ends where the posts do."""
+        return self._first + len(self.a) == len(self.whole_a)
+
+    @cached_property
+    def spans_a(self) -> list[tuple[int, int]]:
+        """Where the words of the first post are in its part `a`."""
+        return [match.span() for match in WORD.finditer(_without_marks(self.a))]
+
+    @cached_property
+    def spans_b(self) -> list[tuple[int, int]]:
+        """Where the words of the second post are in its part `b`."""
+        return [match.span() for match in WORD.finditer(_without_marks(self.b))]
+
+    @cached_property
+    def words_a(self) -> list[str]:
+        """The words of the first post, from the first difference to the last, with context."""
+        return WORD.findall(_without_marks(self.a))
+
+    @cached_property
+    def words_b(self) -> list[str]:
+        """The words of the second post, from the first difference to the last, with context."""
+        return WORD.findall(_without_marks(self.b))
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The places in which the words differ, in order; not where only spaces do."""
+        runs: list[Run] = []
+        for change in Levenshtein.opcodes(self.words_a, self.words_b):
+            if change.tag == "equal":
+                continue
+            a0, a1, b0, b1 = change.src_start, change.src_end, change.dest_start, change.dest_end
+            if runs and runs[-1].a[1] == a0 and runs[-1].b[1] == b0:
+                runs[-1] = Run((runs[-1].a[0], a1), (runs[-1].b[0], b1))
+            else:
+                runs.append(Run((a0, a1), (b0, b1)))
+        return [run for run in runs if "".join(self.words_a[slice(*run.a)]) != "".join(self.words_b[slice(*run.b)])]
+
+    def sides(self, run: Run) -> tuple[list[str], list[str]]:
+        """Return the words of a run in the two posts."""
+        return self.words_a[slice(*run.a)], self.words_b[slice(*run.b)]
+
+    def is_head(self, run: Run) -> bool:
+        """Return whether no word that both have is before the run."""
+        return self.starts_text and (run.a[0] == 0 or run.b[0] == 0)
+
+    def is_tail(self, run: Run) -> bool:
+        """Return whether no word that both have is after the run."""
+        return self.ends_text and (run.a[1] == len(self.words_a) or run.b[1] == len(self.words_b))
+
+
+@lru_cache(maxsize=4096)
+def difference_of(a: str, b: str) -> Difference:
+    """Return what two posts have in the part where they differ; several guards ask for the same pairs in turn."""
+    return Difference(a, b)
+
+
+def _without_marks(text: str) -> str:
+    """Return a text with spaces in the place of links, mentions and masked parts."""
+    if "@" in text or "<" in text or "http" in text:
+        return MARK.sub(lambda match: " " * len(match[0]), text)
+    return text
+
+
+def _word_start(text: str, place: int) -> int:
+    """Return where the word begins that a place is in; the place itself where no space is near."""
+    if place <= 0:
+        return 0
+    start = text.rfind(" ", max(0, place - LONGEST_WORD), place) + 1
+    return start or place
+
+
+def _word_end(text: str, place: int) -> int:
+    """Return where the word ends that a place is in; the place itself where no space is near."""
+    if place >= len(text):
+        return len(text)
+    end = text.find(" ", place, place + LONGEST_WORD)
+    return place if end < 0 else end
+
+
+def letters(words: Sequence[str]) -> str:
+    """Return words as one text, with a space where they have letters of a script that needs one."""
+    return "".join(words) if all(len(word) == 1 for word in words) else " ".join(words)
+
+
+def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]]:
+    """Yield the runs in which each post has words that the other lacks."""
+    for run in difference.runs:
+        a, b = difference.sides(run)
+        if a and b:
+            yield run, a, b
+
+
+def holds_word(text: str, word: str) -> bool:
+    """Return whether a text has a word: a whole one, unless it begins and ends in a script without spaces."""
+    place = text.find(word)
+    while place >= 0:
+        end = place + len(word)
+        if not (_joins(text[place - 1 : place], word[0]) or _joins(word[-1], text[end : end + 1])):
+            return True
+        place = text.find(word, place + 1)
+    return False
+
+
+def _joins(left: str, right: str) -> bool:
+    """Return whether two characters next to each other are of one word."""
+    return bool(left and right and PART.match(left) and PART.match(right))
+
+
+def amount(words: Sequence[str]) -> float:
+    """Return how much some words are: a character of a script without spaces is half a word."""
+    return sum(0.5 if ALONE.match(word) else 1.0 for word in words)
+
+
+def has_frame(difference: Difference) -> bool:
+    """Return whether two posts are nearly the same sentence: more of the shorter one is equal than not."""
+    changed_a = sum(run.a[1] - run.a[0] for run in difference.runs)
+    changed_b = sum(run.b[1] - run.b[0] for run in difference.runs)
+    n_equal = len(difference.words_a) - changed_a
+    unread = len(difference.whole_a) - len(difference.a)
+    return bool(difference.runs) and n_equal + unread / 4 >= max(changed_a, changed_b)

@@ -1,0 +1,235 @@
+"""The numbers, dates and days of a text, however they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from hybriddup.steps.guards.han_numerals import HAN_NUMERAL, LARGE, TIMES, han_values
+from hybriddup.steps.guards.reading import HAN, SPACED
+from hybriddup.steps.guards.tables import read_table
+
+DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+WORDS = re.compile(r"[^\W\d_]+(?:-feira|['’]hui)?")
+HASHTAG = re.compile(r"#(\w*)")
+HEAD_COUNTER = re.compile(r"^\s*\d{1,4}(?=\s*<repost>)")
+"""A comment that only counts, before what it quotes."""
+TAIL = re.compile(r"(?:\s*(?:https?://\S*|@\w+|[…\s]|\.{2,}))+$")
+MARKED_COUNTER = re.compile(r"(?:(?<=\s)[#x×*/]\s?\d{1,9}|(?<!\w)#\s?\d{1,9}|[\[(][a-z]?\d{1,9}[\])])$")
+BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
+RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
+LONGEST_TAIL = 64
+LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
+"""Letters (Han characters count twice) from which on a number at the end counts copies; in a title it is the issue."""
+LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
+REPEATED = re.compile(r"(\d)\1{2,}")
+THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+DECIMAL = re.compile(r"(\d+)[.,](\d+)")
+ROMAN = re.compile(r"(?=[ivxl])(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0,3})")
+FACTORS = LARGE | {unit: factor for unit, factor in TIMES.items() if factor > 10}
+ONLY_AFTER_DIGITS = {"am", "pm"}
+
+
+class Value(NamedTuple):
+    """A number, date or day in a text."""
+
+    kind: str
+    key: str
+    """Equal for equal values: ``6.000`` and ``6000`` have one."""
+    shown: str
+    """As it is written."""
+    start: int
+    """Its place in the text."""
+    end: int
+    is_loose: bool = False
+    """Whether it may be no number, or one of no weight: it counts only against a value with the same unit."""
+    tag: str = ""
+    """Of a number in a hashtag, the rest of the hashtag."""
+
+    @property
+    def is_article(self) -> bool:
+        """Whether it is a word that may be no number, such as one."""
+        return self.is_loose and not self.shown[0].isdecimal()
+
+    def before(self, text: str) -> str:
+        """Return the two characters before it, spaces left out."""
+        return text[max(0, self.start - 4) : self.start].replace(" ", "")[-2:]
+
+    def unit(self, text: str) -> str:
+        """Return the beginning of what comes next, such as what is counted: a Han character, or three letters."""
+        following = text[self.end : self.end + 4].strip(" .)")
+        return following[:1] if HAN.match(following) else following[:3]
+
+
+class Tables(NamedTuple):
+    """What `numbers.yaml` has, by word."""
+
+    words: dict[str, tuple[str, str, bool]]
+    """Kind, key, and whether the word counts only in the place of another number."""
+    labels: frozenset[str]
+    counted: frozenset[str]
+    latin: frozenset[str]
+    """All words and labels of scripts that put spaces around words."""
+    signs: re.Pattern[str]
+    """The characters of the words of the others."""
+    characters: str
+    """The same as text."""
+    in_tags: re.Pattern[str]
+    """Names of days and months in a hashtag, which has no spaces."""
+    without_spaces: re.Pattern[str]
+    """The words of scripts that put no spaces around words."""
+
+
+TENS, ONES = frozenset(map(str, range(20, 100, 10))), frozenset(map(str, range(1, 10)))
+KINDS = {
+    "values": "number",
+    "loose": "number",
+    "weekdays": "weekday",
+    "months": "month",
+    "days": "day",
+    "halves": "half",
+}
+
+
+@cache
+def tables() -> Tables:
+    """Return what `numbers.yaml` has."""
+    read = read_table("numbers")
+    words = {
+        word: (kind, str(key), section == "loose")
+        for section, kind in KINDS.items()
+        for key, named in read[section].items()
+        for word in named.split()
+    }
+    alone = [word for word in words if re.search(r"[\u3040-\u9fff\uac00-\ud7af]", word)]
+    long_names = [word for word, (kind, _, _) in words.items() if kind in ("weekday", "month") and len(word) > 4]
+    labels, counted = (frozenset(read[name].split()) for name in ("labels", "counted"))
+    characters = "".join(sorted({character for word in alone for character in word}))
+    signs = re.compile(f"[{characters}]")
+    latin = labels.union(words).difference(alone)
+    return Tables(words, labels, counted, latin, signs, characters, _any_of(long_names), _any_of(alone))
+
+
+def _any_of(words: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word)))))
+
+
+def canonical(number: str) -> list[str]:
+    """Return the values of a run of digits with points or commas.
+
+    Examples
+    --------
+    >>> canonical("6.000"), canonical("1.0"), canonical("2,5"), canonical("05"), canonical("5.7.2018")
+    (['6000'], ['1'], ['2.5'], ['5'], ['5', '7', '2018'])
+    """
+    if REPEATED.fullmatch(number):  # written for emphasis, such as 6666
+        return [number[:3]]
+    if THOUSANDS.fullmatch(number):
+        return [str(int(re.sub("[.,]", "", number)))]
+    if decimal := DECIMAL.fullmatch(number):
+        part = decimal[2].rstrip("0")
+        return [f"{int(decimal[1])}.{part}" if part else str(int(decimal[1]))]
+    return [str(int(part)) for part in re.split("[.,]", number)]
+
+
+def blanked(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text with spaces in the place of what a pattern finds, so that all else keeps its place."""
+    return pattern.sub(lambda match: " " * len(match[0]), text)
+
+
+def values_of(text: str) -> Iterator[Value]:
+    """Yield the numbers, dates and days of a text without links and mentions."""
+    plain = text
+    if "#" in text:
+        for match in HASHTAG.finditer(text):
+            yield from _values_of_tag(match[1], match.start(1))
+        plain = blanked(HASHTAG, text)
+    if len(LIST_NUMBER.findall(plain)) > 1:
+        plain = blanked(LIST_NUMBER, plain)
+    yield from _digits(plain)
+    if HAN_NUMERAL.search(plain):
+        for start, value, numeral, is_loose in han_values(plain):
+            yield Value("number", str(value), numeral, start, start + len(numeral), is_loose)
+    yield from _words(plain)
+
+
+def _digits(text: str) -> Iterator[Value]:
+    for match in DIGITS.finditer(text):
+        number, start, end = match[0], match.start(), match.end()
+        after, keys = text[end : end + 1], [number] if number[0] != "0" and number.isascii() else []
+        if not number.isdecimal() or not keys or number[:3] == number[0] * 3:
+            keys = canonical(number)
+        if after in FACTORS and len(keys) == 1:
+            keys, number, end = [_times(keys[0], FACTORS[after])], number + after, end + 1
+        is_in_word = start > 0 and text[start - 1].isascii() and text[start - 1].isalpha()
+        for key in keys:
+            yield Value("number", key, number, start, end, is_in_word)
+
+
+def _times(key: str, factor: int) -> str:
+    product = round(float(key) * factor, 6)
+    return str(int(product)) if product == int(product) else str(product)
+
+
+def _values_of_tag(tag: str, start: int) -> Iterator[Value]:
+    if tag.isdecimal():
+        yield Value("number", str(int(tag)), tag, start, start + len(tag))
+        return
+    for match in DIGITS.finditer(tag):
+        rest = f"{tag[: match.start()]}0{tag[match.end() :]}"
+        yield Value("number", canonical(match[0])[0], match[0], start + match.start(), start + match.end(), tag=rest)
+    for match in tables().in_tags.finditer(tag) if SPACED.search(tag) else ():
+        kind, key, _ = tables().words[match[0]]
+        yield Value(kind, key, match[0], start + match.start(), start + match.end())
+
+
+def _words(text: str) -> Iterator[Value]:
+    known = tables()
+    for match in known.without_spaces.finditer(text) if known.signs.search(text) else ():
+        kind, key, _ = known.words[match[0]]
+        yield Value(kind, key, match[0], match.start(), match.end())
+    if not SPACED.search(text):
+        return
+    previous, end, tens = "", 0, None
+    for match in WORDS.finditer(text):
+        word, value = match[0], None
+        if found := known.words.get(word):
+            if word not in ONLY_AFTER_DIGITS or text[end : match.start()].strip()[-1:].isdecimal():
+                kind, key, is_loose = found
+                value = Value(kind, key, word, match.start(), match.end(), is_loose)
+        elif previous in known.labels and (len(word) == 1 or ROMAN.fullmatch(word)):
+            value = Value("part", word, f"{previous} {word}", match.start(), match.end())
+        if tens is not None:
+            if value is not None and value.key in ONES and match.start() == tens.end + 1:
+                value, tens = _added(tens, value), None
+            else:
+                yield tens
+        tens = value if value is not None and value.key in TENS else None
+        if value is not None and tens is None:
+            yield value
+        previous, end = word, match.end()
+    if tens is not None:
+        yield tens
+
+
+def _added(tens: Value, ones: Value) -> Value:
+    """Return the number of two words, such as forty-five."""
+    key, shown = str(int(tens.key) + int(ones.key)), f"{tens.shown} {ones.shown}"
+    return tens._replace(key=key, shown=shown, end=ones.end)
+
+
+def undecorated(text: str, length: int) -> str:
+    """Return the end of a post without what only counts copies: ``#8``, ``[2036345]``, ``8fj2``; links go too.
+
+    The length is that of the shorter post.
+    """
+    tail = text[-LONGEST_TAIL:]
+    bare = RANDOM_TAIL.sub("", TAIL.sub("", tail))
+    patterns = [MARKED_COUNTER] * (length >= LONG_FOR_MARKED) + [BARE_COUNTER] * (length >= LONG_FOR_BARE)
+    counter = next(filter(None, (pattern.search(bare) for pattern in patterns)), None)
+    if counter is not None:
+        before = bare[: counter.start()]
+        bare = bare if before.rstrip(" #:-").rpartition(" ")[2] in tables().counted else before
+    return text[: len(text) - len(tail)] + bare

@@ -1,0 +1,37 @@
+"""Guard `words`: a user's own words, of which two posts must have the same."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from hybriddup.steps.guards import PairGuard
+from hybriddup.steps.guards.reading import holds_word
+from hybriddup.steps.options import Options as ComponentOptions
+
+
+class Words(PairGuard):
+    """Two posts must have the same of some words."""
+
+    class Options(ComponentOptions):
+        """Options of the guard."""
+
+        words: tuple[str, ...] = Field(
+            ("不", "没", "not", "no"),
+            min_length=1,
+            description="Words, of which two posts must have the same; in any case, and as whole words where a script "
+            "has spaces.",
+        )
+
+    def __init__(self, options: Options) -> None:
+        self.words = tuple(dict.fromkeys(word.casefold() for word in options.words))
+
+    def reason(self, a: str, b: str) -> str | None:
+        """Return the words that only one of two posts has."""
+        if a == b:
+            return None
+        a, b = a.casefold(), b.casefold()
+        in_a, in_b = ([word for word in self.words if holds_word(text, word)] for text in (a, b))
+        only_a, only_b = ([word for word in one if word not in other] for one, other in ((in_a, in_b), (in_b, in_a)))
+        if not only_a and not only_b:
+            return None
+        return f"words {', '.join(only_a) or 'none'} / {', '.join(only_b) or 'none'}"
