@@ -83,10 +83,7 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
             tokens.kinds[token] = WORD
             n_letters = tokens.bounds[token, 1] - tokens.bounds[token, 0] - 1
             tokens.weights[token] = WEIGHTS[1] * min(n_letters, LONGEST)
-    is_cut = is_cut_off(points, first, end)
-    if is_cut and tokens.kinds[tail] in (WORD, NUMBER):
-        tokens.kinds[tail] = DROPPED
-    return is_cut
+    return is_cut_off(points, first, end)
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from hybriddup.data.records import Bools, Float64s, Int64s
+from hybriddup.data.records import Bools, Float64s, Int64s, text_lengths
 from hybriddup.kernels.post_features import FEATURES
 from hybriddup.config.load import open_session
 from hybriddup.run.components import Components
@@ -127,7 +127,10 @@ def main(folder: Path, write: bool) -> None:
 
 def refused(components: Components, posts: list[str], pairs: Pairs) -> Bools:
     """Return which pairs the guards of a configuration keep apart."""
-    return np.zeros(len(pairs.labels), np.bool_)
+    one, other = pairs.places
+    lengths = text_lengths(components.compared(posts))
+    bands = components.bands.of_lengths(np.minimum(lengths[one], lengths[other]))
+    return components.bands.guards.refuse(posts, one, other, bands)
 
 
 def as_yaml(model: shipped.PostModel) -> str:

@@ -37,10 +37,11 @@ _COLON = r"(?:\s*+[:：]++)?+"
 REPOST_MARKERS = (
     Pattern(rf"//\s*+@{_NAME}{_COLON}", "@"),
     Pattern(rf"rt(?<![a-z0-9]rt)\s*+@{_NAME}{_COLON}", "@"),
+    Pattern(rf"\"\s*+@{_NAME}\s*+[:：]++", "@"),
     Pattern(rf"mt @(?<![a-z0-9]mt @){_NAME}{_COLON}", "mt @"),
     Pattern(rf"回[复復覆]\s*+@{_NAME}{_COLON}", "@"),
 )
-"""``//@user:``, ``RT @user:`` (``MT`` for a modified one), ``回复@user:``."""
+"""``//@user:``, ``RT @user:`` (``MT`` for a modified one), ``"@user:``, ``回复@user:``."""
 
 REPOST_COMMENTS = tuple(
     Pattern(rf"{words}(?<![^\s\]:：{CUT}{BOUNDARY}].{{4}})(?!\w)", words) for words in ("转发微博", "轉發微博")

@@ -23,8 +23,8 @@ SMALLEST_SLICE = 2048
 LEAST_CONTAINED = 0.7
 """Share of the characters of the shorter compared text that the other one has, at least, in any order; else the score
 is 0, so that most pairs need not be looked at."""
-COMMENT = 4.0
-"""Own words of this weight beside a quote are a post of their own: four Han characters, or three English words."""
+COMMENT = 5.0
+"""Own words of this weight beside a quote are a post of their own: five Han characters, or four English words."""
 CUT_OFF = 3.0
 """A post that is cut off says at least this, to repeat a longer one for that alone."""
 
