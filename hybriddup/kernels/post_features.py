@@ -357,11 +357,14 @@ def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
         if partner >= 0:
             shared += weight
             quoted += 0.0 if posts.is_own[token] or posts.is_own[b.first + partner] else weight
-        elif posts.is_own[token] and count_of(b.counts, posts.keys[token], b.stamp) == 0:
+        elif posts.is_own[token]:
             own_a += weight
     for token in range(b.first, b.last):
-        if posts.is_own[token] and count_of(a.counts, posts.keys[token], a.stamp) == 0:
-            own_b += posts.weights[token]
+        own_b += posts.weights[token] if posts.is_own[token] else 0.0
+    for token in range(a.first, a.last):
+        partner = partners[token - a.first]
+        if partner >= 0 and posts.is_own[b.first + partner]:
+            own_b -= posts.weights[b.first + partner]
     return np.log1p(max(own_a, own_b)) if 2.0 * quoted > shared else 0.0
 
 
