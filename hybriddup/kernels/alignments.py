@@ -19,13 +19,13 @@ MOST_BITS = 1 << 24
 
 
 class KeyCounts(NamedTuple):
-    """How often keys occur: a hash table with linear probing, emptied by looking up with another stamp."""
+    """How often keys occur in two sequences: a hash table with linear probing, emptied by using another stamp."""
 
     keys: UInt64s
     stamps: UInt64s
     """uint64[n], uint64[n]: n is a power of two, at least twice the number of keys."""
     counts: Int32s
-    """int32[n]."""
+    """int32[n, 2]: in the first sequence, and in the second."""
 
 
 @njit(cache=True, nogil=True)
@@ -34,35 +34,27 @@ def make_counts(n: int) -> KeyCounts:
     size = 4
     while size < 2 * n:
         size *= 2
-    return KeyCounts(np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.zeros(size, np.int32))
+    return KeyCounts(np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.zeros((size, 2), np.int32))
 
 
 @njit(cache=True, nogil=True, inner=True)
-def slot_of(table: KeyCounts, key: np.uint64, stamp: np.uint64) -> np.uint64:
-    """Return the slot of a key, or the free slot where it belongs."""
+def count_keys(
+    table: KeyCounts, keys: UInt64s, first: int, last: int, stamp: np.uint64, which: int, slots: Int32s, ranks: Int32s
+) -> None:
+    """Count ``keys[first:last]`` as sequence ``which``, 0 or 1.
+
+    Writes the slot of each key to ``slots`` int32[n], and how often it occurred before to ``ranks`` int32[n].
+    """
     mask = np.uint64(len(table.keys) - 1)
-    slot = (key * SPREAD >> HALF) & mask
-    while table.stamps[slot] == stamp and table.keys[slot] != key:
-        slot = (slot + ONE) & mask
-    return slot
-
-
-@njit(cache=True, nogil=True, inner=True)
-def count_of(table: KeyCounts, key: np.uint64, stamp: np.uint64) -> int:
-    """Return how often a key was counted."""
-    slot = slot_of(table, key, stamp)
-    return np.int64(table.counts[slot] if table.stamps[slot] == stamp else 0)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def count_keys(table: KeyCounts, keys: UInt64s, first: int, last: int, stamp: np.uint64, ranks: Int32s) -> None:
-    """Count ``keys[first:last]`` under a new stamp; ``ranks`` int32[n]: how often each key occurred before."""
     for i in range(first, last):
-        slot = slot_of(table, keys[i], stamp)
+        slot = (keys[i] * SPREAD >> HALF) & mask
+        while table.stamps[slot] == stamp and table.keys[slot] != keys[i]:
+            slot = (slot + ONE) & mask
         if table.stamps[slot] != stamp:
-            table.keys[slot], table.stamps[slot], table.counts[slot] = keys[i], stamp, np.int32(0)
-        ranks[i - first] = table.counts[slot]
-        table.counts[slot] += np.int32(1)
+            table.keys[slot], table.stamps[slot] = keys[i], stamp
+            table.counts[slot, 0], table.counts[slot, 1] = np.int32(0), np.int32(0)
+        slots[i - first], ranks[i - first] = np.int32(slot), table.counts[slot, which]
+        table.counts[slot, which] += np.int32(1)
 
 
 class Alignment(NamedTuple):
@@ -71,7 +63,7 @@ class Alignment(NamedTuple):
     partners: Int32s
     """int32[n]: place in the second sequence; -1 = none."""
     masks: UInt64s
-    """uint64[n_slots, n_words]: where each key of the first sequence occurs, by slot of its table."""
+    """uint64[n_slots, n_words]: where each key of the first sequence occurs, by its slot."""
     states: UInt64s
     """uint64[n, n_words]: the state after each key of the second sequence."""
 
@@ -84,55 +76,55 @@ def make_alignment(n: int, n_slots: int) -> Alignment:
 
 
 @njit(cache=True, nogil=True)
-def align(
-    keys: UInt64s, a: tuple[int, int], b: tuple[int, int], of_a: KeyCounts, stamp: np.uint64, into: Alignment
-) -> None:
-    """Write the partner of each key of ``keys[a[0]:a[1]]`` in ``keys[b[0]:b[1]]``; ``of_a`` counts the keys of a."""
-    n_a, n_b = a[1] - a[0], b[1] - b[0]
-    into.partners[:n_a] = -1
-    head = np.int64(0)
-    while head < min(n_a, n_b) and keys[a[0] + head] == keys[b[0] + head]:
+def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
+    """Write the partner of each key of a sequence in another one, given the slots of ``n_a`` and ``n_b`` keys."""
+    head, tail = np.int64(0), np.int64(0)
+    for i in range(n_a):
+        into.partners[i] = -1
+    while head < min(n_a, n_b) and a[head] == b[head]:
         into.partners[head] = head
         head += 1
-    tail = np.int64(0)
-    while tail < min(n_a, n_b) - head and keys[a[1] - 1 - tail] == keys[b[1] - 1 - tail]:
+    while tail < min(n_a, n_b) - head and a[n_a - 1 - tail] == b[n_b - 1 - tail]:
         into.partners[n_a - 1 - tail] = n_b - 1 - tail
         tail += 1
     n_a, n_b = n_a - head - tail, n_b - head - tail
-    if n_a > 0 and n_b > 0 and (n_a + 63) // 64 <= into.masks.shape[1]:
-        align_middle(keys, a[0] + head, n_a, b[0] + head, n_b, of_a, stamp, into, head)
-
-
-@njit(cache=True, nogil=True)
-def align_middle(
-    keys: UInt64s,
-    start_a: int,
-    n_a: int,
-    start_b: int,
-    n_b: int,
-    of_a: KeyCounts,
-    stamp: np.uint64,
-    into: Alignment,
-    shift: int,
-) -> None:
-    """Align what is between the equal ends; ``shift`` is the length of the equal beginning."""
     n_words = (n_a + 63) // 64
+    if n_a > 0 and n_b > 0 and n_words <= into.masks.shape[1]:
+        mark_places(a, n_a, b, n_b, head, n_words, into.masks)
+        advance(b, n_b, head, n_words, into.masks, into.states)
+        trace_back(n_a, n_b, head, into)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s) -> None:
+    """Write where the keys of both middles occur in the first one."""
     for i in range(n_a):
-        into.masks[slot_of(of_a, keys[start_a + i], stamp), :n_words] = np.uint64(0)
-    for i in range(n_b):
-        into.masks[slot_of(of_a, keys[start_b + i], stamp), :n_words] = np.uint64(0)
-    for i in range(n_a):
-        into.masks[slot_of(of_a, keys[start_a + i], stamp), i >> 6] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
-    for row in range(n_b):
-        slot = slot_of(of_a, keys[start_b + row], stamp)
-        is_known, carry = of_a.stamps[slot] == stamp, np.uint64(0)
         for word in range(n_words):
-            state = into.states[row - 1, word] if row > 0 else ALL_ONES
-            common = state & into.masks[slot, word] if is_known else np.uint64(0)
+            masks[a[head + i], word] = np.uint64(0)
+    for i in range(n_b):
+        for word in range(n_words):
+            masks[b[head + i], word] = np.uint64(0)
+    for i in range(n_a):
+        masks[a[head + i], i >> 6] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def advance(b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s, states: UInt64s) -> None:
+    """Write the state after each key of the second middle."""
+    for row in range(n_b):
+        slot, carry = b[head + row], np.uint64(0)
+        for word in range(n_words):
+            state = states[row - 1, word] if row > 0 else ALL_ONES
+            common = state & masks[slot, word]
             total = state + common
             with_carry = total + carry
             carry = np.uint64(total < common) | np.uint64(with_carry < carry)
-            into.states[row, word] = with_carry | (state - common)
+            states[row, word] = with_carry | (state - common)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def trace_back(n_a: int, n_b: int, head: int, into: Alignment) -> None:
+    """Write the partners of the first middle."""
     row, column = n_b, n_a
     while row > 0 and column > 0:
         if is_set(into.states, row - 1, column - 1):
@@ -141,7 +133,7 @@ def align_middle(
             row -= 1
         else:
             row, column = row - 1, column - 1
-            into.partners[shift + column] = shift + row
+            into.partners[head + column] = head + row
 
 
 @njit(cache=True, nogil=True, inner=True)
