@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from hybriddup.config.settings import ComponentSettings
-from hybriddup.data.records import Bools, Int32s, Int64s
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt8s
 from hybriddup.steps.guards import Guard
+from hybriddup.steps.guards.signs import signs_of_pairs
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,31 @@ class GuardPlan:
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> Bools:
         """Return bool[n_pairs]: which pairs of posts, in these length bands, a guard keeps apart."""
         refused = np.zeros(len(earlier), np.bool_)
+        signs = self._signs(posts, earlier, later) if self.guards and len(earlier) else None
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
-            chosen = np.flatnonzero(of_bands[bands] & ~refused)
+            is_read = of_bands[bands] & ~refused
+            if signs is not None and (sign := getattr(guard, "sign", None)) is not None:
+                is_read &= (signs & sign) != 0
+            chosen = np.flatnonzero(is_read)
             if len(chosen):
                 refused[chosen] = guard.refuse(posts, earlier[chosen], later[chosen])
         return refused
 
+    def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s | None:
+        """Return uint8[n_pairs]: which pairs the guards need not read; None where they read all."""
+        if all(getattr(guard, "sign", None) is None for guard in self.guards):
+            return None
+        return signs_of_pairs(posts, earlier, later)
+
     def reasons(self, a: str, b: str, band: int) -> list[str]:
         """Return what keeps two posts apart in a length band, by each guard that does."""
-        asked = (guard.reason(a, b) for guard, of_bands in zip(self.guards, self.bands, strict=True) if of_bands[band])
-        return [reason for reason in asked if reason is not None]
+        posts, one, other = [a, b], np.array([0]), np.array([1])
+        found: list[str] = []
+        for guard, of_bands in zip(self.guards, self.bands, strict=True):
+            plan = GuardPlan((guard,), (of_bands,))
+            if plan.refuse(posts, one, other, np.array([band], np.int32))[0]:  # as in a run, which need not read it
+                found.append(str(guard.reason(a, b)))
+        return found
 
     def reasons_of(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> list[list[str]]:
         """Return what keeps each pair of posts apart in its length band."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
+from hybriddup.kernels.guard_signs import NAME
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
@@ -69,6 +70,8 @@ def han_names() -> frozenset[str]:
 
 class Names(PairGuard):
     """A name may not stand in the place of another."""
+
+    sign = NAME
 
     def reason(self, a: str, b: str) -> str | None:
         """Return the names in the place of each other, or those that changed places; None where there are none."""

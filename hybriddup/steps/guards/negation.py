@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from hybriddup.kernels.guard_signs import NEGATION
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame
 from hybriddup.steps.guards.tables import read_table
@@ -35,6 +36,8 @@ class Tables(NamedTuple):
     portuguese: frozenset[str]
     signs: re.Pattern[str]
     """The first characters of `inside`."""
+    characters: str
+    """The same as text."""
     inside: re.Pattern[str]
     """Negations of scripts without spaces, and the longer words in which they are none (group 1)."""
     idioms: re.Pattern[str]
@@ -50,12 +53,14 @@ def tables() -> Tables:
     read = read_table("negation")
     harmless = sorted([*read["han_words"].split(), *read["endings_in"].split()], key=len, reverse=True)
     signs = sorted([*read["han"].split(), *read["endings"].split()], key=len, reverse=True)
+    characters = "".join(sorted({sign[0] for sign in signs}))
     inside = re.compile(f"({'|'.join(map(re.escape, harmless))})|{'|'.join(map(re.escape, signs))}")
     idioms = re.compile("|".join(rf"\b{re.escape(idiom.strip())}\b" for idiom in read["idioms"].split("|")))
     return Tables(
         frozenset(read["words"].split()),
         frozenset(read["portuguese"].split()),
-        re.compile(f"[{''.join({sign[0] for sign in signs})}]"),
+        re.compile(f"[{characters}]"),
+        characters,
         inside,
         idioms,
         frozenset(read["with"].split()),
@@ -101,6 +106,8 @@ def negations(words: list[str], spans: list[tuple[int, int]], text: str) -> Side
 
 class Negation(PairGuard):
     """What one post says, the other may not deny."""
+
+    sign = NEGATION
 
     def reason(self, a: str, b: str) -> str | None:
         """Return the negation that only one of two posts has; None where there is none."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 
 from pydantic import Field
 
+from hybriddup.kernels.guard_signs import NUMBER
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import HAN, LETTERS, MARK, Difference, amount, difference_of
-from hybriddup.steps.guards.values import HEAD_COUNTER, NUMERIC, Value, blanked, tables, undecorated, values_of
+from hybriddup.steps.guards.reading import HAN, MARK, Difference, Run, amount, difference_of
+from hybriddup.steps.guards.values import HEAD_COUNTER, Value, blanked, undecorated, values_of
 from hybriddup.steps.options import Options as ComponentOptions
 
-LETTER_TAG = re.compile(r"#([^\W\d_]{5,})")
-LONGEST_ROMAN = 12
-LONGEST_PLACE = 6.0
+LONGEST_PLACE = 6
 """Words of a run in which a number is in the place of another; in a longer one, they are in different sentences."""
 
 
@@ -33,73 +31,14 @@ class Numbers(PairGuard):
 
     def __init__(self, options: Options) -> None:
         self.strict = options.strict
+        self.sign = None if options.strict else NUMBER
 
     def reason(self, a: str, b: str) -> str | None:
         """Return the values in which two posts differ; None where these are no reason."""
         difference = difference_of(a, b)
         if self.strict:
             return _strict_reason(difference)
-        return None if difference.adds_only or not _may_conflict(difference) else _reason(difference)
-
-
-def _may_conflict(difference: Difference) -> bool:
-    """Return whether each post may have a value that the other lacks; most do not, found out in less time."""
-    near_a, near_b = difference.near(2)
-    signs_a, signs_b = _signs_of(near_a), _signs_of(near_b)
-    words_a, words_b = difference.inner_words
-    if words_a or words_b:
-        known = tables().latin
-        signs_a += filter(known.__contains__, words_a)
-        signs_b += filter(known.__contains__, words_b)
-        if "#" in near_a and "#" in near_b:
-            signs_a += _days_in_tags(near_a)
-            signs_b += _days_in_tags(near_b)
-    if _has_more(signs_a, signs_b) and _has_more(signs_b, signs_a):
-        return bool(words_a or words_b) or _may_be_in_place(near_a, near_b)
-    return bool(words_a) and _is_labeled(difference)
-
-
-def _may_be_in_place(a: str, b: str) -> bool:
-    """Return whether two different numbers have a neighbor in common, of two texts without other scripts' words."""
-    around_a, around_b = _neighbors(a), _neighbors(b)
-    only_a, only_b = set(around_a) - set(around_b), set(around_b) - set(around_a)
-    return any(
-        around_a[one] & around_b[other] or not around_a[one] or not around_b[other]
-        for one in only_a
-        for other in only_b
-    ) or not (only_a and only_b)
-
-
-def _neighbors(text: str) -> dict[str, set[str]]:
-    """Return the characters next to each number of a text, on which side they are told apart."""
-    found: dict[str, set[str]] = {}
-    for match in NUMERIC.finditer(text):
-        before, after = text[max(0, match.start() - 2) : match.start()], text[match.end() : match.end() + 2]
-        found.setdefault(match[0], set()).update((f"{before}0", f"0{after}"))
-    return found
-
-
-def _signs_of(text: str) -> list[str]:
-    """Return what may be numbers and days of a text, without those of scripts that put spaces around words."""
-    known, signs = tables(), NUMERIC.findall(text)
-    return signs + known.without_spaces.findall(text) if known.signs.search(text) else signs
-
-
-def _days_in_tags(text: str) -> list[str]:
-    return [day for tag in LETTER_TAG.findall(text) for day in tables().in_tags.findall(tag)]
-
-
-def _has_more(signs: list[str], others: list[str]) -> bool:
-    """Return whether some sign is more often in one list than in the other."""
-    return signs != others and any(signs.count(sign) > others.count(sign) for sign in signs)
-
-
-def _is_labeled(difference: Difference) -> bool:
-    """Return whether single letters or Roman numerals may be numbers, by a word before them."""
-    inner = difference.inner
-    if max(map(len, inner)) > LONGEST_ROMAN:
-        return False
-    return not tables().labels.isdisjoint(LETTERS.findall(difference.a))
+        return None if difference.adds_only else _reason(difference)
 
 
 def _strict_reason(difference: Difference) -> str | None:
@@ -137,8 +76,15 @@ def _exclude(difference: Difference, a: Value, b: Value) -> bool:
         run.a[0] <= _word_at(difference.spans_a, a.start) < run.a[1]
         and run.b[0] <= _word_at(difference.spans_b, b.start) < run.b[1]
         for run in difference.runs
-        if max(map(amount, difference.sides(run))) <= LONGEST_PLACE
+        if _is_place(difference, run)
     )
+
+
+def _is_place(difference: Difference, run: Run) -> bool:
+    """Return whether a run is so short that a number in it is in the place of another."""
+    if max(run.a[1] - run.a[0], run.b[1] - run.b[0]) > 2 * LONGEST_PLACE:
+        return False
+    return max(map(amount, difference.sides(run))) <= LONGEST_PLACE
 
 
 def _is_cut(text: str, value: Value, other: Value) -> bool:

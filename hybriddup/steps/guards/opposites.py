@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from hybriddup.kernels.guard_signs import OPPOSITE
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import Difference, changed, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
@@ -37,6 +38,8 @@ def exclude(a: str, b: str) -> bool:
 
 class Opposites(PairGuard):
     """A word may not stand in the place of its opposite."""
+
+    sign = OPPOSITE
 
     def reason(self, a: str, b: str) -> str | None:
         """Return the opposite words in the place of each other; None where there are none."""

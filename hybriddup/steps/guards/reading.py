@@ -42,6 +42,7 @@ LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
 MARK = re.compile(r"https?://\S*|<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
 """A link, a mention, or what stands for a masked part: no words."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
+LETTER_OR_MARK = re.compile(LETTER)
 ALONE = re.compile(f"[{NO_SPACES}]")
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from hybriddup.steps.guards.han_numerals import HAN_NUMERAL, LARGE, NUMERAL, han_values
-from hybriddup.steps.guards.reading import HAN
+from hybriddup.steps.guards.han_numerals import HAN_NUMERAL, LARGE, han_values
+from hybriddup.steps.guards.reading import HAN, SPACED
 from hybriddup.steps.guards.tables import read_table
 
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -27,7 +27,6 @@ REPEATED = re.compile(r"(\d)\1{2,}")
 THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 DECIMAL = re.compile(r"(\d+)[.,](\d+)")
 ROMAN = re.compile(r"(?=[ivxl])(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0,3})")
-NUMERIC = re.compile(rf"\d+|[{NUMERAL}]+")
 ONLY_AFTER_DIGITS = {"am", "pm"}
 
 
@@ -59,7 +58,9 @@ class Tables(NamedTuple):
     latin: frozenset[str]
     """All words and labels of scripts that put spaces around words."""
     signs: re.Pattern[str]
-    """The first characters of the words of the others."""
+    """The characters of the words of the others."""
+    characters: str
+    """The same as text."""
     in_tags: re.Pattern[str]
     """Names of days and months in a hashtag, which has no spaces."""
     without_spaces: re.Pattern[str]
@@ -89,9 +90,10 @@ def tables() -> Tables:
     alone = [word for word in words if re.search(r"[\u3040-\u9fff\uac00-\ud7af]", word)]
     long_names = [word for word, (kind, _, _) in words.items() if kind in ("weekday", "month") and len(word) > 4]
     labels, counted = (frozenset(read[name].split()) for name in ("labels", "counted"))
-    signs = re.compile(f"[{''.join({word[0] for word in alone})}]")
+    characters = "".join(sorted({character for word in alone for character in word}))
+    signs = re.compile(f"[{characters}]")
     latin = labels.union(words).difference(alone)
-    return Tables(words, labels, counted, latin, signs, _any_of(long_names), _any_of(alone))
+    return Tables(words, labels, counted, latin, signs, characters, _any_of(long_names), _any_of(alone))
 
 
 def _any_of(words: list[str]) -> re.Pattern[str]:
@@ -179,6 +181,8 @@ def _words(text: str) -> Iterator[Value]:
     for match in known.without_spaces.finditer(text) if known.signs.search(text) else ():
         kind, key, _ = known.words[match[0]]
         yield Value(kind, key, match[0], match.start(), _before(text, match.start()), _unit(text, match.end()))
+    if not SPACED.search(text):
+        return
     previous, end = "", 0
     for match in WORDS.finditer(text):
         word, before = match[0], _before(text, match.start())

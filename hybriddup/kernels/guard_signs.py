@@ -1,0 +1,241 @@
+"""Which pairs of posts a guard must read: where the two differ, one has a sign, such as a digit, that the other lacks.
+
+Most pairs have none, and are done with here: reading one takes some fifty times as long.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+
+NUMBER, NEGATION, OPPOSITE, NAME = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+"""What a sign, and so a pair, may concern. Of a character, `NUMBER` says that a day or a time may begin with it."""
+DIGIT, NUMERAL, LETTER, ALONE = np.uint8(16), np.uint8(32), np.uint8(64), np.uint8(128)
+"""Of a character: a digit, a Han numeral, a letter of a script with spaces, a letter of one without."""
+ALL = np.uint8(15)
+MOST_SIGNS = 64
+LONGEST_WORD = 24
+LONGEST_NAME = 8
+LONGEST_AFFIX = 6
+LONGEST_CHANGE = 64
+OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
+TAG, APOSTROPHE, TYPOGRAPHIC, N, T = (np.uint32(ord(character)) for character in "#'\u2019nt")
+
+
+class Signs(NamedTuple):
+    """What guards know of characters and words."""
+
+    kinds: UInt8s
+    """uint8[n_code_points]: of each character."""
+    words: UInt64s
+    """uint64[n_words], rising: the hashes of words of scripts with spaces."""
+    of_words: UInt8s
+    """uint8[n_words]: what they concern."""
+
+
+def hash_word(word: str) -> int:
+    """Return the hash of a word: FNV-1a over its code points."""
+    value = int(OFFSET_BASIS)
+    for character in word:
+        value = (value ^ ord(character)) * int(PRIME) % 2**64
+    return value
+
+
+@njit(cache=True, nogil=True)
+def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s, signs: Signs) -> UInt8s:
+    """Return uint8[n_pairs]: what the guards must read of each pair of texts, any of `NUMBER` to `NAME`."""
+    found = np.zeros(len(earlier), np.uint8)
+    hashes, kinds = np.empty((2, MOST_SIGNS), np.uint64), np.empty((2, MOST_SIGNS), np.uint8)
+    sides = np.empty((2, 2, MOST_SIGNS), np.uint64)
+    for pair in range(len(earlier)):
+        a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
+        b = points[offsets[later[pair]] : offsets[later[pair] + 1]]
+        found[pair] = _signs_of_pair(a, b, signs, hashes, kinds, sides)
+    return found
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, hashes: UInt64s, kinds: UInt8s, sides: UInt64s) -> np.uint8:
+    shorter = min(len(a), len(b))
+    n_before = 0
+    while n_before < shorter and a[n_before] == b[n_before]:
+        n_before += 1
+    n_after = 0
+    while n_after < shorter - n_before and a[len(a) - 1 - n_after] == b[len(b) - 1 - n_after]:
+        n_after += 1
+    first = _extended(a, n_before, -1, signs.kinds)
+    n_left = len(a) - _extended(a, len(a) - n_after, 1, signs.kinds)
+    n_a, said_a, roman_a = _read(
+        a, first, len(a) - n_left, n_before, len(a) - n_after, signs, hashes[0], kinds[0], sides[0]
+    )
+    n_b, said_b, roman_b = _read(
+        b, first, len(b) - n_left, n_before, len(b) - n_after, signs, hashes[1], kinds[1], sides[1]
+    )
+    middle_a, middle_b = len(a) - n_after - n_before, len(b) - n_after - n_before
+    if n_a == MOST_SIGNS or n_b == MOST_SIGNS:
+        return ALL
+    result, is_large = np.uint8(0), max(middle_a, middle_b) > LONGEST_CHANGE
+    for kind in (NUMBER, OPPOSITE):
+        if _both_have_more(n_a, n_b, hashes, kinds, sides, kind, is_large):
+            result |= kind
+    is_small = abs(middle_a - middle_b) <= LONGEST_CHANGE
+    if is_small and (
+        _has_more(n_a, n_b, hashes[0], hashes[1], kinds[0], kinds[1], NEGATION)
+        or _has_more(n_b, n_a, hashes[1], hashes[0], kinds[1], kinds[0], NEGATION)
+        or (max(middle_a, middle_b) <= LONGEST_AFFIX and said_a == 1 and said_b == 1)
+    ):
+        result |= NEGATION
+    if said_a and said_b and ((said_a <= LONGEST_NAME and said_b <= LONGEST_NAME) or middle_a == middle_b):
+        result |= NAME
+        if said_a == roman_a == 1 and said_b == roman_b == 1:
+            result |= NUMBER
+    return result
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
+    """Return a place moved by two characters, and to the end of a word or number that is there."""
+    at = place
+    for moved in range(LONGEST_WORD):
+        following = at - 1 if step < 0 else at
+        if following < 0 or following >= len(text):
+            return at
+        is_part = kinds[text[following]] & (DIGIT | NUMERAL | LETTER) or text[following] in (
+            APOSTROPHE,
+            TYPOGRAPHIC,
+            TAG,
+        )
+        if moved >= 2 and not is_part:
+            return at
+        at += step
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _read(
+    text: UInt32s,
+    first: int,
+    end: int,
+    inner_first: int,
+    inner_end: int,
+    signs: Signs,
+    hashes: UInt64s,
+    kinds: UInt8s,
+    sides: UInt64s,
+) -> tuple[int, int, int]:
+    """Write the signs of a part of a text; return how many, how many words its inner part has, and Roman numerals.
+
+    A single letter is taken for a Roman numeral.
+    """
+    n, n_said, n_roman, at = 0, 0, 0, first
+    while at < end and n < MOST_SIGNS:
+        kind = signs.kinds[text[at]]
+        run = kind & (DIGIT | NUMERAL | LETTER)
+        start, hashed, of_sign = at, (OFFSET_BASIS ^ np.uint64(text[at])) * PRIME, kind & ALL
+        at += 1
+        while run and at < end and signs.kinds[text[at]] & run:
+            hashed = (hashed ^ np.uint64(text[at])) * PRIME
+            of_sign |= signs.kinds[text[at]] & ALL
+            at += 1
+        if run & (DIGIT | LETTER):  # a word that only touches the difference goes on in the other text
+            is_inner = start <= inner_end and at >= inner_first
+            n_said += is_inner
+            n_roman += is_inner and (at - start == 1 or _is_roman(text[start:at]))
+        else:
+            n_said += kind & (ALONE | NUMERAL) != 0 and start < inner_end and at > inner_first
+        if run & (DIGIT | NUMERAL):
+            of_sign |= NUMBER
+        elif run & LETTER:
+            of_sign |= _of_word(text, start, at, hashed, signs)
+        if of_sign:
+            hashes[n], kinds[n] = hashed, of_sign
+            is_word = run & LETTER != 0
+            sides[0, n] = np.uint64(0) if is_word else _pair_at(text, start - 2)
+            sides[1, n] = np.uint64(0) if is_word else _pair_at(text, at)
+            n += 1
+    return n, n_said, n_roman
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _is_roman(word: UInt32s) -> bool:
+    for character in word:
+        if character not in (ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Signs) -> np.uint8:
+    """Return what a word concerns: a known one, the end of ``can't``, or a long hashtag, which may hold a day."""
+    place = np.searchsorted(signs.words, hashed)
+    if place < len(signs.words) and signs.words[place] == hashed:
+        return np.uint8(signs.of_words[place])
+    is_letter = end - start == 1 and start > 1
+    if is_letter and text[start] == T and text[start - 2] == N and text[start - 1] in (APOSTROPHE, TYPOGRAPHIC):
+        return NEGATION
+    return NUMBER if end - start > 6 and start > 0 and text[start - 1] == TAG else np.uint8(0)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _pair_at(text: UInt32s, place: int) -> np.uint64:
+    """Return two characters as one number, 0 in the place of those before or after the text."""
+    value = np.uint64(0)
+    for at in (place, place + 1):
+        value = (value << np.uint64(32)) | np.uint64(text[at] if 0 <= at < len(text) else 0)
+    return value
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _count(hashed: np.uint64, n: int, hashes: UInt64s, kinds: UInt8s, kind: np.uint8) -> int:
+    count = 0
+    for at in range(n):
+        count += hashes[at] == hashed and kinds[at] & kind != 0
+    return count
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _has_more(
+    n: int, n_others: int, hashes: UInt64s, others: UInt64s, kinds: UInt8s, kinds_others: UInt8s, kind: np.uint8
+) -> bool:
+    """Return whether some sign of a kind is more often among some than among others."""
+    for at in range(n):
+        if kinds[at] & kind and _count(hashes[at], n, hashes, kinds, kind) > _count(
+            hashes[at], n_others, others, kinds_others, kind
+        ):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _both_have_more(
+    n_a: int, n_b: int, hashes: UInt64s, kinds: UInt8s, sides: UInt64s, kind: np.uint8, is_large: bool
+) -> bool:
+    """Return whether each text has a sign more often than the other.
+
+    Two signs that are no words count only next to the same characters, and on both sides where much differs.
+    """
+    for at_a in range(n_a):
+        hash_a = hashes[0, at_a]
+        if not kinds[0, at_a] & kind or _count(hash_a, n_a, hashes[0], kinds[0], kind) <= _count(
+            hash_a, n_b, hashes[1], kinds[1], kind
+        ):
+            continue
+        for at_b in range(n_b):
+            hash_b = hashes[1, at_b]
+            if not kinds[1, at_b] & kind or _count(hash_b, n_b, hashes[1], kinds[1], kind) <= _count(
+                hash_b, n_a, hashes[0], kinds[0], kind
+            ):
+                continue
+            before, after = sides[0, 0, at_a] ^ sides[1, 0, at_b], sides[0, 1, at_a] ^ sides[1, 1, at_b]
+            if is_large and before == 0 and after >> np.uint64(32) == 0:
+                return True
+            if not is_large and (before == 0 or after == 0):
+                return True
+            if sides[0, 0, at_a] == 0 or sides[1, 0, at_b] == 0:
+                return True
+    return False

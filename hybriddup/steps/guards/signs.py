@@ -1,0 +1,69 @@
+"""What guards know of characters and words before they read a pair; see `hybriddup.kernels.guard_signs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import numpy as np
+
+from hybriddup.data.records import Int64s, UInt8s, encode_texts
+from hybriddup.kernels.guard_signs import (
+    ALONE,
+    DIGIT,
+    LETTER,
+    NEGATION,
+    NUMBER,
+    NUMERAL,
+    OPPOSITE,
+    Signs,
+    find_signs,
+    hash_word,
+)
+from hybriddup.steps.guards import han_numerals, negation, opposites, values
+from hybriddup.steps.guards import reading as read
+from hybriddup.steps.verifiers.bounds import texts_at
+
+N_CODE_POINTS = 0x110000
+LAST_LETTER = 0x32000
+"""No letter comes after it but Han characters in private use."""
+
+
+def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s:
+    """Return uint8[n_pairs]: what guards must read of each pair of posts."""
+    places, numbers = np.unique(np.concatenate([earlier, later]), return_inverse=True)
+    numbers = numbers.astype(np.int64)
+    points, offsets = encode_texts(texts_at(posts, places))
+    found: UInt8s = find_signs(points, offsets, numbers[: len(earlier)], numbers[len(earlier) :], load_signs())
+    return found
+
+
+@cache
+def load_signs() -> Signs:
+    """Return what guards know of characters and words."""
+    kinds = np.zeros(N_CODE_POINTS, np.uint8)
+    for code in range(LAST_LETTER):
+        character = chr(code)
+        if character.isdecimal():
+            kinds[code] = DIGIT
+        elif read.ALONE.match(character):
+            kinds[code] = ALONE
+        elif read.LETTER_OR_MARK.match(character):
+            kinds[code] = LETTER
+    kinds[LAST_LETTER:0x40000] = ALONE
+    _mark(kinds, NUMERAL, han_numerals.NUMERAL)
+    numbers, denials, opposed = values.tables(), negation.tables(), opposites.opposites()
+    _mark(kinds, NUMBER, numbers.characters)
+    _mark(kinds, NEGATION, denials.characters)
+    words: dict[int, int] = {}
+    for kind, named in ((NUMBER, numbers.latin), (NEGATION, denials.words), (OPPOSITE, opposed)):
+        _mark(kinds, kind, "".join(word for word in named if read.ALONE.match(word)))
+        for word in named:
+            words[hash_word(word)] = words.get(hash_word(word), 0) | int(kind)
+    order = sorted(words)
+    return Signs(kinds, np.array(order, np.uint64), np.array([words[one] for one in order], np.uint8))
+
+
+def _mark(kinds: UInt8s, kind: np.uint8, characters: Iterable[str]) -> None:
+    for character in characters:
+        kinds[ord(character)] |= kind
