@@ -163,10 +163,10 @@ def _read(
 
 @njit(cache=True, nogil=True, inner=True)
 def _is_roman(word: UInt32s) -> bool:
+    n = 0
     for character in word:
-        if character not in (ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L):
-            return False
-    return True
+        n += character in (ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L)
+    return n == len(word)
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -31,7 +31,7 @@ def tables() -> Tables:
     read = read_table("numbers")
     units = "".join(read["han_units"].split())
     one, any_number = f"([{NUMERAL}]+)", rf"[{NUMERAL}\d]"
-    counted = rf"第{one}(.?)|{one}(?:个|個)?([{units}]|比(?={any_number}))|(?<=比){one}"
+    counted = rf"第{one}|{one}(?:个|個)?([{units}]|比(?={any_number}))|(?<=比){one}"
     return Tables(re.compile(counted), frozenset(read["han_phrases"].split()))
 
 
@@ -58,14 +58,13 @@ def han_value(numeral: str) -> int:
     return total + section + digit
 
 
-def han_values(text: str) -> Iterator[tuple[int, int, str, str, bool]]:
-    """Yield the numerals that count something: place, value, numeral, unit, and whether it is as good as an article."""
+def han_values(text: str) -> Iterator[tuple[int, int, str, bool]]:
+    """Yield the numerals that count something: place, value, numeral, and whether it is as good as an article."""
     known = tables()
     for match in known.counted.finditer(text):
-        ordinal, after, counting, unit, score = match.groups()
+        ordinal, counting, unit, score = match.groups()
         numeral = ordinal or counting or score
         if ordinal is None and numeral[0] in "百千万亿百萬億":
             continue
         is_loose = ordinal is None and f"{numeral}{unit}" in known.phrases
-        start = text.index(numeral, match.start())
-        yield start, han_value(numeral), numeral, after or unit or "比", is_loose
+        yield text.index(numeral, match.start()), han_value(numeral), numeral, is_loose

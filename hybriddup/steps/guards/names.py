@@ -78,29 +78,10 @@ class Names(PairGuard):
         difference = difference_of(a, b)
         if not difference.is_small or difference.adds_only:
             return None
-        found = _exchanged(difference) if _may_be_exchanged(difference) else None
-        if found is None and _may_be_replaced(difference) and has_frame(difference):
+        found = _exchanged(difference)
+        if found is None and has_frame(difference):
             found = _replaced(difference)
         return None if found is None else f"names {found[0]} / {found[1]}"
-
-
-def _may_be_exchanged(difference: Difference) -> bool:
-    a, b = difference.inner
-    return len(a) == len(b) and sorted(a) == sorted(b)
-
-
-def _may_be_replaced(difference: Difference) -> bool:
-    """Return whether the part that differs may be a name; of most it is known at once that it is not."""
-    a, b = difference.inner
-    if HAN.search(a) or HAN.search(b):
-        return max(len(difference.middle_a), len(difference.middle_b)) <= LONGEST_HAN
-    if max(len(words) for words in difference.inner_words) > LONGEST:
-        return False
-    before = difference.before
-    word = before.split()[-1:]
-    return (
-        before[-1:] in SLOT_MARKS or a[:1] in SLOT_MARKS or (bool(word) and word[0].strip("(\"'“‘") in tables().before)
-    )
 
 
 def _exchanged(difference: Difference) -> tuple[str, str] | None:

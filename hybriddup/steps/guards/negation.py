@@ -16,7 +16,6 @@ LONGEST = 2.0
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
 """The first letter of the scripts after Latin, Greek and Cyrillic."""
-LONGEST_AFFIX = 6
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t$")
 ASKED = re.compile(r"(.)[不没]\1")
 """A question of Chinese: 是不是, 有没有."""
@@ -112,7 +111,7 @@ class Negation(PairGuard):
     def reason(self, a: str, b: str) -> str | None:
         """Return the negation that only one of two posts has; None where there is none."""
         difference = difference_of(a, b)
-        if not (difference.is_small and _may_deny(difference) and has_frame(difference)):
+        if not (difference.is_small and has_frame(difference)):
             return None
         of_a = negations(difference.words_a, difference.spans_a, difference.a)
         of_b = negations(difference.words_b, difference.spans_b, difference.b)
@@ -132,30 +131,13 @@ class Negation(PairGuard):
         return f"negation {' '.join(found[0]) or 'none'} / {' '.join(found[1]) or 'none'}"
 
 
-def _may_deny(difference: Difference) -> bool:
-    """Return whether one of two posts may deny something where they differ; most do not, found out in less time."""
-    known = tables()
-    signs_a, signs_b = map(known.signs.findall, difference.near(2))
-    if signs_a != signs_b:
-        return True
-    words_a, words_b = difference.inner_words
-    if not words_a and not words_b:
-        return False
-    if list(filter(known.words.__contains__, words_a)) != list(filter(known.words.__contains__, words_b)):
-        return True
-    inner_a, inner_b = difference.inner
-    if ("n't" in inner_a or "n’t" in inner_a) != ("n't" in inner_b or "n’t" in inner_b):
-        return True
-    return len(words_a) == len(words_b) and max(map(len, (difference.middle_a, difference.middle_b))) <= LONGEST_AFFIX
-
-
 Words = tuple[list[str], list[str]]
 """The words of a run that deny something, and the others."""
 
 
 def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
     """Return whether a run denies the sentence: it is little more than a negation, and part of the sentence."""
-    if bool(a[0]) == bool(b[0]) or ASKING.intersection(a[1], b[1]) or _repeats(difference, run):
+    if bool(a[0]) == bool(b[0]) or ASKING.intersection(a[1] + b[1]) or _repeats(difference, run):
         return False
     others, denying = a[1] + b[1], (a[0] or b[0])[0]
     if difference.is_tail(run) and denying[0] < FIRST_AT_END and denying not in tables().at_end:

@@ -10,7 +10,7 @@ from pydantic import Field
 from hybriddup.kernels.guard_signs import NUMBER
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, MARK, Difference, Run, amount, difference_of
-from hybriddup.steps.guards.values import HEAD_COUNTER, Value, blanked, undecorated, values_of
+from hybriddup.steps.guards.values import HEAD_COUNTER, LONG_FOR_BARE, Value, blanked, undecorated, values_of
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
@@ -51,26 +51,32 @@ def _strict_reason(difference: Difference) -> str | None:
 
 
 def _reason(difference: Difference) -> str | None:
-    a, b = (list(values_of(text)) for text in _texts(difference))
+    text_a, text_b = _texts(difference)
+    a, b = list(values_of(text_a)), list(values_of(text_b))
     for kind in dict.fromkeys(value.kind for value in a):
         of_a, of_b = ([value for value in values if value.kind == kind] for values in (a, b))
         only_a, only_b = _only(of_a, of_b), _only(of_b, of_a)
-        conflicts = [(one, other) for one in only_a for other in only_b if _exclude(difference, one, other)]
+        conflicts = [
+            (one, other) for one in only_a for other in only_b if _exclude(difference, one, other, text_a, text_b)
+        ]
         if conflicts:
             shown_a, shown_b = ([pair[side] for pair in conflicts] for side in (0, 1))
             return _spell(shown_a, shown_b)
     return None
 
 
-def _exclude(difference: Difference, a: Value, b: Value) -> bool:
+def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: str) -> bool:
     """Return whether a value of one post is in the place of one of the other."""
-    if a.unit.startswith("#") or b.unit.startswith("#"):
-        return a.unit == b.unit
-    if (a.is_loose or b.is_loose) and a.unit != b.unit:
+    if a.tag or b.tag:
+        return a.tag == b.tag
+    unit = a.unit(text_a)
+    has_unit = unit == b.unit(text_b)
+    if (a.is_loose or b.is_loose) and not has_unit:
         return False
-    if a.before == b.before and a.unit == b.unit and a.before and a.unit:
+    before = a.before(text_a)
+    if has_unit and unit and before and before == b.before(text_b):
         return True
-    if _is_cut(difference.a, a, b) or _is_cut(difference.b, b, a):
+    if _is_cut(text_a, a, text_b, b) or _is_cut(text_b, b, text_a, a):
         return False
     return any(
         run.a[0] <= _word_at(difference.spans_a, a.start) < run.a[1]
@@ -87,9 +93,11 @@ def _is_place(difference: Difference, run: Run) -> bool:
     return max(map(amount, difference.sides(run))) <= LONGEST_PLACE
 
 
-def _is_cut(text: str, value: Value, other: Value) -> bool:
+def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
     """Return whether a number is all that a cut at the end of a text left of another."""
-    return value.start + len(value.shown) == len(text.rstrip(" .…")) and other.shown.startswith(value.shown)
+    if not other.shown.startswith(value.shown) or value.end != len(text.rstrip(" .…")):
+        return False
+    return other.end < len(other_text.rstrip(" .…"))
 
 
 def _word_at(spans: list[tuple[int, int]], start: int) -> int:
@@ -103,14 +111,14 @@ def _texts(difference: Difference) -> list[str]:
     if difference.starts_text:
         texts = [blanked(HEAD_COUNTER, text) for text in texts]
     if difference.ends_text:
-        length = min(width(difference.whole_a), width(difference.whole_b))
+        length = min(map(width, (difference.whole_a, difference.whole_b)))
         texts = [undecorated(text, length) for text in texts]
     return [blanked(MARK, text) for text in texts]
 
 
 def width(text: str) -> int:
-    """Return the length of a text, Han characters and kana counted twice."""
-    return len(text) + len(HAN.findall(text))
+    """Return the length of a text, Han characters and kana counted twice; of a long one, any that is as long."""
+    return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
 
 
 def _only(values: list[Value], others: list[Value]) -> list[Value]:

@@ -6,7 +6,7 @@ from functools import cache
 
 from hybriddup.kernels.guard_signs import OPPOSITE
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import Difference, changed, difference_of, has_frame, letters
+from hybriddup.steps.guards.reading import changed, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
 
 Places = dict[str, frozenset[tuple[int, int]]]
@@ -44,22 +44,12 @@ class Opposites(PairGuard):
     def reason(self, a: str, b: str) -> str | None:
         """Return the opposite words in the place of each other; None where there are none."""
         difference = difference_of(a, b)
-        if not difference.is_small or difference.adds_only or not _may_hold(difference) or not has_frame(difference):
+        if not difference.is_small or difference.adds_only or not has_frame(difference):
             return None
         for _, of_a, of_b in changed(difference):
             if found := _opposites_in(of_a, of_b):
                 return f"opposites {found[0]} / {found[1]}"
         return None
-
-
-def _may_hold(difference: Difference) -> bool:
-    """Return whether each post has, where they differ, an opposite of a word of the other; most have none."""
-    known = opposites().keys()
-    of_a, of_b = (
-        known & {*middle, *words}
-        for middle, words in zip((difference.middle_a, difference.middle_b), difference.inner_words, strict=True)
-    )
-    return any(exclude(one, other) for one in of_a - of_b for other in of_b - of_a)
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:

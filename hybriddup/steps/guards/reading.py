@@ -86,35 +86,6 @@ class Difference:
         # a part of a word that the other continues, such as 1 and 10
         return bool(SAID.match(before) or SAID.match(after)) and not (HAN.match(before) or HAN.match(after))
 
-    def near(self, n: int) -> tuple[str, str]:
-        """Return the parts from the first difference to the last, with up to ``n`` characters before and after."""
-        first = max(0, self._n_before - n)
-        a, b = self.whole_a, self.whole_b
-        return a[first : len(a) - self._n_after + n], b[first : len(b) - self._n_after + n]
-
-    @cached_property
-    def inner(self) -> tuple[str, str]:
-        """The parts from the first difference to the last, with the rest of the words that these are in."""
-        a, b = self.whole_a, self.whole_b
-        first = _word_start(a, self._n_before)
-        end = _word_end(a, len(a) - self._n_after)
-        return a[first:end], b[first : len(b) - (len(a) - end)]
-
-    @property
-    def before(self) -> str:
-        """The end of what comes before `inner`."""
-        first = _word_start(self.whole_a, self._n_before)
-        return self.whole_a[max(0, first - CONTEXT) : first].rstrip()
-
-    @cached_property
-    def inner_words(self) -> tuple[list[str], list[str]]:
-        """The words of scripts that put spaces around words, from the first difference to the last."""
-        near_a, near_b = self.near(1)
-        if not (SPACED.search(near_a) or SPACED.search(near_b)):
-            return [], []
-        a, b = self.inner
-        return LETTERS.findall(a), LETTERS.findall(b)
-
     @cached_property
     def _first(self) -> int:
         return _word_start(self.whole_a, self._n_before - CONTEXT)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from hybriddup.steps.guards.han_numerals import HAN_NUMERAL, LARGE, han_values
+from hybriddup.steps.guards.han_numerals import HAN_NUMERAL, LARGE, TIMES, han_values
 from hybriddup.steps.guards.reading import HAN, SPACED
 from hybriddup.steps.guards.tables import read_table
 
@@ -20,6 +20,7 @@ TAIL = re.compile(r"(?:\s*(?:https?://\S*|@\w+|[…\s]|\.{2,}))+$")
 MARKED_COUNTER = re.compile(r"(?:(?<=\s)[#x×*/]\s?\d{1,9}|(?<!\w)#\s?\d{1,9}|[\[(][a-z]?\d{1,9}[\])])$")
 BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
 RANDOM_TAIL = re.compile(r"(?<=\s)(?:[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
+LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
 """Letters (Han characters count twice) from which on a number at the end counts copies; in a title it is the issue."""
 LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
@@ -27,6 +28,7 @@ REPEATED = re.compile(r"(\d)\1{2,}")
 THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 DECIMAL = re.compile(r"(\d+)[.,](\d+)")
 ROMAN = re.compile(r"(?=[ivxl])(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0,3})")
+FACTORS = LARGE | {unit: factor for unit, factor in TIMES.items() if factor > 10}
 ONLY_AFTER_DIGITS = {"am", "pm"}
 
 
@@ -40,12 +42,20 @@ class Value(NamedTuple):
     """As it is written."""
     start: int
     """Its place in the text."""
-    before: str
-    """The two characters before it."""
-    unit: str
-    """The beginning of what comes next, such as what is counted; of a number in a hashtag, the rest of the hashtag."""
+    end: int
     is_loose: bool = False
     """Whether it may be no number, or one of no weight: it counts only against a value with the same unit."""
+    tag: str = ""
+    """Of a number in a hashtag, the rest of the hashtag."""
+
+    def before(self, text: str) -> str:
+        """Return the two characters before it, spaces left out."""
+        return text[max(0, self.start - 4) : self.start].replace(" ", "")[-2:]
+
+    def unit(self, text: str) -> str:
+        """Return the beginning of what comes next, such as what is counted: a Han character, or three letters."""
+        following = text[self.end : self.end + 4].strip(" .)")
+        return following[:1] if HAN.match(following) else following[:3]
 
 
 class Tables(NamedTuple):
@@ -67,6 +77,7 @@ class Tables(NamedTuple):
     """The words of scripts that put no spaces around words."""
 
 
+TENS, ONES = frozenset(map(str, range(20, 100, 10))), frozenset(map(str, range(1, 10)))
 KINDS = {
     "values": "number",
     "loose": "number",
@@ -125,38 +136,31 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
 
 def values_of(text: str) -> Iterator[Value]:
     """Yield the numbers, dates and days of a text without links and mentions."""
-    for match in HASHTAG.finditer(text):
-        yield from _values_of_tag(match[1], match.start(1))
-    plain = blanked(HASHTAG, text)
+    plain = text
+    if "#" in text:
+        for match in HASHTAG.finditer(text):
+            yield from _values_of_tag(match[1], match.start(1))
+        plain = blanked(HASHTAG, text)
     if len(LIST_NUMBER.findall(plain)) > 1:
         plain = blanked(LIST_NUMBER, plain)
     yield from _digits(plain)
     if HAN_NUMERAL.search(plain):
-        for start, value, numeral, unit, is_loose in han_values(plain):
-            yield Value("number", str(value), numeral, start, _before(plain, start), unit, is_loose)
+        for start, value, numeral, is_loose in han_values(plain):
+            yield Value("number", str(value), numeral, start, start + len(numeral), is_loose)
     yield from _words(plain)
 
 
 def _digits(text: str) -> Iterator[Value]:
     for match in DIGITS.finditer(text):
         number, start, end = match[0], match.start(), match.end()
-        after, keys = text[end : end + 1], canonical(number)
-        if after in LARGE and len(keys) == 1:
-            keys, number, end = [_times(keys[0], LARGE[after])], number + after, end + 1
+        after, keys = text[end : end + 1], [number] if number[0] != "0" and number.isascii() else []
+        if not number.isdecimal() or not keys or number[:3] == number[0] * 3:
+            keys = canonical(number)
+        if after in FACTORS and len(keys) == 1:
+            keys, number, end = [_times(keys[0], FACTORS[after])], number + after, end + 1
+        is_in_word = start > 0 and text[start - 1].isascii() and text[start - 1].isalpha()
         for key in keys:
-            before, is_in_word = _before(text, start), text[start - 1 : start].isalpha() and text[start - 1].isascii()
-            yield Value("number", key, number, start, before, _unit(text, end), is_in_word)
-
-
-def _before(text: str, place: int) -> str:
-    """Return the two characters before a place, spaces left out."""
-    return text[max(0, place - 4) : place].replace(" ", "")[-2:]
-
-
-def _unit(text: str, place: int) -> str:
-    """Return the beginning of what comes next: a character of Chinese, or three letters."""
-    following = text[place : place + 4].strip(" .)")
-    return following[:1] if HAN.match(following) else following[:3]
+            yield Value("number", key, number, start, end, is_in_word)
 
 
 def _times(key: str, factor: int) -> str:
@@ -166,33 +170,49 @@ def _times(key: str, factor: int) -> str:
 
 def _values_of_tag(tag: str, start: int) -> Iterator[Value]:
     if tag.isdecimal():
-        yield Value("number", str(int(tag)), tag, start, "#", "")
+        yield Value("number", str(int(tag)), tag, start, start + len(tag))
         return
     for match in DIGITS.finditer(tag):
-        rest = f"#{tag[: match.start()]}0{tag[match.end() :]}"
-        yield Value("number", canonical(match[0])[0], match[0], start + match.start(), "", rest)
-    for match in tables().in_tags.finditer(tag):
+        rest = f"{tag[: match.start()]}0{tag[match.end() :]}"
+        yield Value("number", canonical(match[0])[0], match[0], start + match.start(), start + match.end(), tag=rest)
+    for match in tables().in_tags.finditer(tag) if SPACED.search(tag) else ():
         kind, key, _ = tables().words[match[0]]
-        yield Value(kind, key, match[0], start + match.start(), "", "")
+        yield Value(kind, key, match[0], start + match.start(), start + match.end())
 
 
 def _words(text: str) -> Iterator[Value]:
     known = tables()
     for match in known.without_spaces.finditer(text) if known.signs.search(text) else ():
         kind, key, _ = known.words[match[0]]
-        yield Value(kind, key, match[0], match.start(), _before(text, match.start()), _unit(text, match.end()))
+        yield Value(kind, key, match[0], match.start(), match.end())
     if not SPACED.search(text):
         return
-    previous, end = "", 0
+    previous, end, tens = "", 0, None
     for match in WORDS.finditer(text):
-        word, before = match[0], _before(text, match.start())
+        word, value = match[0], None
         if found := known.words.get(word):
             if word not in ONLY_AFTER_DIGITS or text[end : match.start()].strip()[-1:].isdecimal():
                 kind, key, is_loose = found
-                yield Value(kind, key, word, match.start(), before, _unit(text, match.end()), is_loose)
+                value = Value(kind, key, word, match.start(), match.end(), is_loose)
         elif previous in known.labels and (len(word) == 1 or ROMAN.fullmatch(word)):
-            yield Value("part", word, f"{previous} {word}", match.start(), before, "")
+            value = Value("part", word, f"{previous} {word}", match.start(), match.end())
+        if tens is not None:
+            if value is not None and value.key in ONES and match.start() == tens.end + 1:
+                value, tens = _added(tens, value), None
+            else:
+                yield tens
+        tens = value if value is not None and value.key in TENS else None
+        if value is not None and tens is None:
+            yield value
         previous, end = word, match.end()
+    if tens is not None:
+        yield tens
+
+
+def _added(tens: Value, ones: Value) -> Value:
+    """Return the number of two words, such as forty-five."""
+    key, shown = str(int(tens.key) + int(ones.key)), f"{tens.shown} {ones.shown}"
+    return tens._replace(key=key, shown=shown, end=ones.end)
 
 
 def undecorated(text: str, length: int) -> str:
@@ -200,10 +220,11 @@ def undecorated(text: str, length: int) -> str:
 
     The length is that of the shorter post.
     """
-    bare = RANDOM_TAIL.sub("", TAIL.sub("", text))
+    tail = text[-LONGEST_TAIL:]
+    bare = RANDOM_TAIL.sub("", TAIL.sub("", tail))
     patterns = [MARKED_COUNTER] * (length >= LONG_FOR_MARKED) + [BARE_COUNTER] * (length >= LONG_FOR_BARE)
     counter = next(filter(None, (pattern.search(bare) for pattern in patterns)), None)
-    if counter is None:
-        return bare
-    before = bare[: counter.start()]
-    return bare if before.rstrip(" #:-").rpartition(" ")[2] in tables().counted else before
+    if counter is not None:
+        before = bare[: counter.start()]
+        bare = bare if before.rstrip(" #:-").rpartition(" ")[2] in tables().counted else before
+    return text[: len(text) - len(tail)] + bare

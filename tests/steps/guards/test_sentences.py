@@ -1,0 +1,189 @@
+"""Each built-in guard on sentences of its own, in many languages: what it keeps apart, and what it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hybriddup.config import load_settings
+from hybriddup.plugin.manager import create_plugin_manager
+from hybriddup.run.guarding import GuardPlan, plan_guards
+
+REGISTRY = create_plugin_manager(entry_points=False).registry
+
+
+def plan_of(must_agree: list[Any]) -> GuardPlan:
+    """The guards as a run has them, for texts of every length."""
+    settings = load_settings({"must_agree": must_agree})
+    return plan_guards(settings.guards(), lambda use, options: REGISTRY.create_by_name("guard", use, **options))
+
+
+def reasons(must_agree: list[Any], a: str, b: str) -> list[str]:
+    """What keeps two normalized posts apart, the same both ways round."""
+    plan = plan_of(must_agree)
+    there, back = plan.reasons(a, b, 1), plan.reasons(b, a, 1)
+    assert len(there) == len(back)
+    return there
+
+
+APART = {
+    "numbers": [
+        ("the ferry leaves at 9 from pier 4", "the ferry leaves at 10 from pier 4", "numbers 9 / 10"),
+        ("tickets cost 40 euros at the door", "tickets cost forty-five euros at the door", "numbers 40 / forty five"),
+        ("our dog ate seven socks this week", "our dog ate nine socks this week", "numbers seven / nine"),
+        ("the choir meets on monday in the hall", "the choir meets on friday in the hall", "numbers monday / friday"),
+        ("group a plays in the small stadium", "group b plays in the small stadium", "numbers group a / group b"),
+        ("the lost lighthouse, part i", "the lost lighthouse, part ii", "numbers part i / part ii"),
+        ("doors open at 7 pm on the left", "doors open at 7 am on the left", "numbers pm / am"),
+        ("书店二楼有三位客人在看书", "书店二楼有八位客人在看书", "numbers 三 / 八"),
+        ("今天最高气温三十一度", "今天最高气温二十六度", "numbers 三十一 / 二十六"),
+        ("两人在山里迷路", "九人在山里迷路", "numbers 两 / 九"),
+        ("主队四比零获胜", "主队二比零获胜", "numbers 四 / 二"),
+        ("图书馆周二闭馆", "图书馆周五闭馆", "numbers 周二 / 周五"),
+        ("捐款已达3万元", "捐款已达3千元", "numbers 3万 / 3千"),
+        ("練習は九時からです", "練習は十時からです", "numbers 九 / 十"),
+        ("die bäckerei hat drei neue öfen", "die bäckerei hat fünf neue öfen", "numbers drei / fünf"),
+        ("le marché ouvre en avril cette année", "le marché ouvre en juin cette année", "numbers avril / juin"),
+        ("la feria empieza el 3 de mayo", "la feria empieza el 3 de julio", "numbers mayo / julio"),
+        ("no jardim há seis gatos pretos", "no jardim há oito gatos pretos", "numbers seis / oito"),
+        ("в автобусе ехали шесть человек", "в автобусе ехали девять человек", "numbers шесть / девять"),
+        ("bahçede dört kedi uyuyor", "bahçede yedi kedi uyuyor", "numbers dört / yedi"),
+        ("di kebun ada empat ayam", "di kebun ada tujuh ayam", "numbers empat / tujuh"),
+        ("ahora en la radio #tarde17h con música", "ahora en la radio #tarde19h con música", "numbers 17 / 19"),
+    ],
+    "negation": [
+        ("the bridge is safe for heavy trucks", "the bridge is not safe for heavy trucks", "negation none / not"),
+        ("you can park in front of the school", "you can't park in front of the school", "negation none / can't"),
+        ("the soup is edible after two days", "the soup is inedible after two days", "negation none / inedible"),
+        ("这家店的面条真的好吃", "这家店的面条真的不好吃", "negation none / 不"),
+        ("明天会下雪", "明天不会下雪", "negation none / 不"),
+        ("明日の遠足は中止です", "明日の遠足は中止ではない", "negation none / ない"),
+        ("나는 오늘 회사에 가요", "나는 오늘 회사에 안 가요", "negation none / 안"),
+        ("der aufzug ist heute in betrieb", "der aufzug ist heute nicht in betrieb", "negation none / nicht"),
+        ("le musée est ouvert ce soir", "le musée n'est pas ouvert ce soir", "negation none / pas"),
+        ("el tren para en este pueblo", "el tren no para en este pueblo", "negation none / no"),
+        ("мы едем завтра на море", "мы не едем завтра на море", "negation none / не"),
+        ("maç yarın oynanacak", "maç yarın oynanmayacak", "negation none / oynanmayacak"),
+        ("toko ini buka pada hari minggu", "toko ini tidak buka pada hari minggu", "negation none / tidak"),
+        ("quán này mở cửa buổi tối", "quán này không mở cửa buổi tối", "negation none / không"),
+        ("المتحف مفتوح اليوم للزوار", "المتحف ليس مفتوح اليوم للزوار", "negation none / ليس"),
+        ("आज दुकान खुली है", "आज दुकान खुली नहीं है", "negation none / नहीं"),
+        ("ร้านนี้เปิดวันนี้", "ร้านนี้ไม่เปิดวันนี้", "negation none / ไม่"),
+    ],
+    "opposites": [
+        ("analysts say buy the shares of the mill", "analysts say sell the shares of the mill", "opposites buy / sell"),
+        ("the north gate is open all night", "the south gate is open all night", "opposites north / south"),
+        ("这是我喝过最好的茶", "这是我喝过最差的茶", "opposites 好 / 差"),
+        ("请从东门进入校园", "请从西门进入校园", "opposites 东 / 西"),
+        ("der laden ist montags geöffnet", "der laden ist montags geschlossen", "opposites geöffnet / geschlossen"),
+        ("цены на хлеб: сегодня больше", "цены на хлеб: сегодня меньше", "opposites больше / меньше"),
+    ],
+    "names": [
+        (
+            "night trains from bath to bristol",
+            "night trains from bristol to bath",
+            "names bath to bristol / bristol to bath",
+        ),
+        ("a talk by professor lindgren on moss", "a talk by professor okafor on moss", "names lindgren / okafor"),
+        (
+            "new bakery opened in airdrie last week",
+            "new bakery opened in cochrane last week",
+            "names airdrie / cochrane",
+        ),
+        ("北京到上海的夜班火车", "上海到北京的夜班火车", "names 北京到上海 / 上海到北京"),
+        ("云南的花市今天开门", "福建的花市今天开门", "names 云南 / 福建"),
+        ("王老师的合唱课改到礼堂", "赵老师的合唱课改到礼堂", "names 王老师 / 赵老师"),
+    ],
+    "links": [
+        (
+            "my new recipe: https://example.org/rye",
+            "my new recipe: https://example.org/oats",
+            "links example.org/rye / example.org/oats",
+        )
+    ],
+    "mentions": [("happy birthday @anna_k !", "happy birthday @tom_w !", "mentions @anna_k / @tom_w")],
+    "emoji": [
+        ("gold medal 🇫🇷", "gold medal 🇩🇪", "emoji 🇫🇷 / 🇩🇪"),
+        ("open today? 👍", "open today? 👎", "emoji 👍 / 👎"),
+    ],
+}
+
+TOGETHER = {
+    "numbers": [
+        ("la ville a dépensé 6.000 euros", "la ville a dépensé 6000 euros"),
+        ("the puppy weighs 1.0 kilos", "the puppy weighs 1 kilos"),
+        ("three swans on the canal", "3 swans on the canal"),
+        ("两人在山里迷路", "2人在山里迷路"),
+        ("我们一起去看电影吧", "我们去看场电影吧"),
+        ("这家店十分好吃", "这家店非常好吃"),
+        ("万一下雨就改天", "如果下雨就改天"),
+        (
+            "free followers for everyone who retweets this message today, hurry up and tell all the others 118",
+            "free followers for everyone who retweets this message today, hurry up and tell all the others 28",
+        ),
+        (
+            "please share this poster with all your neighbours #8",
+            "please share this poster with all your neighbours #9",
+        ),
+        ("we counted 12 herons", "we counted 12 herons and 3 gulls"),
+        ("what a day for the parade", "yesterday was a day for the parade"),
+    ],
+    "negation": [
+        ("it rains again today", "it rains again today. do not forget your boots"),
+        ("这家店的面条不错", "这家店的面条真不错"),
+        ("no way, the lake is frozen", "oh no, the lake is frozen"),
+        ("特别的一天", "非常特别的一天"),
+        ("在家吗我来还书", "在家不我来还书"),
+        ("em casa no fim do dia com você", "em casa ao fim do dia com você"),
+    ],
+    "opposites": [("a big cake for the school", "a huge cake for the school"), ("他们都来了", "他们都来啦")],
+    "names": [
+        ("nice work everyone and thank you", "thank you everyone and nice work"),
+        ("salt and pepper on the table", "pepper and salt on the table"),
+        ("we met at the harbour yesterday", "we met at the harbor yesterday"),
+        ("你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"),
+    ],
+    "links": [
+        ("my new recipe: https://example.org/rye", "my new recipe"),
+        ("see https://example.org/", "see http://www.example.org"),
+    ],
+    "mentions": [("thanks @anna_k for the soup", "thanks for the soup")],
+    "emoji": [("open today? 👍🏽", "open today? 👍👍"), ("open today? 👍", "open today?")],
+}
+
+
+@pytest.mark.parametrize(
+    ("guard", "a", "b", "reason"), [(guard, *pair) for guard, pairs in APART.items() for pair in pairs]
+)
+def test_two_posts_are_kept_apart_for_what_differs(guard: str, a: str, b: str, reason: str) -> None:
+    """The reason names the guard and what differs."""
+    assert reasons([guard], a, b) == [reason]
+
+
+@pytest.mark.parametrize(("guard", "a", "b"), [(guard, *pair) for guard, pairs in TOGETHER.items() for pair in pairs])
+def test_repeats_are_not_kept_apart(guard: str, a: str, b: str) -> None:
+    """What differs is spelling, decoration, an addition, or a word of the same meaning."""
+    assert reasons([guard], a, b) == []
+
+
+@pytest.mark.parametrize("guard", ["numbers", "links", "mentions", "emoji"])
+def test_strict_asks_for_the_same_on_both_sides(guard: str) -> None:
+    """Then what only one post has is a reason, too."""
+    a, b = "the kiln is hot", "the kiln is hot 7 https://example.org @anna 🎉"
+    assert reasons([guard], a, b) == []
+    assert len(reasons([{"use": guard, "strict": True}], a, b)) == 1
+
+
+def test_words_of_the_user_must_agree() -> None:
+    """Whole words where a script has spaces, in any case."""
+    own = [{"words": ["买", "draft", "Final"]}]
+    assert reasons(own, "我想买两张票", "我想要两张票") == ["words 买 / none"]
+    assert reasons(own, "the FINAL plan", "the draft plan") == ["words final / draft"]
+    assert reasons(own, "two drafts of it", "one drafts of it") == []
+
+
+def test_each_guard_that_objects_gives_its_reason() -> None:
+    """In the order of the setting."""
+    a, b = "the 3 lifts are safe", "the 5 lifts are not safe"
+    assert reasons(["negation", "numbers"], a, b) == ["negation none / not", "numbers 3 / 5"]
