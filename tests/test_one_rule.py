@@ -14,6 +14,7 @@ Decided = dict[int, tuple[int, str, int, float]]
 """By row: the keeper's row, the reason, the differing bits and the score."""
 
 SAMPLES = ("posts.jsonl", "pairs.jsonl")
+GUARDED = {"must_agree": [{"use": "numbers", "strict": True}, "emoji", {"words": ["the", "的"]}]}
 CROWDED = {"blocks": {"max_bucket_size": 1, "max_candidates": 1, "common_in": 1000}}
 
 
@@ -45,7 +46,7 @@ def by_window(posts: list[str], config: dict[str, Any], batch: int) -> tuple[Dec
 
 
 @pytest.mark.parametrize("batch", [1, 7, 256, 4096])
-@pytest.mark.parametrize("settings", [{}, CROWDED], ids=["as shipped", "crowded"])
+@pytest.mark.parametrize("settings", [{}, CROWDED, GUARDED], ids=["as shipped", "crowded", "guarded"])
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_run_and_a_window_remove_the_same_rows_with_the_same_keepers(
     sample: str, settings: dict[str, Any], batch: int, tmp_path: Path

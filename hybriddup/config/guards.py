@@ -120,6 +120,12 @@ def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
                 )
 
 
+def guards_that_see(written: Mapping[str, Any]) -> list[Any]:
+    """Return the guards of the top that have something to compare after normalizing."""
+    blind = {fault.path for fault in blind_guard_faults(written)}
+    return [guard for place, guard in enumerate(written[MUST_AGREE]) if (MUST_AGREE, place) not in blind]
+
+
 def half_blind_guards(written: Mapping[str, Any]) -> Iterator[str]:
     """Yield a warning for each guard that compares only some of what posts have, of resolved settings."""
     for path, guard in named_guards(written):

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from types import ModuleType
 from typing import Any
 
-from hybriddup.config.guards import spell_out_guards, with_lines_of_guards
+from hybriddup.config.guards import MUST_AGREE, guards_that_see, spell_out_guards, with_lines_of_guards
 from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
@@ -79,6 +79,8 @@ def _resolve(written: Written, registry: Registry) -> Settings:
     spelled = spell_out_guards(written.data)
     written = replace(written, lines=with_lines_of_guards(written.lines))
     merged = _merge(Settings().to_dict(), spelled.data)
+    if MUST_AGREE not in spelled.data:  # who masks digits need not know of the guards
+        merged[MUST_AGREE] = guards_that_see(merged)
     faults = [*spelled.faults, *_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
     _raise_faults(faults, written)
     settings = Settings.model_validate(merged).with_remarks([*written.remarks, *spelled.remarks])

@@ -222,7 +222,7 @@ DEFAULT_LENGTHS = (
 )
 
 
-DEFAULT_GUARDS: tuple[GuardSettings, ...] = ()
+DEFAULT_GUARDS = tuple(GuardSettings(use=name) for name in ("numbers", "negation", "opposites", "names"))
 
 
 class Settings(_Section):

@@ -130,8 +130,9 @@ class Result:
     def near_misses(self, n: int = 20) -> list[NearMiss]:
         """Return the pairs of kept posts that came nearest to being repeats, nearest first.
 
-        A near miss is a pair that stage 1 finds, and whose score is less than its threshold by 0.1 or less. The kept
-        posts are compared anew when this is first called, which takes about as long as a run over them.
+        A near miss is a pair that stage 1 finds, and whose score is less than its threshold by 0.1 or less; or reaches
+        it, but a guard of ``must_agree`` keeps the two apart. These come by turns. The kept posts are compared anew
+        when this is first called, which takes about as long as a run over them.
 
         Parameters
         ----------

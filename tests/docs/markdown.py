@@ -65,5 +65,6 @@ def table_under(header: str) -> list[list[str]]:
     for line in lines:
         if not line.startswith("|"):
             break
-        rows.append([cell.strip().replace("`", "") for cell in line.strip("|").split("|")])
+        cells = re.split(r"(?<!\\)\|", line.strip("|"))
+        rows.append([cell.strip().replace("`", "").replace("\\|", "|") for cell in cells])
     return rows

@@ -180,8 +180,9 @@ def describe_verifier(verifier: SingleVerifier | CombinedVerifier) -> str:
 def describe_configuration(name: str) -> list[str]:
     """Name, width and bands of a shipped configuration as the table writes them."""
     settings = load_settings(name, create_plugin_manager(entry_points=False))
-    guard = ["numbers must match"] if settings.numbers_must_match else []
-    return [name, str(settings.fingerprint.bits), "; ".join([*map(describe_band, settings.lengths), *guard])]
+    names = ", ".join(guard.use for guard in settings.must_agree)
+    guards = [f"guards: {names}"] if names else []
+    return [name, str(settings.fingerprint.bits), "; ".join([*map(describe_band, settings.lengths), *guards])]
 
 
 @pytest.mark.parametrize("name", shipped_names())

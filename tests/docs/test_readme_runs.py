@@ -102,12 +102,12 @@ def test_measuring_example_prints_a_rate(shell: Shell, workspace: Path) -> None:
 
 
 def test_configuration_example_keeps_posts_with_other_numbers(shell: Shell) -> None:
-    """`numbers_must_match` of the example holds: two episodes are two posts."""
+    """The guard of the example holds: two episodes are two posts."""
     texts = '"the show goes on tonight EP01, all welcome" "the show goes on tonight EP02, all welcome"'
 
     ran = shell(f"hybriddup explain --config mine.yaml {texts}")
 
-    assert "their numbers differ" in ran.stdout, ran.stderr
+    assert "kept apart: numbers 01 / 02" in ran.stdout, ran.stderr
 
 
 def test_ten_line_plugin_has_ten_lines() -> None:
@@ -176,5 +176,6 @@ def test_components_of_every_role_keep_their_contracts(workspace: Path, monkeypa
     testing.check_hasher(plugin.blake)
     testing.check_block_index(plugin.both_ends)
     testing.check_verifier(plugin.same_beginning)
+    testing.check_guard(plugin.questions)
     testing.check_reader(plugin.Paragraphs, content=content, texts=texts)
     testing.check_writer(plugin.Paragraphs, reader=plugin.Paragraphs, content=content)

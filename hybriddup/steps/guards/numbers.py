@@ -43,7 +43,7 @@ class Numbers(PairGuard):
 
 def _strict_reason(difference: Difference) -> str | None:
     a, b = (
-        [value for value in values_of(blanked(MARK, text)) if value.kind == "number"]
+        [value for value in values_of(blanked(MARK, text)) if value.kind == "number" and not value.is_article]
         for text in (difference.a, difference.b)
     )
     only_a, only_b = _only(a, b), _only(b, a)

@@ -33,7 +33,6 @@ NO_SPACES = (
 HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 """Han characters and kana."""
 SAID = re.compile(r"\w")
-LETTERS = re.compile(r"[^\W\d_]+")
 PART = re.compile(rf"(?![{NO_SPACES}])[\w{MARKS}]")
 """A character that belongs to a word with its neighbours."""
 SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")

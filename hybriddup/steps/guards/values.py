@@ -48,6 +48,11 @@ class Value(NamedTuple):
     tag: str = ""
     """Of a number in a hashtag, the rest of the hashtag."""
 
+    @property
+    def is_article(self) -> bool:
+        """Whether it is a word that may be no number, such as one."""
+        return self.is_loose and not self.shown[0].isdecimal()
+
     def before(self, text: str) -> str:
         """Return the two characters before it, spaces left out."""
         return text[max(0, self.start - 4) : self.start].replace(" ", "")[-2:]

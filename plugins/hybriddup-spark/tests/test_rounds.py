@@ -38,6 +38,13 @@ LIMITS: list[dict[str, Any]] = [
     {"lengths": [{"max_hamming_distance": 40, **EDIT}], "blocks": {"use": "scan"}},
     {"fingerprint": {"bits": 256}, "lengths": [{"max_hamming_distance": 80, **EDIT}], "blocks": {"use": "shingles"}},
     {"lengths": [{"up_to": 9, "exact_only": True}, {"max_hamming_distance": 40, **EDIT}]},
+    {
+        "lengths": [
+            {"up_to": 20, "must_agree": [{"words": ["cat", "雨"]}], **EDIT},
+            {"max_hamming_distance": 40, **EDIT},
+        ],
+        "must_agree": [{"use": "numbers", "strict": True}],
+    },
 ]
 PARTS = ["good morning ", "明天下雨吗", "回家吃饭哦，", "the cat sat on the mat ", "1", "2", " ", "，", "😀"]
 

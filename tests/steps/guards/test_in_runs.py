@@ -14,7 +14,7 @@ differing_numbers = pytest.mark.parametrize("posts", [EPISODES, CASES], ids=["ep
 @differing_numbers
 def test_posts_that_differ_in_a_number_are_near_by_their_characters(posts: list[str]) -> None:
     """One of many differs; `post` knows that a number counts."""
-    edit = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.8}}]}
+    edit = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.8}}], "must_agree": []}
     assert hybriddup.dedupe(posts, config=edit).kept == [0]
     assert hybriddup.dedupe(CASES).kept == [0, 1]
 
@@ -71,3 +71,37 @@ def test_later_post_with_the_number_of_a_kept_one_is_still_removed() -> None:
     posts = [*CASES, CASES[0].replace("全市", "本市")]
     result = hybriddup.dedupe(posts, config={"must_agree": ["numbers"]})
     assert [(post.row, post.keeper_row) for post in result.removed] == [(2, 0)]
+
+
+SIGNS = [
+    "The new lift of the library is in service on all floors from this morning on",
+    "The new lift of the library is not in service on all floors from this morning on",
+]
+EDIT = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}], "must_agree": ["negation"]}
+
+
+def test_explanation_near_miss_and_match_name_the_guard_and_what_differs() -> None:
+    """All in the same words."""
+    reason = ["negation none / not"]
+    explanation = hybriddup.explain(*SIGNS, config=EDIT)
+    assert explanation.guards == reason
+    assert "kept apart: negation none / not" in explanation.verdict
+    (miss,) = hybriddup.dedupe(SIGNS, config=EDIT).near_misses()
+    assert (miss.guards, miss.score > miss.threshold) == (reason, True)
+    with hybriddup.Window.open(None, EDIT) as window:
+        window.add(SIGNS[0])
+        (match,) = window.match(SIGNS[1])
+        assert (match.guards, match.is_match, match.score > match.threshold) == (reason, False, True)
+
+
+def test_a_later_post_repeats_an_earlier_one_that_no_guard_keeps_apart_from_it() -> None:
+    """A guard ends no search: the third post has the first as its keeper, and not the second."""
+    posts = [*SIGNS, SIGNS[0] + "!"]
+    assert [(post.row, post.keeper_row) for post in hybriddup.dedupe(posts, config=EDIT).removed] == [(2, 0)]
+
+
+def test_short_text_configurations_find_the_pair_of_the_articles() -> None:
+    """Another verb and another particle are no other name."""
+    pair = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+    for config in ("weibo", "twitter", "sms", "headlines"):
+        assert hybriddup.explain(*pair, config=config).guards == []
