@@ -65,6 +65,8 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, hashes: UInt64s, kinds:
     n_before = 0
     while n_before < shorter and a[n_before] == b[n_before]:
         n_before += 1
+    if n_before == len(a) and n_before == len(b):
+        return np.uint8(0)
     n_after = 0
     while n_after < shorter - n_before and a[len(a) - 1 - n_after] == b[len(b) - 1 - n_after]:
         n_after += 1

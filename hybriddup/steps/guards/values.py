@@ -19,7 +19,7 @@ HEAD_COUNTER = re.compile(r"^\s*\d{1,4}(?=\s*<repost>)")
 TAIL = re.compile(r"(?:\s*(?:https?://\S*|@\w+|[…\s]|\.{2,}))+$")
 MARKED_COUNTER = re.compile(r"(?:(?<=\s)[#x×*/]\s?\d{1,9}|(?<!\w)#\s?\d{1,9}|[\[(][a-z]?\d{1,9}[\])])$")
 BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
-RANDOM_TAIL = re.compile(r"(?<=\s)(?:[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
+RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
 LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
 """Letters (Han characters count twice) from which on a number at the end counts copies; in a title it is the issue."""

@@ -150,7 +150,7 @@ def marked_config(bucket: int, candidates: int) -> dict[str, Any]:
     """Return a configuration for texts that the plugin `marked` reads, with limits; 0 = none."""
     blocks = {"use": "capitals", "max_bucket_size": bucket, "max_candidates": candidates}
     band = {"max_hamming_distance": 127, "verifier": {"use": "small_letters", "threshold": 1.0}}
-    return {"normalizer": {"use": "same"}, "lengths": [band], "blocks": blocks}
+    return {"normalizer": {"use": "same"}, "lengths": [band], "blocks": blocks, "must_agree": []}
 
 
 @pytest.mark.parametrize("seed", range(30))
