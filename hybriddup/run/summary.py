@@ -130,7 +130,7 @@ def notes_on_kind(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
     if signs["message"] >= FROM_TEMPLATES:
         yield f"{signs['message']:.0%} of the texts look like text messages from templates; sms is made for these."
     elif TITLE[0] <= median <= TITLE[1] and signs["sentence"] + signs["post"] <= NOT_A_TITLE:
-        yield "hardly a text ends as a sentence does, or has a mention or link, as in titles; headlines is made for these."
+        yield "hardly a text ends as a sentence does or has a link, as in titles; headlines is made for these."
 
 
 def notes_on_markup(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
