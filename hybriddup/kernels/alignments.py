@@ -14,8 +14,8 @@ from hybriddup.kernels.key_groups import SPREAD
 from hybriddup.kernels.popcount import HALF, ONE
 
 ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
-MOST_BITS = 1 << 24
-"""Longer sequences (4,096 by 4,096 keys) are aligned at their equal ends only."""
+LONGEST_ALIGNED = 4096
+"""Keys between the equal ends of two sequences; if there are more, only the ends are aligned."""
 
 
 class KeyCounts(NamedTuple):
@@ -70,24 +70,27 @@ class Alignment(NamedTuple):
 
     partners: Int32s
     """int32[n]: place in the second sequence; -1 = none."""
+    table: KeyCounts
+    ranks: Int32s
+    """The keys of the first sequence between the equal ends."""
     masks: UInt64s
-    """uint64[n_slots, n_words]: where each key of the first sequence occurs, by slot of its table."""
+    """uint64[n_slots, n_words]: where each of these keys occurs, by slot of the table."""
     states: UInt64s
     """uint64[n, n_words]: the state after each key of the second sequence."""
 
 
 @njit(cache=True, nogil=True)
-def make_alignment(n: int, n_slots: int) -> Alignment:
+def make_alignment(n: int) -> Alignment:
     """Return room for sequences of up to ``n`` keys."""
-    n_words = min((n + 63) // 64, MOST_BITS // max(n, 1) // 64 + 1)
-    return Alignment(np.empty(n, np.int32), np.zeros((n_slots, n_words), np.uint64), np.empty((n, n_words), np.uint64))
+    n_aligned = min(n, LONGEST_ALIGNED)
+    n_words, table = (n_aligned + 63) // 64, make_counts(n_aligned)
+    masks, states = np.empty((len(table.keys), n_words), np.uint64), np.empty((n_aligned, n_words), np.uint64)
+    return Alignment(np.empty(n, np.int32), table, np.empty(n_aligned, np.int32), masks, states)
 
 
 @njit(cache=True, nogil=True)
-def align(
-    keys: UInt64s, a: tuple[int, int], b: tuple[int, int], of_a: KeyCounts, stamp: np.uint64, into: Alignment
-) -> None:
-    """Write the partner of each key of ``keys[a[0]:a[1]]`` in ``keys[b[0]:b[1]]``; ``of_a`` counts the keys of a."""
+def align(keys: UInt64s, a: tuple[int, int], b: tuple[int, int], stamp: np.uint64, into: Alignment) -> None:
+    """Write the partner of each key of ``keys[a[0]:a[1]]`` in ``keys[b[0]:b[1]]``; each call needs another stamp."""
     n_a, n_b = a[1] - a[0], b[1] - b[0]
     into.partners[:n_a] = -1
     head = np.int64(0)
@@ -99,33 +102,25 @@ def align(
         into.partners[n_a - 1 - tail] = n_b - 1 - tail
         tail += 1
     n_a, n_b = n_a - head - tail, n_b - head - tail
-    if n_a > 0 and n_b > 0 and (n_a + 63) // 64 <= into.masks.shape[1]:
-        align_middle(keys, a[0] + head, n_a, b[0] + head, n_b, of_a, stamp, into, head)
+    if 0 < n_a <= LONGEST_ALIGNED and 0 < n_b <= LONGEST_ALIGNED:
+        align_middle(keys, a[0] + head, n_a, b[0] + head, n_b, stamp, into, head)
 
 
 @njit(cache=True, nogil=True)
 def align_middle(
-    keys: UInt64s,
-    start_a: int,
-    n_a: int,
-    start_b: int,
-    n_b: int,
-    of_a: KeyCounts,
-    stamp: np.uint64,
-    into: Alignment,
-    shift: int,
+    keys: UInt64s, start_a: int, n_a: int, start_b: int, n_b: int, stamp: np.uint64, into: Alignment, shift: int
 ) -> None:
     """Align what is between the equal ends; ``shift`` is the length of the equal beginning."""
-    n_words = (n_a + 63) // 64
+    n_words, table = (n_a + 63) // 64, into.table
+    count_keys(table, keys, start_a, start_a + n_a, stamp, into.ranks)
     for i in range(n_a):
-        into.masks[slot_of(of_a, keys[start_a + i], stamp), :n_words] = np.uint64(0)
-    for i in range(n_b):
-        into.masks[slot_of(of_a, keys[start_b + i], stamp), :n_words] = np.uint64(0)
-    for i in range(n_a):
-        into.masks[slot_of(of_a, keys[start_a + i], stamp), i >> 6] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
+        slot = slot_of(table, keys[start_a + i], stamp)
+        if into.ranks[i] == 0:
+            into.masks[slot, :n_words] = np.uint64(0)
+        into.masks[slot, i >> 6] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
     for row in range(n_b):
-        slot = slot_of(of_a, keys[start_b + row], stamp)
-        is_known, carry = of_a.stamps[slot] == stamp, np.uint64(0)
+        slot = slot_of(table, keys[start_b + row], stamp)
+        is_known, carry = table.stamps[slot] == stamp, np.uint64(0)
         for word in range(n_words):
             state = into.states[row - 1, word] if row > 0 else ALL_ONES
             common = state & into.masks[slot, word] if is_known else np.uint64(0)

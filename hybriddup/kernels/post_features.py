@@ -121,7 +121,7 @@ def compare_posts(posts: ParsedPosts, earlier: Int64s, later: Int64s, common_let
     """
     n = longest_post(posts)
     counts, others, ranks, other_ranks = make_counts(n), make_counts(n), np.empty(n, np.int32), np.empty(n, np.int32)
-    room, differences = make_alignment(n, len(counts.keys)), make_differences(n)
+    room, differences = make_alignment(n), make_differences(n)
     features = np.zeros((len(earlier), len(FEATURES)), np.float64)
     for pair in range(len(earlier)):
         a, b = earlier[pair], later[pair]
@@ -145,7 +145,7 @@ def differences_of(posts: ParsedPosts) -> Int64s:
     """Return int64[n, 4]: the differences of the only two posts, as `Differences` has them."""
     n = longest_post(posts)
     counts, others, ranks, other_ranks = make_counts(n), make_counts(n), np.empty(n, np.int32), np.empty(n, np.int32)
-    room, differences = make_alignment(n, len(counts.keys)), make_differences(n)
+    room, differences = make_alignment(n), make_differences(n)
     one = count_side(posts, 0, counts, ONE, ranks)
     other = count_side(posts, 1, others, ONE, other_ranks)
     find_differences(posts, one, other, room, differences)
@@ -177,7 +177,7 @@ def count_side(posts: ParsedPosts, post: int, counts: KeyCounts, stamp: np.uint6
 
 @njit(cache=True, nogil=True, inner=True)
 def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post has fewer letters than another one, or as many and earlier ones."""
+    """Return whether a post has fewer letters than another one, or as many and earlier ones, or other words of them."""
     start, end = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[one + 1]]
     other_start, other_end = posts.starts[posts.offsets[other]], posts.starts[posts.offsets[other + 1]]
     if end - start != other_end - other_start:
@@ -185,7 +185,22 @@ def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
     for i in range(end - start):
         if posts.letters[start + i] != posts.letters[other_start + i]:
             return bool(posts.letters[start + i] < posts.letters[other_start + i])
-    return True
+    return has_earlier_words(posts, one, other)
+
+
+@njit(cache=True, nogil=True)
+def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
+    """Return whether a post comes before another one with the same letters: any order that does not depend on places."""
+    first, second = posts.offsets[one], posts.offsets[other]
+    n, n_other = posts.offsets[one + 1] - first, posts.offsets[other + 1] - second
+    if n != n_other:
+        return bool(n < n_other)
+    for i in range(n):
+        if posts.keys[first + i] != posts.keys[second + i]:
+            return bool(posts.keys[first + i] < posts.keys[second + i])
+        if posts.weights[first + i] != posts.weights[second + i]:
+            return bool(posts.weights[first + i] < posts.weights[second + i])
+    return bool(posts.is_cut[one] or not posts.is_cut[other])
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -200,7 +215,7 @@ def weigh(posts: ParsedPosts, first: int, last: int) -> float:
 @njit(cache=True, nogil=True)
 def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into: Differences) -> None:
     """Align two posts, and write what lies between aligned tokens."""
-    align(posts.keys, (a.first, a.last), (b.first, b.last), a.counts, a.stamp, room)
+    align(posts.keys, (a.first, a.last), (b.first, b.last), a.stamp, room)
     n_a, n_b, n = a.last - a.first, b.last - b.first, np.int64(0)
     at_a, at_b = np.int64(0), np.int64(0)
     while at_a < n_a or at_b < n_b:
