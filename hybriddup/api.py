@@ -47,7 +47,7 @@ def dedupe(
     posts
         A list of str, a list of dicts, a DataFrame of pandas or polars, or a data set of Hugging Face.
     config
-        A shipped name (``weibo``, ``twitter``, ...), the path of a YAML file, a dict that names what it changes, or
+        A shipped name (``posts``, ``weibo``, ...), the path of a YAML file, a dict that names what it changes, or
         `Settings`.
     threshold
         The lowest score that makes two posts duplicates, 0.0 to 1.0 = same, inclusive; None = as the configuration

@@ -54,7 +54,7 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     (2, 128)
     """
 
-    def __init__(self, config: Any = "weibo", *, output: str = "words", workers: int | None = None) -> None:
+    def __init__(self, config: Any = "posts", *, output: str = "words", workers: int | None = None) -> None:
         self.config = config
         self.output = output
         self.workers = workers
@@ -149,7 +149,7 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     [0, 1, 0]
     """
 
-    def __init__(self, config: Any = "weibo", *, workers: int | None = None) -> None:
+    def __init__(self, config: Any = "posts", *, workers: int | None = None) -> None:
         self.config = config
         self.workers = workers
 

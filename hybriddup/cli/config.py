@@ -25,7 +25,7 @@ Examples:
 @app.command(short_help="Print a shipped configuration, with comments, to edit.")
 def init(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; weibo when left out.")
+        str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; posts when left out.")
     ] = DEFAULT_CONFIG,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:

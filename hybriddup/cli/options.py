@@ -13,7 +13,7 @@ from hybriddup.errors import ConfigError
 if TYPE_CHECKING:
     from hybriddup.files.inputs import ReadOptions
 
-DEFAULT_CONFIG = "weibo"
+DEFAULT_CONFIG = "posts"
 """As in `hybriddup.config.load`, which takes a third of a second to import: too long for ``--help``."""
 DEBUG = "hybriddup.debug"
 """Key of the context's ``meta`` that is true when tracebacks are wanted."""

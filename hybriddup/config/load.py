@@ -19,7 +19,7 @@ from hybriddup.steps.options import Fault, Path, parse_options, quote, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
 """A shipped name, a path, a mapping that names what it changes, or resolved settings."""
-DEFAULT_CONFIG = "weibo"
+DEFAULT_CONFIG = "posts"
 """What a run, a window and a service go by when nothing is said."""
 
 MERGED_SECTIONS = ("fingerprint", "audit")

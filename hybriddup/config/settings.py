@@ -1,4 +1,4 @@
-"""Every key of a configuration: name, type, range, default and one sentence. The defaults are those of `weibo`.
+"""Every key of a configuration: name, type, range, default and one sentence. The defaults are those of `posts`.
 
 These are the resolved settings of a run. What a user writes is a mapping that names only what it changes;
 `hybriddup.config.load` turns one into the other.
@@ -215,9 +215,9 @@ ComponentOrChain = Annotated[
 ]
 
 
-_POST = SingleVerifier(use="post", threshold=0.5, model="by_script")
+_POST, _POST_OF_FEW = SingleVerifier(use="post", threshold=0.5), SingleVerifier(use="post", threshold=0.9)
 DEFAULT_LENGTHS = (
-    LengthBand(up_to=4, exact_only=True),
+    LengthBand(up_to=4, max_hamming_distance=16, verifier=_POST_OF_FEW),
     LengthBand(max_hamming_distance=40, verifier=_POST),
 )
 
@@ -240,7 +240,7 @@ class Settings(_Section):
         "each run's posts.",
     )
     normalizer: ComponentOrChain = Field(
-        ComponentSettings(use="microblog", reposts="mask", residue="drop"),
+        ComponentSettings(use="microblog", reposts="mask"),
         description="What two posts may differ in and still be equal, such as case, URLs and mentions; in a list, each "
         "gets what the one before it returns.",
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float64s, Int32s, Int64s
+from hybriddup.data.records import Float64s, Int32s, Int64s, UInt8s
 from hybriddup.kernels.alignments import (
     ALL_ONES,
     Alignment,
@@ -22,6 +22,7 @@ from hybriddup.kernels.alignments import (
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE, popcount
 from hybriddup.kernels.post_parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
+from hybriddup.kernels.post_tokens import EXTENDS
 
 FEATURES = (
     "shared",
@@ -85,6 +86,10 @@ NOTHING = 0.05
 SAME_SPELLING = 0.72
 """Letters shared by two spellings of one word, at least."""
 LONGEST_SPELLING = 64
+A_WORD = 3.0
+"""Weight of a word with another vowel, at least."""
+FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
+"""Tone marks of Thai, which people often leave out."""
 
 
 class Side(NamedTuple):
@@ -109,11 +114,15 @@ class Differences(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def compare_posts(posts: ParsedPosts, earlier: Int64s, later: Int64s, common_letters: Int64s) -> Float64s:
+def compare_posts(
+    posts: ParsedPosts, kinds: UInt8s, earlier: Int64s, later: Int64s, common_letters: Int64s
+) -> Float64s:
     """Return float64[n_pairs, n_features]: the features of each pair, as `FEATURES` lists them.
 
     Parameters
     ----------
+    kinds
+        uint8[0x110000]: the kinds of characters, as `hybriddup.kernels.post_tokens.Characters` has them.
     earlier, later
         int64[n_pairs]: posts.
     common_letters
@@ -132,7 +141,7 @@ def compare_posts(posts: ParsedPosts, earlier: Int64s, later: Int64s, common_let
         other = count_side(posts, b, others, stamp, other_ranks)
         find_differences(posts, one, other, room, differences)
         measure_sharing(posts, one, other, common_letters[pair], features[pair])
-        measure_differences(posts, one, other, room.partners, differences, features[pair])
+        measure_differences(posts, kinds, one, other, room.partners, differences, features[pair])
         measure_sets(posts, a, b, features[pair])
         features[pair, COMMENT] = comment_of(posts, one, other, room.partners)
         is_cut = posts.is_cut[a] and one.last > one.first
@@ -270,7 +279,7 @@ def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, f
 
 @njit(cache=True, nogil=True)
 def measure_differences(
-    posts: ParsedPosts, a: Side, b: Side, partners: Int32s, differences: Differences, row: Float64s
+    posts: ParsedPosts, kinds: UInt8s, a: Side, b: Side, partners: Int32s, differences: Differences, row: Float64s
 ) -> None:
     """Write what is replaced, moved, and added before, within and after what both have."""
     head, tail, shared = aligned_ends(posts, a, partners)
@@ -281,9 +290,12 @@ def measure_differences(
         moved_b, only_b = split_moved(posts, b, a, from_b, to_b)
         row[MOVED] += moved_a + moved_b
         if only_a > NOTHING and only_b > NOTHING:
-            if not is_respelled(posts, a.first + from_a, a.first + to_a, b.first + from_b, b.first + to_b):
-                row[REPLACED] += min(only_a, only_b)
-                row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], min(only_a, only_b))
+            of_a, of_b = (a.first + from_a, a.first + to_a), (b.first + from_b, b.first + to_b)
+            replaced = max(min(only_a, only_b), A_WORD) if has_other_vowels(posts, kinds, of_a, of_b) else 0.0
+            if replaced == 0.0 and not is_respelled(posts, of_a, of_b):
+                replaced = min(only_a, only_b)
+            row[REPLACED] += replaced
+            row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], replaced)
         elif only_b > NOTHING:
             row[ADDED_AFTER if from_a > tail else ADDED_BEFORE if to_a <= head else ADDED_WITHIN] += only_b
     for column in (REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER):
@@ -316,10 +328,39 @@ def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: in
 
 
 @njit(cache=True, nogil=True, inner=True)
-def is_respelled(posts: ParsedPosts, first: int, last: int, other: int, other_last: int) -> bool:
+def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
+    """Return whether two words differ in combining marks alone, other than tone marks: another vowel, another word.
+
+    Points and marks that spell one word in two ways are folded by then.
+    """
+    at, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
+    other, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
+    differs = False
+    while at < end or other < other_end:
+        one = posts.letters[at] if at < end else np.uint32(0)
+        another = posts.letters[other] if other < other_end else np.uint32(0)
+        if one == another:
+            at, other = at + 1, other + 1
+        elif is_mark(kinds, one):
+            at, differs = at + 1, differs or not FIRST_TONE <= one <= LAST_TONE
+        elif is_mark(kinds, another):
+            other, differs = other + 1, differs or not FIRST_TONE <= another <= LAST_TONE
+        else:
+            return False
+    return differs
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_mark(kinds: UInt8s, point: np.uint32) -> bool:
+    """Return whether this is a combining mark."""
+    return bool(kinds[point] & EXTENDS)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_respelled(posts: ParsedPosts, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
     """Return whether what is replaced has nearly the letters of its replacement."""
-    start, end = posts.starts[first], posts.starts[last]
-    other_start, other_end = posts.starts[other], posts.starts[other_last]
+    start, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
+    other_start, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
     n, n_other = end - start, other_end - other_start
     if n > LONGEST_SPELLING or n_other > LONGEST_SPELLING:
         return False
@@ -372,11 +413,14 @@ def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
         if partner >= 0:
             shared += weight
             quoted += 0.0 if posts.is_own[token] or posts.is_own[b.first + partner] else weight
-        elif posts.is_own[token] and count_of(b.counts, posts.keys[token], b.stamp) == 0:
+        elif posts.is_own[token]:
             own_a += weight
     for token in range(b.first, b.last):
-        if posts.is_own[token] and count_of(a.counts, posts.keys[token], a.stamp) == 0:
-            own_b += posts.weights[token]
+        own_b += posts.weights[token] if posts.is_own[token] else 0.0
+    for token in range(a.first, a.last):
+        partner = partners[token - a.first]
+        if partner >= 0 and posts.is_own[b.first + partner]:
+            own_b -= posts.weights[b.first + partner]
     return np.log1p(max(own_a, own_b)) if 2.0 * quoted > shared else 0.0
 
 

@@ -33,8 +33,8 @@ AFTER_SOURCE = (ord(":"), BAR, ord("】"))
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
 """A name of a source weighs no more: three or four words. The rest of the post weighs twice as much and 2 at least."""
-FEWEST_BEFORE_SERIAL = 2
-"""Words or characters before a serial number."""
+LEAST_BEFORE_SERIAL = np.float32(5.0)
+"""Weight of what is before a serial number; next to less the number is content, as in ``Episode #12``."""
 OWN_WORDS = np.float32(1.0)
 """Own words of less weight beside a quote say nothing."""
 
@@ -134,7 +134,7 @@ def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
 @njit(cache=True, nogil=True, inner=True)
 def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, tail: int) -> bool:
     """Return whether the last word is a number that only counts posts: after a mark, a hashtag or an emoji."""
-    if tokens.kinds[tail] != NUMBER or tail - head < FEWEST_BEFORE_SERIAL:
+    if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
         return False
     for token in range(tail + 1, n):
         if tokens.kinds[token] != TAG and tokens.kinds[token] != EMOJI:

@@ -96,7 +96,7 @@ def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
     if band.exact_only and median >= SHORT and any(not one.exact_only for one in settings.lengths):
         yield (
             f"half of the texts have at most {median:,} characters, and of these only equal ones are repeats here; "
-            f"weibo, twitter, sms and headlines are made for short texts."
+            f"posts, weibo, twitter, sms and headlines are made for short texts."
         )
     elif median > LONG and isinstance(band.verifier, SingleVerifier) and band.verifier.use == "post":
         yield (

@@ -58,7 +58,7 @@ def test_options_are_filled_in_for_every_component(manager: PluginManager) -> No
     assert settings.lengths[0].verifier == AnyVerifier(
         any=(SingleVerifier(use="edit", threshold=0.8, distance="indel"),)
     )
-    assert settings.normalizer.options["urls"] == "drop"
+    assert settings.normalizer.options["urls"] == "drop_decoration"
 
 
 @pytest.mark.parametrize("name", ["weibo", "twitter", "articles"])

@@ -43,8 +43,9 @@ LOOKED_AT = 200
 _NOT_COUNTED = re.compile(rf"{MASK}|{MENTION.source}|[\W_]")
 _HEAVY = [(weight - 1, re.compile(f"[{characters}]")) for weight, characters in WEIGHTS]
 _END = rf"(?:[{CUT}{BOUNDARY}]|<repost>|\Z)"
-_MANY_HAN = re.compile("[\u3400-\u9fff]{9}")
-"""Enough in a row to be asked first, because it is quick and true of most posts in Chinese."""
+_PLENTY = re.compile(f"[\u3400-\u9fff]{{9}}|{HASHTAGS[0].source}")
+"""Nine Han characters in a row, or a Weibo topic, which names what the post is about: readers call two posts on one
+topic with other links the same."""
 _DECORATION = "|".join(pattern.source for pattern in (*LINKS, *HASHTAGS, EMOJI, MENTION))
 _NOTHING_FOLLOWS = re.compile(
     rf"(?:{_DECORATION}|(?!<repost>)[^\w{CUT}{BOUNDARY}]|_){{0,{LOOKED_AT}}}+{_END}", re.IGNORECASE
@@ -66,7 +67,7 @@ def said_in(rest: str) -> Said:
     >>> [said_in(rest).name for rest in ("new post on my blog:", "<repost> …", "they closed the swimming pool")]
     ['LITTLE', 'NOTHING', 'ENOUGH']
     """
-    if _MANY_HAN.search(rest):
+    if _PLENTY.search(rest):
         return Said.ENOUGH
     if not has_words(rest):
         return Said.NOTHING

@@ -47,8 +47,9 @@ class MicroblogNormalizer:
     Notes
     -----
     Normalizing twice is the same as once, except with ``white_space: drop``, which can bring together what only
-    spaces kept apart (``@ name``), with patterns of one's own, which may match what others left, and where brackets
-    around a cross-post hold more than 200 characters.
+    spaces kept apart (``@ name``), with patterns of one's own, which may match what others left, where brackets around
+    a cross-post hold more than 200 characters, where residue stood within a repost marker (``//收起全文d@name``), and
+    where markup was escaped more than four times.
     """
 
     Options = MicroblogOptions

@@ -96,7 +96,7 @@ EMOJI = Pattern(
 _ENDS = rf"(?=[ @{CUT}{BOUNDARY}]|\Z)"
 _UNIT = "[年月日时号个人点名次位周天岁万亿千百十例]"
 _CLIP = (
-    rf"l(?<![a-z0-9]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
+    rf"l(?<![a-z0-9@]l)[^\s,。!?{CUT}{BOUNDARY}]{{1,30}}?"
     "的(?:微博|秒拍|优酷|美拍|腾讯|土豆|酷燃|快手|抖音|西瓜|一直播)"
 )
 QUESTIONS = Pattern(rf" \?++{_ENDS}", " ?")

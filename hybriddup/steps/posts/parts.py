@@ -86,6 +86,6 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     points, bounds = join_tokens(encoded.code_points, parsed, load_characters())
     text, ends = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), bounds.tolist()
     weights = np.concatenate([np.zeros(1), np.cumsum(parsed.weights, dtype=np.float64)])[parsed.offsets]
-    weight, n_tags = np.diff(weights), np.diff(parsed.set_offsets)[TAGS::N_SETS]
-    has_body = ((weight >= BODY) | ((weight > 0) & (n_tags == 0))).tolist()
+    n_tags, n_letters = np.diff(parsed.set_offsets)[TAGS::N_SETS], np.diff(bounds)
+    has_body = ((np.diff(weights) >= BODY) | ((n_letters > 0) & (n_tags == 0))).tolist()
     return [text[ends[i] : ends[i + 1]] if has_body[i] else post for i, post in enumerate(posts)]

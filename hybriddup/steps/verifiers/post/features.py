@@ -28,6 +28,7 @@ from collections.abc import Sequence
 
 from hybriddup.data.records import Float64s, Int64s, encode_texts
 from hybriddup.kernels.post_features import FEATURES, compare_posts, differences_of
+from hybriddup.steps.posts.characters import load_characters
 from hybriddup.steps.posts.parts import letters_of, parse
 from hybriddup.steps.verifiers.characters import common_lengths
 
@@ -43,7 +44,8 @@ def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s) -> Float
         int64[n_pairs]: which posts; a pair has the same features the other way round.
     """
     parsed = parse(encode_texts(posts))
-    features: Float64s = compare_posts(parsed, earlier, later, common_lengths(letters_of(parsed), earlier, later))
+    common = common_lengths(letters_of(parsed), earlier, later)
+    features: Float64s = compare_posts(parsed, load_characters().kinds, earlier, later, common)
     return features
 
 

@@ -25,6 +25,8 @@ LEAST_CONTAINED = 0.7
 is 0, so that most pairs need not be looked at."""
 COMMENT = 5.0
 """Own words of this weight beside a quote are a post of their own: five Han characters, or four English words."""
+LITTLE = 8.0
+"""Beside words of less weight, another link or mention within the sentence makes another post."""
 CUT_OFF = 3.0
 """A post that is cut off says at least this, to repeat a longer one for that alone."""
 
@@ -34,7 +36,8 @@ class Post:
 
     A model scores the differences; `hybriddup.steps.verifiers.post.features` explains them. Some rules come first. The
     score is 0.0 if less than `LEAST_CONTAINED` of the shorter compared text is in the other one, if one post adds a
-    comment to what the other says too, and if two posts without words have other hashtags or emoji. It is 1.0 if only
+    comment to what the other says too, if little is said beside a link or a mention that is another one, and if two
+    posts without words have other hashtags or emoji. It is 1.0 if only
     marks and spelling differ, and if a post is cut off (``...``) and the other one begins with it. Posts are expected
     with their quotes marked, as by ``reposts: mask`` of the normalizer ``microblog``. The shipped models were fitted
     for a threshold of 0.5.
@@ -101,7 +104,7 @@ class Post:
     def score_features(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores by features, float64[n_pairs, n_features]."""
         scores = self.model.scores(features)
-        scores[has_comment(features) | differs_without_words(features)] = 0.0
+        scores[has_comment(features) | names_another(features) | differs_without_words(features)] = 0.0
         scores[says_the_same(features) | goes_on(features)] = 1.0
         return scores
 
@@ -126,6 +129,8 @@ class Post:
             return ["one post is cut off, and the other one begins with it: 1"]
         if has_comment(features)[0]:
             return ["one post adds a comment to what the other one says: 0"]
+        if names_another(features)[0]:
+            return ["little is said beside a link or name, which is another one: 0"]
         return ["without words, and the hashtags or emoji differ: 0"] if differs_without_words(features)[0] else []
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
@@ -144,7 +149,8 @@ def column(features: Float64s, name: str) -> Float64s:
 
 def says_the_same(features: Float64s) -> Bools:
     """Return bool[n_pairs]: where all letters are equal, and so are hashtags, numbers and what is mentioned."""
-    others = [column(features, name) for name in ("hashtags_differ", "hashtags_of_one", "emoji_differ", "names_differ")]
+    others = [column(features, f"{name}_differ") for name in ("hashtags", "emoji", "names", "sources")]
+    others.append(column(features, "hashtags_of_one"))
     return np.asarray((column(features, "letters_shared") == 1.0) & (np.add.reduce(others) == 0.0))
 
 
@@ -157,6 +163,12 @@ def goes_on(features: Float64s) -> Bools:
 def has_comment(features: Float64s) -> Bools:
     """Return bool[n_pairs]: where own words beside a quote say something that the other post lacks."""
     return np.asarray(column(features, "comment") >= np.log1p(COMMENT))
+
+
+def names_another(features: Float64s) -> Bools:
+    """Return bool[n_pairs]: where a post says little, and what it links to or mentions in its sentence is another."""
+    says_little = column(features, "length") < np.log1p(LITTLE)
+    return np.asarray((column(features, "names_differ") == 1.0) & says_little)
 
 
 def differs_without_words(features: Float64s) -> Bools:
