@@ -71,8 +71,7 @@ class Alignment(NamedTuple):
     partners: Int32s
     """int32[n]: place in the second sequence; -1 = none."""
     table: KeyCounts
-    ranks: Int32s
-    """The keys of the first sequence between the equal ends."""
+    """The keys of the first sequence between the equal ends; not counted."""
     masks: UInt64s
     """uint64[n_slots, n_words]: where each of these keys occurs, by slot of the table."""
     states: UInt64s
@@ -85,7 +84,7 @@ def make_alignment(n: int) -> Alignment:
     n_aligned = min(n, LONGEST_ALIGNED)
     n_words, table = (n_aligned + 63) // 64, make_counts(n_aligned)
     masks, states = np.empty((len(table.keys), n_words), np.uint64), np.empty((n_aligned, n_words), np.uint64)
-    return Alignment(np.empty(n, np.int32), table, np.empty(n_aligned, np.int32), masks, states)
+    return Alignment(np.empty(n, np.int32), table, masks, states)
 
 
 @njit(cache=True, nogil=True)
@@ -112,10 +111,10 @@ def align_middle(
 ) -> None:
     """Align what is between the equal ends; ``shift`` is the length of the equal beginning."""
     n_words, table = (n_a + 63) // 64, into.table
-    count_keys(table, keys, start_a, start_a + n_a, stamp, into.ranks)
     for i in range(n_a):
         slot = slot_of(table, keys[start_a + i], stamp)
-        if into.ranks[i] == 0:
+        if table.stamps[slot] != stamp:
+            table.keys[slot], table.stamps[slot] = keys[start_a + i], stamp
             into.masks[slot, :n_words] = np.uint64(0)
         into.masks[slot, i >> 6] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
     for row in range(n_b):

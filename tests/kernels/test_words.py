@@ -20,7 +20,10 @@ VALUES = (
     *("Newline", "Other"),
 )
 """All values of the property Word_Break."""
-SAMPLE = "aé喊한नี אב 12٣ カー・ _‿ :· ,; .’ ' \" 🇨🇳 \u0301\u093f\u0e31\ufe0f🏽 \u00ad\u200e \u200d   \r\n\v\x85 ひ好ดี❤👩$\ud800\x00"
+SAMPLE = (
+    "aé喊한नี אב 12٣ カー・ _‿ :· ,; .’ ' \" 🇨🇳"
+    " \u0301\u093f\u0e31\ufe0f🏽 \u00ad\u200e \u200d   \r\n\v\x85 ひ好ดี❤👩$\ud800\x00"
+)
 """One or more of each value; Hebrew, kana, Thai and Indic letters; a heart and a woman, which are pictographic."""
 UNLIKE = regex.compile(r"[\p{WB=ALetter}&&[\p{Han}\p{Extended_Pictographic}]]", regex.V1)
 """々, 〻 and 𖿣 are Han and no letters here: one word each. Six letters that are pictures too join no emoji."""

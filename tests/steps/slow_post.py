@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import log1p
+from itertools import pairwise
+from math import exp, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,19 +14,20 @@ import regex
 from rapidfuzz.distance import LCSseq
 
 from hybriddup.steps.posts.characters import PARTICLES, fillers, hash_of
+from hybriddup.steps.verifiers.post.model import Points, shipped_models
 
-EXTEND, CLUSTER = r"\p{WB=Extend}\p{WB=ZWJ}", r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-HAN, HANGUL = rf"[\p{{Han}}--[{EXTEND}]]", rf"[\p{{Hangul}}--[{EXTEND}]]"
-KANA = rf"[[\p{{Hiragana}}\p{{Katakana}}ー]--[{EXTEND}]]"
+EXTEND, CLUSTER = r"[[\p{WB=Extend}\p{WB=ZWJ}]--[\U00040000-\U0010ffff]]", r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+HAN, HANGUL = rf"[\p{{Han}}--{EXTEND}]", rf"[\p{{Hangul}}--{EXTEND}]"
+KANA = rf"[[\p{{Hiragana}}\p{{Katakana}}ー]--{EXTEND}]"
 SPACELESS = f"[{HAN}{KANA}{HANGUL}{CLUSTER}]"
 DIGIT = rf"[\p{{Nd}}--[{CLUSTER}]]"
 PICTURE = rf"[[\p{{Extended_Pictographic}}\p{{Regional_Indicator}}\ue000-\uf8ff]--[©®{EXTEND}]--{SPACELESS}]"
-LETTER = rf"[[\p{{L}}\p{{Nl}}\p{{No}}]--[{EXTEND}]--{SPACELESS}--{PICTURE}]"
-TAG_LETTER = rf"[\w{EXTEND}]"
+LETTER = rf"[[\p{{L}}\p{{Nl}}]--{EXTEND}--{SPACELESS}--{PICTURE}]"
+TAG_LETTER = rf"[[\w{EXTEND}]--[\U00040000-\U0010ffff]]"
 TOKEN = regex.compile(
     r"(?w)(?P<repost><repost>)|(?P<mask><[a-z]+>)|(?P<name>https?:/(?=[\s\S])[!-\u2e7f]*|@[\w·\-]{1,30})"
     rf"|(?P<word>{LETTER}(?:(?!\b|{SPACELESS})[\s\S])*)|(?P<number>{DIGIT}(?:{DIGIT}|[.,](?={DIGIT}))*)"
-    rf"|(?P<character>{SPACELESS}[{EXTEND}]*)|(?P<emoji>{PICTURE}(?:(?!\b)[\s\S])*|\[(?!_|{DIGIT})\w{{1,10}}\])"
+    rf"|(?P<character>{SPACELESS}{EXTEND}*)|(?P<emoji>{PICTURE}(?:(?!\b)[\s\S])*|\[(?!_|{DIGIT})\w{{1,10}}\])"
     rf"|(?P<tag>#(?=[^\x00- ])[^#<]{{1,60}}(?<=[^\x00- ])#|#(?={DIGIT}*[{TAG_LETTER}--{DIGIT}]){TAG_LETTER}+)",
     regex.V1,
 )
@@ -62,7 +64,7 @@ class Post:
     @property
     def letters(self) -> str:
         """The spelling of the words."""
-        return "".join(word.spelling for word in self.words)
+        return spelling(self.words)
 
 
 def single(weight: float) -> float:
@@ -96,7 +98,7 @@ def tokens_of(text: str) -> list[Token]:
         elif kind == "number":
             token.key = value_of(found)
         elif kind == "tag":
-            token.key, token.weight = "".join(regex.findall(TAG_LETTER, found)).replace("_", ""), 0.0
+            token.key, token.weight = "".join(regex.findall(TAG_LETTER, found, regex.V1)).replace("_", ""), 0.0
         elif kind == "character":
             if tokens[-1:] and tokens[-1].end == token.start and [one.key for one in tokens[-2:]] == [token.key] * 2:
                 tokens[-1].end = token.end
@@ -115,12 +117,14 @@ def spelling_of(word: str) -> str:
 
 def word_weight(spelling: str) -> float:
     """A quarter for each letter without marks, up to eight."""
-    return min(len(regex.sub(f"[{EXTEND}]", "", spelling)), 8) / 4
+    return min(len(regex.sub(EXTEND, "", spelling, flags=regex.V1)), 8) / 4
 
 
 def character_weight(character: str) -> float:
     """By script; particles weigh nothing."""
-    weights = (weight for script, weight in CHARACTER_WEIGHTS.items() if regex.match(f"[{script}]", character, regex.V1))
+    weights = (
+        weight for script, weight in CHARACTER_WEIGHTS.items() if regex.match(f"[{script}]", character, regex.V1)
+    )
     return 0.0 if character in PARTICLES else single(next(weights))
 
 
@@ -198,7 +202,7 @@ def mark_quote(text: str, tokens: list[Token], first: int, last: int) -> None:
 
 def is_serial(text: str, tokens: list[Token], first: int, last: int) -> bool:
     """Whether the last word is a number that counts posts."""
-    if tokens[last].kind != "number" or last - first < 2:
+    if tokens[last].kind != "number" or weigh_single(tokens[first:last]) < 5:
         return False
     if not {token.kind for token in tokens[last + 1 :]} <= {"tag", "emoji"}:
         return False
@@ -281,9 +285,20 @@ def split_moved(words: list[Token], one: Post, other: Post) -> tuple[float, floa
     return weigh(moved), weigh(word for word in words if others[word.key] < own[word.key])
 
 
+def spelling(words: list[Token]) -> str:
+    """The letters of some words."""
+    return "".join(word.spelling for word in words)
+
+
+def has_other_vowels(a: list[Token], b: list[Token]) -> bool:
+    """Whether combining marks differ, tones aside, and nothing else."""
+    one, other = (regex.sub(r"[\u0e48-\u0e4b]", "", spelling(words)) for words in (a, b))
+    return one != other and len({regex.sub(EXTEND, "", letters, flags=regex.V1) for letters in (one, other)}) == 1
+
+
 def is_respelled(a: list[Token], b: list[Token]) -> bool:
     """Whether two runs of words have nearly the same letters."""
-    one, other = ("".join(word.spelling for word in words) for words in (a, b))
+    one, other = spelling(a), spelling(b)
     if max(len(one), len(other)) > 64:
         return False
     return 2.0 * LCSseq.similarity(one, other) >= 0.72 * (len(one) + len(other))
@@ -300,9 +315,13 @@ def measure_differences(a: Post, b: Post) -> dict[str, float]:
         moved_b, only_b = split_moved(b.words[of_b], b, a)
         weights["moved"] += moved_a + moved_b
         if only_a > 0.05 and only_b > 0.05:
-            if not is_respelled(a.words[of_a], b.words[of_b]):
-                weights["replaced"] += min(only_a, only_b)
-                weights["largest_replaced"] = max(weights["largest_replaced"], min(only_a, only_b))
+            replaced = min(only_a, only_b)
+            if has_other_vowels(a.words[of_a], b.words[of_b]):
+                replaced = max(replaced, 3.0)
+            elif is_respelled(a.words[of_a], b.words[of_b]):
+                replaced = 0.0
+            weights["replaced"] += replaced
+            weights["largest_replaced"] = max(weights["largest_replaced"], replaced)
         elif only_b > 0.05:
             is_after, is_before = weighty and of_a.start > weighty[-1], weighty and of_a.stop <= weighty[0]
             weights["added_after" if is_after else "added_before" if is_before else "added_within"] += only_b
@@ -315,10 +334,11 @@ def comment_of(a: Post, b: Post) -> float:
     _, aligned = differences_of(a, b)
     shared = weigh(a.words[of_a] for of_a, _ in aligned)
     quoted = weigh(a.words[of_a] for of_a, of_b in aligned if not (a.words[of_a].is_own or b.words[of_b].is_own))
-    own = []
-    for one, other in ((a, b), (b, a)):
-        keys = {word.key for word in other.words}
-        own.append(weigh(word for word in one.words if word.is_own and word.key not in keys))
+    pairs = {"a": {of_a for of_a, _ in aligned}, "b": {of_b for _, of_b in aligned}}
+    own = [
+        weigh(word for place, word in enumerate(post.words) if word.is_own and place not in pairs[name])
+        for name, post in (("a", a), ("b", b))
+    ]
     return log1p(max(own)) if 2 * quoted > shared else 0.0
 
 
@@ -366,8 +386,7 @@ def order(post: Post) -> tuple[Any, ...]:
 def body(text: str) -> str:
     """What is compared of a post."""
     post = read(text)
-    weight = weigh(post.words)
-    if weight < 5 and (weight == 0 or post.around["hashtags"]):
+    if weigh(post.words) < 5 and (not post.letters or post.around["hashtags"]):
         return text
     joined = ""
     for place, word in enumerate(post.words):
@@ -377,3 +396,37 @@ def body(text: str) -> str:
         if following and (word.kind != "character" or (is_spaced and following[0].start > word.end)):
             joined += " "
     return joined
+
+
+def contained(a: str, b: str) -> float:
+    """The share of the characters of the shorter text that the other has, in any order."""
+    shorter = min(len(a), len(b))
+    return (Counter(a) & Counter(b)).total() / shorter if shorter else 1.0
+
+
+def curve(points: Points, value: float) -> float:
+    """The contribution of a value."""
+    for (x, low), (next_x, high) in pairwise(points):
+        if x <= value < next_x:
+            return low + (high - low) * (value - x) / (next_x - x)
+    return points[0][1] if value < points[0][0] else points[-1][1]
+
+
+def score(a: str, b: str, compared: tuple[str, str], model: str) -> float:
+    """The score of two normalized posts by a shipped model, given what is compared of them."""
+    if contained(*compared) < 0.7:
+        return 0.0
+    values = features(read(a), read(b))
+    others = ("hashtags_differ", "hashtags_of_one", "emoji_differ", "names_differ", "sources_differ")
+    if values["letters_shared"] == 1 and not any(values[name] for name in others):
+        return 1.0
+    if values["goes_on"] and values["length"] >= log1p(3.0):
+        return 1.0
+    if values["comment"] >= log1p(5.0) or (values["names_differ"] and values["length"] < log1p(8.0)):
+        return 0.0
+    if values["length"] == 0 and any(values[name] for name in others[:3]):
+        return 0.0
+    shipped = shipped_models()[model]
+    return 1 / (
+        1 + exp(-shipped.intercept - sum(curve(points, values[name]) for name, points in shipped.curves.items()))
+    )

@@ -39,7 +39,7 @@ WORDS = [
     ("नमस्ते e\u0301a", ["नमस्ते", "e\u0301a"]),
     ("दूध दो, दूध दे", ["दूध", "दो", "दूध", "दे"]),
     ("don’t don't o'clock", ["don’t", "don't", "o'clock"]),
-    ("צה\"ל ג'ירפה", ["צה\"ל", "ג'ירפה"]),
+    ("צה\"ל ג'ירפה", ['צה"ל', "ג'ירפה"]),
     ("人々 ดี", ["人", "々", "ดี"]),
     ("👍🏽👨‍👩‍👧❤️", ["👍🏽", "👨‍👩‍👧", "❤️"]),
     ("🇨🇳🇺🇸 a🇨b", ["🇨🇳", "🇺🇸", "a", "🇨", "b"]),
@@ -66,10 +66,12 @@ def test_words_begin_and_end_at_boundaries_of_the_regex_library(text: str) -> No
     assert words_of(text) == pieces_of(text)
 
 
-CHARACTERS = "".join(chr(point) for point in range(0x110000) if regex.match(r"[^\p{Cn}\p{Co}\p{Han}\p{Hangul}]", chr(point)))
+CHARACTERS = "".join(
+    chr(point) for point in range(0x110000) if regex.match(r"[^\p{Cn}\p{Co}\p{Han}\p{Hangul}]", chr(point))
+)
 
 
-@pytest.mark.parametrize("frame", ["{}", "'{}", "a’{}", "a{}a", "1{}1", "カ{}_", "好{}好", "א\"{}", "{}\u0301"])
+@pytest.mark.parametrize("frame", ["{}", "'{}", "a’{}", "a{}a", "1{}1", "カ{}_", "好{}好", 'א"{}', "{}\u0301"])
 def test_every_character_equals_the_regex_library(frame: str) -> None:
     """Each character beside letters, digits, kana, connectors and apostrophes."""
     batch = [frame.replace("{}", character) for character in CHARACTERS]
