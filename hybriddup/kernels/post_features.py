@@ -13,11 +13,12 @@ from hybriddup.kernels.alignments import (
     ALL_ONES,
     Alignment,
     KeyCounts,
+    Use,
     align,
     count_keys,
-    count_of,
     make_alignment,
     make_counts,
+    slots_for,
 )
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE, popcount
@@ -98,8 +99,12 @@ class Side(NamedTuple):
     first: int
     last: int
     """Its tokens are ``first`` to before ``last``."""
-    counts: KeyCounts
-    stamp: np.uint64
+    which: int
+    """0 for a, 1 for b: the column of its counts."""
+    counts: Int32s
+    """int32[n_slots, 2]: how often each key occurs in a and b, by slot."""
+    slots: Int32s
+    """int32[n]: the slot of the key of each token."""
     ranks: Int32s
     """int32[n]: how often the key of each token occurred before in the post."""
 
@@ -129,16 +134,17 @@ def compare_posts(
         int64[n_pairs]: length of the longest common subsequence of their letters.
     """
     n = longest_post(posts)
-    counts, others, ranks, other_ranks = make_counts(n), make_counts(n), np.empty(n, np.int32), np.empty(n, np.int32)
+    table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
+    slots_a, slots_b, ranks_a, ranks_b = slots[0], slots[1], ranks[0], ranks[1]
     room, differences = make_alignment(n), make_differences(n)
     features = np.zeros((len(earlier), len(FEATURES)), np.float64)
     for pair in range(len(earlier)):
         a, b = earlier[pair], later[pair]
         if not is_before(posts, a, b):
             a, b = b, a
-        stamp = np.uint64(pair) + ONE
-        one = count_side(posts, a, counts, stamp, ranks)
-        other = count_side(posts, b, others, stamp, other_ranks)
+        use = Use(np.uint64(pair) + ONE, slots_for(n_tokens(posts, a) + n_tokens(posts, b)))
+        one = count_side(posts, a, 0, table, use, slots_a, ranks_a)
+        other = count_side(posts, b, 1, table, use, slots_b, ranks_b)
         find_differences(posts, one, other, room, differences)
         measure_sharing(posts, one, other, common_letters[pair], features[pair])
         measure_differences(posts, kinds, one, other, room.partners, differences, features[pair])
@@ -153,10 +159,11 @@ def compare_posts(
 def differences_of(posts: ParsedPosts) -> Int64s:
     """Return int64[n, 4]: the differences of the only two posts, as `Differences` has them."""
     n = longest_post(posts)
-    counts, others, ranks, other_ranks = make_counts(n), make_counts(n), np.empty(n, np.int32), np.empty(n, np.int32)
+    table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     room, differences = make_alignment(n), make_differences(n)
-    one = count_side(posts, 0, counts, ONE, ranks)
-    other = count_side(posts, 1, others, ONE, other_ranks)
+    use = Use(ONE, slots_for(n_tokens(posts, 0) + n_tokens(posts, 1)))
+    one = count_side(posts, 0, 0, table, use, slots[0], ranks[0])
+    other = count_side(posts, 1, 1, table, use, slots[1], ranks[1])
     find_differences(posts, one, other, room, differences)
     return differences.bounds[: differences.n[0]].copy()
 
@@ -166,8 +173,14 @@ def longest_post(posts: ParsedPosts) -> int:
     """Return the tokens of the longest post."""
     longest = np.int64(0)
     for post in range(len(posts.offsets) - 1):
-        longest = max(longest, posts.offsets[post + 1] - posts.offsets[post])
+        longest = max(longest, n_tokens(posts, post))
     return longest
+
+
+@njit(cache=True, nogil=True, inner=True)
+def n_tokens(posts: ParsedPosts, post: int) -> int:
+    """Return how many tokens a post has."""
+    return posts.offsets[post + 1] - posts.offsets[post]
 
 
 @njit(cache=True, nogil=True)
@@ -177,11 +190,19 @@ def make_differences(n: int) -> Differences:
 
 
 @njit(cache=True, nogil=True)
-def count_side(posts: ParsedPosts, post: int, counts: KeyCounts, stamp: np.uint64, ranks: Int32s) -> Side:
+def count_side(
+    posts: ParsedPosts, post: int, which: int, table: KeyCounts, use: Use, slots: Int32s, ranks: Int32s
+) -> Side:
     """Return a post with its keys counted."""
     first, last = posts.offsets[post], posts.offsets[post + 1]
-    count_keys(counts, posts.keys, first, last, stamp, ranks)
-    return Side(first, last, counts, stamp, ranks)
+    count_keys(table, use, posts.keys, first, last, which, slots, ranks)
+    return Side(first, last, which, table.counts, slots, ranks)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def count_in(of_one: Side, of_other: Side, token: int) -> int:
+    """Return how often the key of a token of one post, counted from its first, occurs in the other."""
+    return np.int64(of_other.counts[of_one.slots[token], of_other.which])
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -199,7 +220,7 @@ def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post comes before another one with the same letters: any order that does not depend on places."""
+    """Return whether a post comes before another one with the same letters, in an order of what they hold alone."""
     first, second = posts.offsets[one], posts.offsets[other]
     n, n_other = posts.offsets[one + 1] - first, posts.offsets[other + 1] - second
     if n != n_other:
@@ -224,7 +245,7 @@ def weigh(posts: ParsedPosts, first: int, last: int) -> float:
 @njit(cache=True, nogil=True)
 def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into: Differences) -> None:
     """Align two posts, and write what lies between aligned tokens."""
-    align(posts.keys, (a.first, a.last), (b.first, b.last), a.stamp, room)
+    align(a.slots, a.last - a.first, b.slots, b.last - b.first, room)
     n_a, n_b, n = a.last - a.first, b.last - b.first, np.int64(0)
     at_a, at_b = np.int64(0), np.int64(0)
     while at_a < n_a or at_b < n_b:
@@ -270,7 +291,7 @@ def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, f
     """Return the share of a post's weight that another one has, and log(1 + weight) of what it lacks and of all."""
     known, lacking, total = 0.0, 0.0, 0.0
     for token in range(of_one.first, of_one.last):
-        weight, n = np.float64(posts.weights[token]), count_of(of_other.counts, posts.keys[token], of_other.stamp)
+        weight, n = np.float64(posts.weights[token]), count_in(of_one, of_other, token - of_one.first)
         total += weight
         known += weight if of_one.ranks[token - of_one.first] < n else REPEATED * weight if n > 0 else 0.0
         lacking += weight if n == 0 else 0.0
@@ -285,7 +306,8 @@ def measure_differences(
     head, tail, shared = aligned_ends(posts, a, partners)
     row[SHARED] = np.log1p(shared)
     for i in range(differences.n[0]):
-        from_a, to_a, from_b, to_b = differences.bounds[i]
+        from_a, to_a = differences.bounds[i, 0], differences.bounds[i, 1]
+        from_b, to_b = differences.bounds[i, 2], differences.bounds[i, 3]
         moved_a, only_a = split_moved(posts, a, b, from_a, to_a)
         moved_b, only_b = split_moved(posts, b, a, from_b, to_b)
         row[MOVED] += moved_a + moved_b
@@ -318,12 +340,11 @@ def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, in
 def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
     """Return the weight of some unaligned tokens that the other post has in another place, and that of the rest."""
     moved, only = 0.0, 0.0
-    for token in range(one.first + first, one.first + last):
-        key = posts.keys[token]
-        if count_of(other.counts, key, other.stamp) >= count_of(one.counts, key, one.stamp):
-            moved += posts.weights[token]
+    for token in range(first, last):
+        if count_in(one, other, token) >= count_in(one, one, token):
+            moved += posts.weights[one.first + token]
         else:
-            only += posts.weights[token]
+            only += posts.weights[one.first + token]
     return moved, only
 
 

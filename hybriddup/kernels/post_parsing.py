@@ -6,6 +6,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import ONE
 from hybriddup.kernels.post_structure import OWN_WORDS, arrange
 from hybriddup.kernels.post_tokens import (
     CHARACTER,
@@ -80,8 +81,9 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
         for token in range(found):
             if WORD <= tokens.kinds[token] <= NAME and not (has_quote < 0 and tokens.parts[token] == 0):
                 keys[n], kinds[n], weights[n] = tokens.keys[token], tokens.kinds[token], tokens.weights[token]
-                bounds[n], is_own[n] = tokens.bounds[token], has_quote > 0 and tokens.parts[token] == 0
-                starts[n + 1] = copy_letters(points, bounds[n], kinds[n], known, letters, starts[n])
+                first, last = tokens.bounds[token, 0], tokens.bounds[token, 1]
+                bounds[n, 0], bounds[n, 1], is_own[n] = first, last, has_quote > 0 and tokens.parts[token] == 0
+                starts[n + 1] = copy_letters(points, first, last, kinds[n], known, letters, starts[n])
                 n += 1
         token_offsets[post + 1] = n
         write_sets(tokens, found, set_keys, set_offsets, N_SETS * post)
@@ -114,12 +116,14 @@ def begin_quote(tokens: Tokens, n: int) -> int:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def copy_letters(points: UInt32s, bounds: Int64s, kind: np.uint8, known: Characters, letters: UInt32s, n: int) -> int:
+def copy_letters(
+    points: UInt32s, first: int, last: int, kind: np.uint8, known: Characters, letters: UInt32s, n: int
+) -> int:
     """Write the spelling of a token from place ``n`` on; return where it ends."""
-    for at in range(bounds[0], bounds[1]):
-        if kind == CHARACTER and at > bounds[0] and points[at] == points[bounds[0]]:
+    for at in range(first, last):
+        if kind == CHARACTER and at > first and points[at] == points[first]:
             return n  # a character that is drawn out
-        if kind != WORD or is_spelling(points, bounds[0], at, bounds[1], known):
+        if kind != WORD or is_spelling(points, first, at, last, known):
             letters[n] = points[at]
             n += 1
     return n
@@ -128,23 +132,20 @@ def copy_letters(points: UInt32s, bounds: Int64s, kind: np.uint8, known: Charact
 @njit(cache=True, nogil=True, inner=True)
 def write_sets(tokens: Tokens, n: int, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
     """Write the numbers, hashtags, emoji, names and words of sources of a post; numbers as often as they occur."""
+    present = np.uint64(0)
+    for token in range(n):
+        present |= ONE << np.uint64(tokens.kinds[token])
     for which in range(N_SETS):
         start = set_offsets[first + which]
-        end = start
-        for token in range(n):
-            if is_in_set(tokens.kinds[token], which):
+        end, kind = start, KINDS_OF_SETS[which]
+        for token in range(n if present >> np.uint64(kind) & ONE else 0):
+            if tokens.kinds[token] == kind:
                 set_keys[end] = tokens.keys[token]
                 end += 1
         sort_run(set_keys, start, end)
         if which != NUMBERS:
             end = without_repeats(set_keys, start, end)
         set_offsets[first + which + 1] = end
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_in_set(kind: np.uint8, which: int) -> bool:
-    """Return whether a token of a kind belongs to a set."""
-    return bool(kind == KINDS_OF_SETS[which])
 
 
 @njit(cache=True, nogil=True, inner=True)

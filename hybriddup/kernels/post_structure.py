@@ -108,18 +108,26 @@ def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
 @njit(cache=True, nogil=True)
 def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
     """Make what stands in quotation marks up to the end of the post, after own words, a part of its own."""
-    after = tokens.bounds[tail, 1]
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
+    mark = opening_mark(points, tokens.bounds[tail, 1], until)
     for token in range(head + 1, tail + 1):
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
-        is_quote = stop - start > 1 and has_two_slashes(points, start, stop)
-        for kind in range(len(QUOTES)):
-            is_quote |= has_between(points, start, stop, QUOTES[kind, 0]) and has_between(
-                points, after, until, QUOTES[kind, 1]
-            )
+        if stop == start:
+            continue
+        is_quote = has_two_slashes(points, start, stop) or (mark != 0 and has_between(points, start, stop, mark))
         if is_quote and weigh(tokens, token, n) >= QUOTED:
             tokens.parts[token:n] = 1
             return
+
+
+@njit(cache=True, nogil=True, inner=True)
+def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
+    """Return the mark that opens the quotation which a mark among some code points closes; 0 if there is none."""
+    for at in range(start, end):
+        for kind in range(len(QUOTES)):
+            if points[at] == QUOTES[kind, 1]:
+                return np.uint32(QUOTES[kind, 0])
+    return np.uint32(0)
 
 
 @njit(cache=True, nogil=True, inner=True)

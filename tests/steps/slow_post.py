@@ -191,9 +191,10 @@ def between(text: str, tokens: list[Token], place: int) -> str:
 def mark_quote(text: str, tokens: list[Token], first: int, last: int) -> None:
     """Make a quote in quotation marks, or after two slashes, part 1."""
     after = text[tokens[last].end : tokens[last + 1].start if last + 1 < len(tokens) else len(text)]
+    opening = next((one for mark in after for one, other in QUOTATION_MARKS if mark == other), "//")
     for place in range(first + 1, last + 1):
         before = between(text, tokens, place)
-        is_quote = "//" in before or any(one in before and other in after for one, other in QUOTATION_MARKS)
+        is_quote = "//" in before or opening in before
         if is_quote and weigh_single(tokens[place:]) >= 5:
             for token in tokens[place:]:
                 token.part = 1
