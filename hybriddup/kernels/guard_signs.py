@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
 NUMBER, NEGATION, OPPOSITE, NAME = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
@@ -22,6 +22,9 @@ LONGEST_WORD = 24
 LONGEST_NAME = 8
 LONGEST_AFFIX = 6
 LONGEST_CHANGE = 64
+N_CLASSES = np.uint32(256)
+MOST_LETTERS, MOST_ALONE = 64, 24
+"""Characters that may differ in a small difference; fewer if there are characters of scripts without spaces."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
 TAG, APOSTROPHE, TYPOGRAPHIC, N, T = (np.uint32(ord(character)) for character in "#'\u2019nt")
@@ -51,16 +54,19 @@ def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s,
     """Return uint8[n_pairs]: what the guards must read of each pair of texts, any of `NUMBER` to `NAME`."""
     found = np.zeros(len(earlier), np.uint8)
     hashes, kinds = np.empty((2, MOST_SIGNS), np.uint64), np.empty((2, MOST_SIGNS), np.uint8)
+    counts = np.zeros(N_CLASSES, np.int32)
     sides = np.empty((2, 2, MOST_SIGNS), np.uint64)
     for pair in range(len(earlier)):
         a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
         b = points[offsets[later[pair]] : offsets[later[pair] + 1]]
-        found[pair] = _signs_of_pair(a, b, signs, hashes, kinds, sides)
+        found[pair] = _signs_of_pair(a, b, signs, hashes, kinds, sides, counts)
     return found
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, hashes: UInt64s, kinds: UInt8s, sides: UInt64s) -> np.uint8:
+def _signs_of_pair(
+    a: UInt32s, b: UInt32s, signs: Signs, hashes: UInt64s, kinds: UInt8s, sides: UInt64s, counts: Int32s
+) -> np.uint8:
     shorter = min(len(a), len(b))
     n_before = 0
     while n_before < shorter and a[n_before] == b[n_before]:
@@ -96,7 +102,30 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, hashes: UInt64s, kinds:
         result |= NAME
         if said_a == roman_a == 1 and said_b == roman_b == 1:
             result |= NUMBER
+    if result & (NEGATION | NAME) and not _may_be_small(a, b, n_before, n_after, signs.kinds, counts):
+        result &= ~(NEGATION | NAME)
     return result
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _may_be_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s) -> bool:
+    """Return whether few characters differ in what is between equal ends, by their numbers alone.
+
+    ``counts`` int32[`N_CLASSES`] are zeros, also after it.
+    """
+    is_alone = False
+    for at in range(n_before, len(a) - n_after):
+        counts[a[at] % N_CLASSES] += np.int32(1)
+        is_alone |= kinds[a[at]] & (ALONE | NUMERAL) != 0
+    for at in range(n_before, len(b) - n_after):
+        counts[b[at] % N_CLASSES] -= np.int32(1)
+        is_alone |= kinds[b[at]] & (ALONE | NUMERAL) != 0
+    n = np.int64(0)
+    for text in (a, b):
+        for at in range(n_before, len(text) - n_after):
+            n += abs(counts[text[at] % N_CLASSES])
+            counts[text[at] % N_CLASSES] = np.int32(0)
+    return bool(n <= (MOST_ALONE if is_alone else MOST_LETTERS))
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 
+from hybriddup.kernels.guard_signs import MOST_ALONE, MOST_LETTERS
+
 CONTEXT = 16
 """Characters around the part that differs that are read with it, and as many more as end a word."""
 LONGEST_WORD = 24
 """Characters within which a word that has spaces around it ends."""
-MOST_LETTERS, MOST_HAN = 64, 24
-"""Characters of both posts that may differ in a small difference; fewer where there are Han characters or kana."""
 MARKS = "".join(
     chr(code)
     for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))
@@ -68,7 +68,7 @@ class Difference:
     def is_small(self) -> bool:
         """Whether so few characters differ that it is one sentence with some words changed."""
         a, b = self.middle_a, self.middle_b
-        most = MOST_HAN if HAN.search(a) or HAN.search(b) else MOST_LETTERS
+        most = MOST_ALONE if HAN.search(a) or HAN.search(b) else MOST_LETTERS
         return abs(len(a) - len(b)) <= most and Indel.distance(a, b, score_cutoff=most) <= most
 
     @cached_property
