@@ -99,6 +99,8 @@ def tokens_of(text: str) -> list[Token]:
             token.key = value_of(found)
         elif kind == "tag":
             token.key, token.weight = "".join(regex.findall(TAG_LETTER, found, regex.V1)).replace("_", ""), 0.0
+        elif kind == "emoji":
+            token.weight = 0.0
         elif kind == "character":
             if tokens[-1:] and tokens[-1].end == token.start and [one.key for one in tokens[-2:]] == [token.key] * 2:
                 tokens[-1].end = token.end
