@@ -521,7 +521,7 @@ def constant_hasher(value: int) -> Any:
 def hamming_only(value: int) -> Result:
     """A run in which every fingerprint is the same and only fingerprints are looked at."""
     band = {"max_hamming_distance": 3, "verifier": {"use": "hamming", "threshold": 0.9}}
-    config = {"hasher": {"use": "constant"}, "blocks": {"use": "scan"}, "lengths": [band]}
+    config = {"hasher": {"use": "constant"}, "blocks": {"use": "scan"}, "must_agree": [], "lengths": [band]}
     return hybriddup.dedupe(["今天天气真好", "明天下雨吗"], config=config, plugins=[constant_hasher(value)])
 
 

@@ -14,7 +14,11 @@ from hybriddup.run.summary import StepTiming, Summary
 
 MAX_BAD_SHOWN = 5
 WORTH_TELLING = 0.9995
-"""An estimated recall of stage 1 below this is told at once."""
+"""An estimated recall of stage 1 below this is printed at once."""
+FOUND = (
+    "Candidate search found an estimated {} of the pairs that the second stage accepts{}; repeats that it does not "
+    "accept are not counted."
+)
 
 
 def print_outcome(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> None:
@@ -26,7 +30,7 @@ def print_outcome(summary: Summary, target: str | None, against: Sequence[str], 
     if (recall := summary.estimated_stage1_recall) is not None and recall < WORTH_TELLING:
         margin = summary.estimated_stage1_recall_margin
         give_or_take = f", give or take {_percent(margin)}" if margin else ""
-        typer.echo(f"These are an estimated {_percent(recall)} of all repeats{give_or_take}.", err=True)
+        typer.echo(FOUND.format(_percent(recall), give_or_take), err=True)
     if hit := _limits_hit(summary):
         typer.echo(f"Limits hit, so that repeats may have been missed: {hit}.", err=True)
 

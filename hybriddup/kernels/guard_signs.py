@@ -25,6 +25,8 @@ LONGEST_CHANGE = 64
 N_CLASSES = np.uint32(256)
 MOST_LETTERS, MOST_ALONE = 64, 24
 """Characters that may differ in a small difference; fewer if there are characters of scripts without spaces."""
+LONGEST_PART = 24
+"""Words and Han characters from the first difference of a sentence to the last that a negation or an opposite makes."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
 TAG, APOSTROPHE, TYPOGRAPHIC, N, T = (np.uint32(ord(character)) for character in "#'\u2019nt")
@@ -89,10 +91,11 @@ def _signs_of_pair(
         return ALL
     result, is_large = np.uint8(0), max(middle_a, middle_b) > LONGEST_CHANGE
     for kind in (NUMBER, OPPOSITE):
-        if _both_have_more(n_a, n_b, hashes, kinds, sides, kind, is_large):
+        if (kind == NUMBER or max(said_a, said_b) <= LONGEST_PART) and _both_have_more(
+            n_a, n_b, hashes, kinds, sides, kind, is_large
+        ):
             result |= kind
-    is_small = abs(middle_a - middle_b) <= LONGEST_CHANGE
-    if is_small and (
+    if max(said_a, said_b) <= LONGEST_PART and (
         _has_more(n_a, n_b, hashes[0], hashes[1], kinds[0], kinds[1], NEGATION)
         or _has_more(n_b, n_a, hashes[1], hashes[0], kinds[1], kinds[0], NEGATION)
         or (max(middle_a, middle_b) <= LONGEST_AFFIX and said_a == 1 and said_b == 1)

@@ -28,7 +28,7 @@ from hybriddup.run.progress import Clock, Progress, note_compiling
 from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.result import Origin, Result
 from hybriddup.run.scopes import Scopes, scopes_of
-from hybriddup.run.summary import Summary, notes_on_lengths, notes_on_markup
+from hybriddup.run.summary import Summary, notes_on_kind, notes_on_lengths, notes_on_markup
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import Groups, group_texts
@@ -124,6 +124,7 @@ class Run:
         result.summary.n_read, result.summary.n_against = len(corpus.texts) - n, n
         result.summary.n_without_text += len(result.dropped)
         result.summary.notes += notes_on_markup(self.components.settings, corpus.texts[n:])
+        result.summary.notes += notes_on_kind(self.components.settings, corpus.texts[n:])
         return result
 
     def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from hybriddup.config.settings import Settings, SingleVerifier
 from hybriddup.data.records import Int32s
+from hybriddup.data.spread import spread_rows
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.normalizers.markup import has_tags
 
@@ -83,6 +85,17 @@ class Summary:
         return asdict(self)
 
 
+OF_POSTS, MOST_LOOKED_AT = ("posts", "weibo", "twitter"), 4096
+"""Models that judge posts; texts of which the kind is looked at."""
+SIGNS = {
+    "sentence": re.compile(r"[.。!！?？…~～)）」]\W*$"),
+    "post": re.compile(r"@\w|https?://|\bRT\b|#\w|\[\w+\]|[\U0001f000-\U0001ffff]"),
+    "message": re.compile(r"退订|验证码|取件码|verification code|\bOTP\b|reply STOP|STOP to", re.IGNORECASE),
+}
+FROM_TEMPLATES, NOT_A_TITLE, TITLE = 0.1, 0.15, (12, 90)
+"""Share of messages from templates; share of texts that are no titles, at most; characters of the median title."""
+
+
 def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
     """Yield why another configuration might suit texts of these lengths, int32[n_texts], better, a sentence each.
 
@@ -103,6 +116,21 @@ def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
             f"half of the texts have more than {median:,} characters; the verifier post judges short ones, and the "
             f"configuration articles is made for long ones."
         )
+
+
+def notes_on_kind(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
+    """Yield which other configuration is made for texts that look like titles or like text messages."""
+    judged = [band.verifier for band in settings.lengths if isinstance(band.verifier, SingleVerifier)]
+    is_of_posts = any(one.use == "post" and one.options.get("model") in OF_POSTS for one in judged)
+    if len(texts) < FEWEST_TEXTS or not is_of_posts:
+        return
+    some = [texts[row].strip() for row in spread_rows(len(texts), MOST_LOOKED_AT).tolist()]
+    median = int(np.median([len(text) for text in some]))
+    signs = {name: sum(map(bool, map(pattern.search, some))) / len(some) for name, pattern in SIGNS.items()}
+    if signs["message"] >= FROM_TEMPLATES:
+        yield f"{signs['message']:.0%} of the texts look like text messages from templates; sms is made for these."
+    elif TITLE[0] <= median <= TITLE[1] and signs["sentence"] + signs["post"] <= NOT_A_TITLE:
+        yield "hardly a text ends as a sentence does or has a link, as in titles; headlines is made for these."
 
 
 def notes_on_markup(settings: Settings, texts: Sequence[str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ EDITED = (
     "Floor 8 is not open until 11:30 @tom 🎉 https://example.org/b",
     "三楼今天不开门",
     "八楼今天开门",
+    "Floor 3 is" + " " * 60 + "open @anna . . . . . 7",
     "from Bath to Bristol",
     "from Bristol to Bath",
 )

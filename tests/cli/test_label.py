@@ -106,7 +106,7 @@ def test_posts_that_have_nothing_in_common_are_an_error(run: Run, tmp_path: Path
 
 def test_pairs_are_shown_with_what_only_one_has_in_brackets(run: Run, tmp_path: Path) -> None:
     """Words and emoji are marked as a whole; a control character does nothing to the terminal."""
-    posts = write_posts(tmp_path / "two.jsonl", "see you at noon,\x07 Zoë 👨‍👩‍👧", "see you at four,\x07 Zoé 👨‍👩‍👦")
+    posts = write_posts(tmp_path / "two.jsonl", "see you soon,\x07 Zoë 👨‍👩‍👧", "see you late,\x07 Zoé 👨‍👩‍👦")
     shown = run("label", posts, "-o", PAIRS, stdin=b"").out
-    assert "see you at ⟦noon⟧,  ⟦Zoë⟧ ⟦👨‍👩‍👧⟧\n" in shown
-    assert "see you at ⟦four⟧,  ⟦Zoé⟧ ⟦👨‍👩‍👦⟧\n" in shown
+    assert "see you ⟦soon⟧,  ⟦Zoë⟧ ⟦👨‍👩‍👧⟧\n" in shown
+    assert "see you ⟦late⟧,  ⟦Zoé⟧ ⟦👨‍👩‍👦⟧\n" in shown

@@ -72,6 +72,7 @@ def prepared(index: type[BlockIndex]) -> tuple[Settings, Registry]:
         "normalizer": {"use": "none"},
         "weighter": {"use": "uniform"},
         "blocks": {"use": "letters"},
+        "must_agree": [],
         "lengths": [band],
         "audit": {"sample": 0},
     }

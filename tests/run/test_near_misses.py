@@ -23,7 +23,8 @@ EDIT = {"use": "edit", "threshold": 0.8}
 def plain(verifier: Any = EDIT, **more: Any) -> dict[str, Any]:
     """A configuration that compares raw texts, all with all, so that scores are easily computed."""
     band = {"max_hamming_distance": 127, "verifier": verifier}
-    return {"normalizer": {"use": "none"}, "compare": "all", "blocks": {"use": "scan"}, "lengths": [band], **more}
+    plain_steps = {"normalizer": {"use": "none"}, "compare": "all", "must_agree": [], "blocks": {"use": "scan"}}
+    return {**plain_steps, "lengths": [band], **more}
 
 
 def test_near_misses_are_the_kept_pairs_with_the_best_scores_under_the_threshold() -> None:

@@ -1,4 +1,4 @@
-"""Where two texts differ, in pieces as people read them: words of Latin letters and digits, other characters each."""
+"""Where two texts differ, in words and the marks between them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from html import escape
 from itertools import groupby
 from typing import NamedTuple
 
-import regex
 from rapidfuzz.distance import Indel
 
-PIECES = regex.compile(r"[\p{Latin}\p{Nd}]+|\X", regex.DOTALL)
+from hybriddup.steps.tokenizers.words import split_at_words
+
 MOST_SHOWN = 600
 """Characters of a text that are shown."""
 
@@ -43,7 +43,7 @@ def marked_texts(a: str, b: str, most: int = MOST_SHOWN) -> tuple[MarkedText, Ma
     >>> a.__html__(), b.__html__()
     ('see you at <mark>10</mark>', 'see you at <mark>11 &lt;soon&gt;</mark>')
     """
-    of_a, of_b = PIECES.findall(shortened(a, most)), PIECES.findall(shortened(b, most))
+    of_a, of_b = split_at_words(shortened(a, most)), split_at_words(shortened(b, most))
     in_a, in_b = [False] * len(of_a), [False] * len(of_b)
     for part in Indel.opcodes(of_a, of_b):
         if part.tag == "equal":

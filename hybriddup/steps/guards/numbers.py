@@ -9,8 +9,8 @@ from pydantic import Field
 
 from hybriddup.kernels.guard_signs import NUMBER
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import HAN, MARK, Difference, Run, amount, difference_of
-from hybriddup.steps.guards.values import HEAD_COUNTER, LONG_FOR_BARE, Value, blanked, undecorated, values_of
+from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of
+from hybriddup.steps.guards.values import LONG_FOR_BARE, Value, undecorated, values_of
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
@@ -42,12 +42,13 @@ class Numbers(PairGuard):
 
 
 def _strict_reason(difference: Difference) -> str | None:
+    """Return what one post has more of in digits, where both may; of words, what `_reason` does."""
     a, b = (
-        [value for value in values_of(blanked(MARK, text)) if value.kind == "number" and not value.is_article]
+        [value for value in values_of(text) if value.kind == "number" and value.shown[0].isdecimal()]
         for text in (difference.a, difference.b)
     )
     only_a, only_b = _only(a, b), _only(b, a)
-    return _spell(only_a, only_b) if only_a or only_b else None
+    return _spell(only_a, only_b) if only_a or only_b else _reason(difference)
 
 
 def _reason(difference: Difference) -> str | None:
@@ -72,6 +73,8 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
     unit = a.unit(text_a)
     has_unit = unit == b.unit(text_b)
     if (a.is_loose or b.is_loose) and not has_unit:
+        return False
+    if not difference.is_small and not (a.shown[0].isdecimal() and b.shown[0].isdecimal()):
         return False
     before = a.before(text_a)
     if has_unit and unit and before and before == b.before(text_b):
@@ -106,14 +109,12 @@ def _word_at(spans: list[tuple[int, int]], start: int) -> int:
 
 
 def _texts(difference: Difference) -> list[str]:
-    """Return the parts that differ, with spaces in the place of decoration."""
+    """Return the parts that differ, without decoration at their end."""
     texts = [difference.a, difference.b]
-    if difference.starts_text:
-        texts = [blanked(HEAD_COUNTER, text) for text in texts]
     if difference.ends_text:
         length = min(map(width, (difference.whole_a, difference.whole_b)))
         texts = [undecorated(text, length) for text in texts]
-    return [blanked(MARK, text) for text in texts]
+    return texts
 
 
 def width(text: str) -> int:

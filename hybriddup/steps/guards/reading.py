@@ -38,8 +38,8 @@ PART = re.compile(rf"(?![{NO_SPACES}])[\w{MARKS}]")
 SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")
 """A letter of a script that puts spaces around words; some marks are among these."""
 LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
-MARK = re.compile(r"https?://\S*|<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
-"""A link, a mention, or what stands for a masked part: no words."""
+MARK = re.compile(r"https?://\S*|(?:^\s*\d{1,4}\s*)?<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
+"""A link, a mention, or what stands for a masked part, also with a number that only counts before it: no words."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
 LETTER_OR_MARK = re.compile(LETTER)
 ALONE = re.compile(f"[{NO_SPACES}]")
@@ -57,7 +57,7 @@ class Difference:
     """What two posts have in the part where they differ; nothing is read before it is asked for."""
 
     def __init__(self, a: str, b: str) -> None:
-        self.whole_a, self.whole_b = a, b
+        self.whole_a, self.whole_b = a, b = _without_marks(a), _without_marks(b)
         self._n_before: int = Prefix.similarity(a, b)
         self._n_after: int = Postfix.similarity(a[self._n_before :], b[self._n_before :])
         self.middle_a = a[self._n_before : len(a) - self._n_after]
@@ -113,22 +113,22 @@ class Difference:
     @cached_property
     def spans_a(self) -> list[tuple[int, int]]:
         """Where the words of the first post are in its part `a`."""
-        return [match.span() for match in WORD.finditer(_without_marks(self.a))]
+        return [match.span() for match in WORD.finditer(self.a)]
 
     @cached_property
     def spans_b(self) -> list[tuple[int, int]]:
         """Where the words of the second post are in its part `b`."""
-        return [match.span() for match in WORD.finditer(_without_marks(self.b))]
+        return [match.span() for match in WORD.finditer(self.b)]
 
     @cached_property
     def words_a(self) -> list[str]:
         """The words of the first post, from the first difference to the last, with context."""
-        return WORD.findall(_without_marks(self.a))
+        return WORD.findall(self.a)
 
     @cached_property
     def words_b(self) -> list[str]:
         """The words of the second post, from the first difference to the last, with context."""
-        return WORD.findall(_without_marks(self.b))
+        return WORD.findall(self.b)
 
     @cached_property
     def runs(self) -> list[Run]:

@@ -14,16 +14,14 @@ from hybriddup.steps.guards.tables import read_table
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 WORDS = re.compile(r"[^\W\d_]+(?:-feira|['’]hui)?")
 HASHTAG = re.compile(r"#(\w*)")
-HEAD_COUNTER = re.compile(r"^\s*\d{1,4}(?=\s*<repost>)")
-"""A comment that only counts, before what it quotes."""
-TAIL = re.compile(r"(?:\s*(?:https?://\S*|@\w+|[…\s]|\.{2,}))+$")
 MARKED_COUNTER = re.compile(r"(?:(?<=\s)[#x×*/]\s?\d{1,9}|(?<!\w)#\s?\d{1,9}|[\[(][a-z]?\d{1,9}[\])])$")
+AFTER_SENTENCE = re.compile(r"(?<=[!?.。！？]\s)\d{1,9}$")
 BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
 RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
 LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
 """Letters (Han characters count twice) from which on a number at the end counts copies; in a title it is the issue."""
-LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
+LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？:：])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
 REPEATED = re.compile(r"(\d)\1{2,}")
 THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 DECIMAL = re.compile(r"(\d+)[.,](\d+)")
@@ -47,11 +45,6 @@ class Value(NamedTuple):
     """Whether it may be no number, or one of no weight: it counts only against a value with the same unit."""
     tag: str = ""
     """Of a number in a hashtag, the rest of the hashtag."""
-
-    @property
-    def is_article(self) -> bool:
-        """Whether it is a word that may be no number, such as one."""
-        return self.is_loose and not self.shown[0].isdecimal()
 
     def before(self, text: str) -> str:
         """Return the two characters before it, spaces left out."""
@@ -226,8 +219,10 @@ def undecorated(text: str, length: int) -> str:
     The length is that of the shorter post.
     """
     tail = text[-LONGEST_TAIL:]
-    bare = RANDOM_TAIL.sub("", TAIL.sub("", tail))
-    patterns = [MARKED_COUNTER] * (length >= LONG_FOR_MARKED) + [BARE_COUNTER] * (length >= LONG_FOR_BARE)
+    bare = RANDOM_TAIL.sub("", tail.rstrip(" …."))
+    patterns = [MARKED_COUNTER, AFTER_SENTENCE] * (length >= LONG_FOR_MARKED) + [BARE_COUNTER] * (
+        length >= LONG_FOR_BARE
+    )
     counter = next(filter(None, (pattern.search(bare) for pattern in patterns)), None)
     if counter is not None:
         before = bare[: counter.start()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import regex
@@ -66,6 +67,21 @@ _CLASSES = {
 _ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xD7A4, 0xE000), (0xF900, 0x20000), (0xE0000, 0xE0200))
 """All planes but Han, Hangul syllables and private characters, which are all of a kind."""
 _HANGUL = (0xAC00, 0xD7A4)
+
+
+def split_at_words(text: str) -> list[str]:
+    """Return the words of a text and what is between them; together they are the text.
+
+    Examples
+    --------
+    >>> split_at_words("Don't go, 你好")
+    ["Don't", ' ', 'go', ',', ' ', '你', '好']
+    """
+    encoded = encode_texts([text])
+    begins = np.zeros(len(encoded.code_points), np.bool_)
+    kernel.mark_words(*encoded, word_classes(), begins)
+    bounds = [*np.flatnonzero(begins).tolist(), len(text)]
+    return [text[start:end] for start, end in pairwise(bounds)]
 
 
 def words_among_parts(texts: Sequence[str], lengths: Int64s) -> Tokens:

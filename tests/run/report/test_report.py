@@ -78,7 +78,8 @@ HOSTILE = "</p></style><script>document.title='owned'</script><img src=x onerror
 def test_what_posts_hold_is_text_in_the_report(extra: str) -> None:
     """Texts, ids, and the name of the configuration; lone surrogates, too."""
     posts = [{"id": f"{HOSTILE}{row}", "text": f"{HOSTILE} {extra} number {row}"} for row in range(3)]
-    result = hybriddup.dedupe(posts, config={"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]})
+    config = {"must_agree": [], "lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]}
+    result = hybriddup.dedupe(posts, config=config)
     result.summary.config = HOSTILE
     result.summary.notes.append(HOSTILE)
     page = page_of(result)
